@@ -181,7 +181,11 @@ def test_a_wrong_type_says_what_is_taken(inputs: dict[str, Any], message: str, c
         ("agreement", {"min_agreement": "x"}, "min_agreement is 'x'; write a number from 0 to 1"),
         ("agreement", {"groups": 5}, "groups is not a dictionary by name; write groups={NAME: [RATING, …]}"),
         ("evaluate", {"scores": ["a.eval"]}, "scores is not a dictionary by name; write scores={NAME: FILE}"),
-        ("diversity", {"sources": pd.DataFrame()}, "sources without names; write sources={NAME: TEXTS}, or a list of FILE"),
+        (
+            "diversity",
+            {"sources": pd.DataFrame()},
+            "sources contains texts without a name; write sources={NAME: TEXTS}, or a list of FILE",
+        ),
     ],
 )
 def test_a_wrong_setting_of_a_study_says_what_is_taken(name: str, inputs: dict[str, Any], message: str, config: Path) -> None:

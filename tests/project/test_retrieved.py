@@ -66,7 +66,7 @@ def test_without_index_store_and_java(
     assert files == [(name, f"retrieved/{name}.trec") for name in ("original", "qr", "human")]
     runs = {row["command"]: row["runs"] for row in checked["tables"]["commands"]}
     assert runs["evaluate"] and runs["breakdown"] and runs["retrieve"] and runs["report"]
-    assert call(capfd, "retrieve")[2].endswith("nothing to do: every question has its run\n")
+    assert call(capfd, "retrieve")[2].endswith("nothing to do: every question has a run\n")
 
 
 def test_a_changed_text_is_one_question(capfd: pytest.CaptureFixture[str], project: Path) -> None:

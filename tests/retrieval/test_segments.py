@@ -97,13 +97,13 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     monkeypatch.chdir(tmp_path)
     written(tmp_path, DOCUMENTS)
     assert run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"]) == 0
-    assert "wrote made/documents-5.jsonl: 5 passages of 2 documents; give it as --collection" in capfd.readouterr().err
+    assert "wrote made/documents-5.jsonl: 5 passages of 2 documents; use it with --collection" in capfd.readouterr().err
     assert len(passages(tmp_path / "made" / "documents-5.jsonl")) == 5
     assert run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"]) == 2
     assert run(["retrieve", "--segment", "5"]) == 2
     assert "name it with --collection FILE" in capfd.readouterr().err
     assert run(["retrieve", "--set", "spacy=en_core_web_sm"]) == 2
-    assert "spacy without --segment; add --segment WORDS" in capfd.readouterr().err
+    assert "spacy is set without --segment; add --segment WORDS" in capfd.readouterr().err
 
 
 # ---------------------------------------------------------------- spaCy, which need not be installed

@@ -1,1 +1,1 @@
-"""How different are paraphrases from their turns?"""
+"""Measure how much texts differ from their source and from each other."""

@@ -1,4 +1,4 @@
-"""How different are texts from their sources and from each other? BLEU, ROUGE, self-BLEU, distinct n-grams, near-duplicates.
+"""Diversity of texts: BLEU, self-BLEU, distinct n-grams and near-duplicates; ROUGE is in similarity.py.
 
 Sources: Al-Thani et al. (2023), "ECAsT", Tables 9 and 10 (BLEU), stage 4 (near-duplicates); Zhu et al. (2018), self-BLEU;
 Li et al. (2016), distinct-n.
@@ -22,28 +22,29 @@ from robustcs.similarity.texts import distinct_n, words
 from robustcs.statistics.units import units_of
 from robustcs.studies.diversity.similarity import PAIRS, SIMILARITY, Similarities, compare_similarities, rouge_of
 
-#: Turn → its wordings, one or more.
+#: Turn → its texts, one or more.
 Wordings = Mapping[str, Sequence[str]]
 DISTINCT = (1, 2, 3)
 _SIDES = (
-    text("source", "name of the texts compared with", "Source"), text("target", "name of the texts looked at", "Target"),
+    text("source", "name of the reference texts", "Source"), text("target", "name of the measured texts", "Target"),
 )  # fmt: skip
 _MEASURES = (
     count("texts"), number("bleu", header="BLEU").rounded(2),
-    number("self_bleu", "each text against the others of its turn; null where no turn has two", "self-BLEU").rounded(2),
+    number("self_bleu", "each text against the others of its turn; null if no turn has two", "self-BLEU").rounded(2),
     *(
-        number(f"distinct_{n}", f"different {n}-grams of words out of all", str(n), "distinct n-grams") for n in DISTINCT
+        number(f"distinct_{n}", f"share of different {n}-grams among all word {n}-grams", str(n), "distinct n-grams")
+        for n in DISTINCT
     ),
-    count("copies", "texts that repeat their source", "copies of the source"),
-    count("duplicates", "that repeat another text of their turn"),
-    count("near_duplicates", "of another text or the source, by a word or a few characters", "near-duplicates"),
+    count("copies", "texts equal to their source", "copies of the source"),
+    count("duplicates", "texts equal to another text of their turn"),
+    count("near_duplicates", "texts within one word or a few characters of another text or the source", "near-duplicates"),
 )  # fmt: skip
-_DISTANCES = "; with an encoder also distance_NAME, the mean of 1 − cosine to the source."
+_DISTANCES = "; with an encoder also distance_NAME: the mean of 1 − cosine with the source."
 
 
 @dataclass(frozen=True)
 class TextSet:
-    """Texts under a name."""
+    """A named set of texts."""
 
     name: str
     wordings: Wordings
@@ -51,23 +52,23 @@ class TextSet:
 
 @dataclass(frozen=True)
 class Diversity(Result):
-    """How different the texts of every target are from those of its source, and from each other."""
+    """Differences between the texts of each target and their source, and among the texts."""
 
     study = "diversity"
     declared = (
         table(
-            "bleu", "Corpus BLEU of all target texts against the source texts of their turns; the lower, the more different.",
+            "bleu", "Corpus BLEU of all target texts against the source texts of their turns; lower is more different.",
             *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU").rounded(2),
         ),
         SIMILARITY, PAIRS,
-        table("diversity", f"All texts of a target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),
-        table("turns", f"The same by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"),
+        table("diversity", f"Diversity by target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),
+        table("turns", f"Diversity by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"),
         table(
-            "topics", f"The same by topic{_DISTANCES}",
+            "topics", f"Diversity by topic{_DISTANCES}",
             *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES, more="number",
         ),
         table(
-            "alike", "Every pair of texts of a turn, or of a source and a text, that are the same or nearly.",
+            "alike", "Pairs of a text and its source, or of two texts of a turn, that are equal or nearly equal.",
             *_SIDES, text("turn", header="Turn"), text("relation", "exact, one word, few characters"),
             flag("to_source", "is the first text the source?"), text("first", header="Text"),
             text("second", header="Other text"),
@@ -90,10 +91,10 @@ def diversity(
     seed: int = 0,
     every_pair: bool = True,
 ) -> Diversity:
-    """Compare every (source, target) over the turns that both have; several source texts of a turn are all references.
+    """Compare every (source, target) over the turns that both have; if a turn has several source texts, all are references.
 
-    ``encoders`` are given with a function from texts to their vectors. ``every_pair``: are the targets of a source compared
-    with each other? Intervals and tests take the units of ``evaluated.policy`` as independent.
+    ``encoders`` come with a function from texts to their vectors. ``every_pair`` compares the targets of a source with each
+    other. The sampling unit of intervals and tests is the one of ``evaluated.policy``.
     """
     tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("bleu", "diversity", "turns", "topics", "alike")}
     similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
@@ -121,7 +122,7 @@ def _compare(
     target: Wordings,
     encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]],
 ) -> tuple[dict[str, pd.DataFrame], Similarities]:
-    """The parts of the tables for one source and target, and the similarity of every text of the target."""
+    """Return the table rows of one source and target, and the similarity of every target text."""
     turns = [turn for turn in target if turn in source]
     texts = [text for turn in turns for text in target[turn]]
     references = [source[turn] for turn in turns for _ in target[turn]]
@@ -137,7 +138,7 @@ def _compare(
         distances[f"distance_{encoder.name}"] = 1 - cosine(first, second)
 
     def measures(places: np.ndarray) -> dict[str, float | int]:
-        """Over the turns at some places."""
+        """Return the measures over the turns at these places."""
         rows = np.concatenate([np.arange(ends[place] - len(target[turns[place]]), ends[place]) for place in places])
         some = [tokens[row] for row in rows]
         return {
@@ -168,7 +169,7 @@ def _compare(
 
 
 def _alike(turns: Sequence[str], source: Wordings, target: Wordings) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
-    """The pairs of texts that are the same or nearly; and, per turn, how many texts are copies, duplicates, near-duplicates."""
+    """Return pairs of equal or similar texts, and the copies, duplicates and near-duplicates of each turn."""
     rows = []
     counts = np.zeros((3, len(turns)), dtype=np.int64)
     for place, turn in enumerate(turns):
@@ -184,7 +185,7 @@ def _alike(turns: Sequence[str], source: Wordings, target: Wordings) -> tuple[pd
                 rows.append((turn, found, False, first, second))
                 own.add(1 if found == "exact" else 2)
         for some in kinds:
-            # a copy is no near-duplicate as well
+            # an exact copy does not count as a near-duplicate too
             for kind in some - {2} or some:
                 counts[kind, place] += 1
     return pd.DataFrame(rows, columns=["turn", "relation", "to_source", "first", "second"]), *counts

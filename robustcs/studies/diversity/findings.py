@@ -1,4 +1,4 @@
-"""How different the texts are, as sentences."""
+"""Findings about the diversity of texts, as sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robustcs.studies.diversity.analysis import Diversity
 from robustcs.studies.diversity.similarity import HEADLINE, label
 from robustcs.wording import counted, first_of
 
-#: Pairs of texts that are named; the tables have all.
+#: Pairs of texts named in a sentence; the tables contain all.
 _NAMED = 6
 
 
@@ -27,7 +27,7 @@ def diversity_findings(result: Diversity) -> tuple[str, ...]:
 
 
 def _similarity(result: Diversity) -> list[str]:
-    """Per source the means of its targets, then the pairs that differ significantly and those that do not."""
+    """Return for each source the means of its targets, then the pairs that differ significantly and those that do not."""
     means, pairs = (frame[frame["measure"] == HEADLINE] for frame in (result.similarity, result.similarity_pairs))
     said = []
     for source, rows in means.groupby("source", sort=False):
@@ -53,7 +53,7 @@ def _farther(row: Any) -> str:
 
 
 def _tested(row: Any) -> str:
-    """The difference, the higher mean minus the lower, with its interval and adjusted p."""
+    """Return the higher mean minus the lower, with its interval and adjusted p-value."""
     low, high = (row.ci_low, row.ci_high) if row.difference > 0 else (-row.ci_high, -row.ci_low)
     limits = number_interval(low, high)
     interval = "" if limits == "–" else f"95% CI {limits}, "

@@ -1,4 +1,4 @@
-"""BLEU as Tables 9 and 10 of the ECAsT paper print it, with ROUGE and the other measures of diversity beside it."""
+"""Tables of diversity: BLEU as in Tables 9 and 10 of the ECAsT paper, ROUGE, and the other measures."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from robustcs.studies.diversity.analysis import DISTINCT, Diversity
 from robustcs.studies.diversity.similarity import HEADLINE, label
 from robustcs.wording import counted, verb
 
-#: Topics, and pairs of texts, that are shown; JSON and CSV have all.
+#: Topics and pairs of texts shown; JSON and CSV contain all.
 SHOWN = 10
 _ENCODERS = {"distance_use": "USE", "distance_sentence_transformer": "sentence-transformers"}
 
 
 def show(result: Diversity) -> tuple[Block, ...]:
-    """BLEU with its changes, similarity, diversity, the least diverse topics, and texts that are nearly the same."""
+    """Return BLEU and its changes, similarity, diversity, the least diverse topics, and nearly equal texts."""
     pairs = [_pairs(result)] if len(result.similarity_pairs) else []
     return (_bleu(result), _similarity(result), *pairs, _diversity(result), _repeats(result), _topics(result), _alike(result))
 
@@ -33,9 +33,9 @@ def _bleu(result: Diversity) -> Table:
     first: Any = None
     for row in rows.itertuples():
         first = row if first is None or row.source != first.source else first
-        # before and after an edit there are as many texts
+        # texts before and after an edit are equally many
         comparable = row is not first and row.sentences == first.sentences and first.value > 0
-        changes.append(f"{100 * (row.value / first.value - 1):+.1f} %".replace("-", "−") if comparable else "")
+        changes.append(f"{100 * (row.value / first.value - 1):+.1f}%".replace("-", "−") if comparable else "")
     columns: list[Shown] = list(result.spec("bleu").fields)
     note = "Corpus BLEU of the target texts against their source, not smoothed, 0 to 100; lower is more different."
     if any(changes):
@@ -52,9 +52,9 @@ def _sources(rows: pd.DataFrame) -> list[Shown]:
 def _similarity(result: Diversity) -> Table:
     of_row: Shown = text("measure", header="Measure"), lambda row: label(row.measure)
     note = (
-        "Mean over the texts of a turn, then over turns; 1: the same words. A text without letters or digits scores 0;"
+        "Mean over the texts of each turn, then over turns. 1 means the same words. A text without letters or digits scores 0;"
         " empty texts are skipped, and the policy line counts them."
-        f" 95% CI: for other {result.evaluated.unit}s with these texts."
+        f" Sampling unit of the 95% CI: {result.evaluated.unit}."
     )
     said = noted((f"{row.target} {label(row.measure)}", row.note) for row in result.similarity.itertuples())
     measures = list(dict.fromkeys(result.similarity["measure"]))
@@ -74,7 +74,7 @@ def _pairs(result: Diversity) -> Table:
         " First minus second. 95% CI and p are of one comparison; p adj.: max-T over the pairs of a source."
     )
     if len(rows) < len(every):
-        note += f" {len(rows)} pairs are shown; JSON and CSV have all."
+        note += f" Shown: {len(rows)} pairs; JSON and CSV contain all."
     note += noted((f"{row.first} and {row.second}", row.note) for row in rows.itertuples())
     caption = f"Which texts are more similar to their source ({label(HEADLINE)})?"
     return result_table(result, "similarity_pairs", caption, columns, note, rows=rows)
@@ -82,7 +82,7 @@ def _pairs(result: Diversity) -> Table:
 
 def _diversity(result: Diversity) -> Table:
     distances = [name for name in result.diversity if str(name).startswith("distance_")]
-    note = "Self-BLEU: each text against the others of its turn. Distinct: different n-grams of words out of all."
+    note = "Self-BLEU: each text against the others of its turn. Distinct: share of different word n-grams."
     if distances:
         note += " Distance: mean of 1 − cosine to the source."
     columns: list[Shown] = [
@@ -94,13 +94,13 @@ def _diversity(result: Diversity) -> Table:
 
 def _repeats(result: Diversity) -> Table:
     shown = result_table(
-        result, "diversity", "How many texts repeat another one?",
+        result, "diversity", "How many texts repeat another text?",
         ["target", "texts", "copies", "duplicates", "near_duplicates"],
         "Duplicates repeat another text of their turn; near-duplicates differ from one, or from the source, by one word or"
         " a few characters.",
         slug="repeats",
     )  # fmt: skip
-    return replace(shown, of="")  # not among the tables that everybody should see
+    return replace(shown, of="")  # not one of the tables of the result
 
 
 def _topics(result: Diversity) -> Table:
@@ -108,7 +108,7 @@ def _topics(result: Diversity) -> Table:
     return result_table(
         result, "topics", "Which topics are least diverse?",
         ["topic", "target", "turns", "texts", "bleu", "self_bleu"],
-        f"The {len(chosen)} of {len(result.topics)} topics closest to their source; JSON and CSV have all topics and turns.",
+        f"The {len(chosen)} of {len(result.topics)} topics closest to their source. JSON and CSV contain all topics and turns.",
         rows=chosen,
     )  # fmt: skip
 
@@ -118,6 +118,7 @@ def _alike(result: Diversity) -> Table:
     shown = chosen.head(SHOWN)
     return result_table(
         result, "alike", "Which texts are nearly the same?", ["turn", "target", "first", "second"],
-        f"{len(shown)} of {len(chosen)} pairs that differ by one word, a few characters or not at all; JSON and CSV have all.",
+        f"{len(shown)} of {len(chosen)} pairs that differ by one word, a few characters or not at all."
+        " JSON and CSV contain all.",
         rows=shown,
     )  # fmt: skip

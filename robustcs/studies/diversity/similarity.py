@@ -1,7 +1,7 @@
-"""How similar are the texts of several rewriters, over all their samples, to a reference, and which rewriters differ?
+"""Similarity of the texts of several rewriters to a reference, over all samples, and differences between the rewriters.
 
-ROUGE of every text with the texts of the reference for its turn (the most similar one where a turn has several), averaged over
-the texts of a turn and then over turns. Lin (2004).
+Measures ROUGE (Lin, 2004) of each text with the reference for its turn, the most similar one if there are several. Averages
+over the texts of a turn, then over turns.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of
 
-#: The measure of sentences, and all that need no encoder.
+#: The measure used in findings.
 HEADLINE = "rouge1_f"
 ROUGE = (HEADLINE, "rouge2_f", "rougeL_f")
 
-#: Measure → float[texts]: how similar each text is to its source.
+#: Measure → float[texts]: similarity of each text to its source.
 Similarities = Mapping[str, np.ndarray]
-_NOTE = text("note", "what must be known beside the numbers")
+_NOTE = text("note", "caveats")
 _MEASURE = text("measure", "rouge1_f, rouge2_f or rougeL_f (stemmed), and with an encoder cosine_NAME", "Measure")
 
 SIMILARITY = table(
-    "similarity", "How similar the texts of a target are to its source: the mean over the texts (samples) of a turn, then over"
+    "similarity", "Similarity of the texts of a target to their source: mean over the texts (samples) of a turn, then over"
     " turns.",
-    text("source", "name of the texts compared with", "Source"), text("target", "name of the texts looked at", "Target"),
-    _MEASURE, count("turns"), count("texts", "all samples of all turns"), count("samples", "the most texts of a turn"),
+    text("source", "name of the reference texts", "Source"), text("target", "name of the measured texts", "Target"),
+    _MEASURE, count("turns"), count("texts", "all samples of all turns"), count("samples", "largest number of texts of a turn"),
     *score("value", "0 to 1 for ROUGE; a text without letters or digits scores 0", "mean").rounded(3).between(
-        says="95 %, for other units with these texts: cluster-robust t"
+        says="95%, cluster-robust t; the texts are fixed"
     ), _NOTE,
 )  # fmt: skip
 PAIRS = table(
-    "similarity_pairs", "How much more similar to the source one target is than another, over the turns that all three have. No"
+    "similarity_pairs", "Differences between targets in similarity to their source, over the turns that all three have. No"
     " rows for more than 50 targets.",
     text("source", header="Source"), text("first", header="First"), text("second", header="Second"), _MEASURE, count("turns"),
     *difference("difference", "first minus second", "diff.").rounded(3).between(
-        says="of this comparison alone, from the test that gives p"
-    ), p_value(says="sign-flip test of whole units, two-sided", header="p"),
+        says="not adjusted for multiple comparisons, from the same test as p"
+    ), p_value(says="two-sided sign-flip test by sampling unit", header="p"),
     p_value("p_corrected", "adjusted by max-T over all pairs of the source and measure", "p adj."), P_FLOOR, EXACT, _NOTE,
 )  # fmt: skip
 
@@ -59,7 +59,7 @@ def label(measure: str) -> str:
 
 
 def rouge_of(texts: Sequence[str], references: Sequence[Sequence[str]]) -> Similarities:
-    """ROUGE F of every text with its references; with several, the highest."""
+    """Return ROUGE F of every text with its references; with several references, the highest."""
     sizes = [len(some) for some in references]
     candidates = [one for one, size in zip(texts, sizes, strict=True) for _ in range(size)]
     found = rouge(candidates, [one for some in references for one in some])
@@ -70,7 +70,7 @@ def rouge_of(texts: Sequence[str], references: Sequence[Sequence[str]]) -> Simil
 def compare_similarities(
     source: str, targets: Mapping[str, tuple[Mapping[str, int], Similarities]], unit: Unit, seed: int, every_pair: bool = True
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the rows of both tables for the targets of one source: name → (turn → its number of texts, similarities)."""
+    """Return the rows of both tables for one source; ``targets``: name → (turn → its number of texts, similarities)."""
     turns = list(dict.fromkeys(turn for sizes, _ in targets.values() for turn in sizes))
     place = {turn: at for at, turn in enumerate(turns)}
     units = units_of(turns, unit)
@@ -79,7 +79,7 @@ def compare_similarities(
     for row, (sizes, _) in zip(there, targets.values(), strict=True):
         row[[place[turn] for turn in sizes]] = True
     compared = list(combinations(range(len(names)), 2)) if every_pair else []
-    # pairs of targets that share no turn say nothing
+    # pairs of targets without a common turn cannot be compared
     both = {pair: there[pair[0]] & there[pair[1]] for pair in compared}
     both = {pair: common for pair, common in both.items() if common.any()}
     means: list[tuple[Any, ...]] = []

@@ -1,4 +1,4 @@
-"""Texts to be compared, from the files of a workspace: what ``robustcs diversity`` works on."""
+"""The command ``robustcs diversity``, and its question in the report."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Question, 
 from robustcs.wording import counted, told_once
 
 Pair = tuple[TextSet, TextSet]
-#: What a side is where no field is named: the first formulation that its file has.
+#: Formulations that a side uses if no field is named, the first one that the file contains.
 _ROLES: dict[str, tuple[Role, ...]] = {"source": ("original", "human", "qr"), "target": ("human", "qr", "original")}
-#: The same where targets are a rewriter's texts: the reference is what a person wrote.
+#: The same if any target contains the texts of a rewriter: the reference is then the human rewrite.
 _OF_REWRITERS: dict[str, tuple[Role, ...]] = {"source": ("human", "original", "qr"), "target": ("qr", "human", "original")}
 
 
@@ -42,26 +42,26 @@ def ask(
     use: Annotated[str, Opt("MODEL")] | None = None,
     sentence_transformer: Annotated[str, Opt("FOLDER")] | None = None,
 ) -> Diversity:
-    """How different are texts from their source, and from each other? BLEU, ROUGE, self-BLEU, duplicates.
+    """Measure how much texts differ from their source and from each other: BLEU, ROUGE, self-BLEU, duplicates.
 
-    Files are question texts in any form that --rewrites takes, or paraphrases (CSV in the ECAsT form, FIELD manual or raw).
-    All samples of a rewriter count. Several targets are compared in pairs: which is more similar to the source, with adjusted
-    p-values. Without --source and --target, the formulations and paraphrases of the project are compared.
+    FILE contains question texts in any format that --rewrites accepts, or paraphrases (ECAsT CSV; FIELD is manual or raw). All
+    samples of a rewriter count. Several targets are compared in pairs: which one is more similar to the source, with adjusted
+    p-values. Without --source and --target, compares the formulations and paraphrases of the project.
 
-    Without FIELD, the texts of known kinds of files are found: the rewrites of a rewriter's file and, beside them, the manual
-    turns of the source; else the raw turns of the source and the manual ones of the target.
+    Without FIELD, the content of the files decides. If a target is the output of a rewriter, its rewrites are compared with the
+    manual turns of the source; otherwise, the manual turns of the target with the raw turns of the source.
 
     sources
-        Texts that the others start from, such as the turns that were paraphrased; the references of BLEU.
+            Texts to compare with, such as the turns that were paraphrased; the references of BLEU.
 
     targets
-        Texts to look at; several, such as two prompts, or before and after an edit, are compared.
+            Texts to measure; repeat to compare several, such as two prompts, or texts before and after editing.
 
     use
-        The Universal Sentence Encoder: a SavedModel folder or a TensorFlow Hub handle; needs pip install 'robustcs[use]'.
+            Universal Sentence Encoder: a SavedModel folder or a TensorFlow Hub handle. Requires pip install 'robustcs[use]'.
 
     sentence_transformer
-        A sentence-transformers model on disk; needs pip install 'robustcs[sentence-transformers]'.
+            Folder of a sentence-transformers model. Requires pip install 'robustcs[sentence-transformers]'.
 
     Examples:
       robustcs diversity
@@ -77,7 +77,7 @@ def ask(
     encoders = [(encoder, partial(embed, encoder, track=workspace.track)) for encoder in loaded]
     many = len({target.name for _, target in pairs})
     if many > MOST_COMPARED:
-        left = f"pairs of {many} targets left out, since they are more than {MOST_COMPARED}"
+        left = f"pairs of targets skipped: {many} targets, more than the limit of {MOST_COMPARED}"
         evaluated = replace(evaluated, notes=(*evaluated.notes, left))
     return diversity(pairs, evaluated, encoders, workspace.project.seed, many <= MOST_COMPARED)
 
@@ -85,18 +85,18 @@ def ask(
 def read_text_sets(
     workspace: Workspace, sources: Sequence[str] | Mapping[str, Any], targets: Sequence[str] | Mapping[str, Any]
 ) -> tuple[list[Pair], Evaluated]:
-    """The texts of every ``FILE[:FIELD]`` of ``targets`` beside those of every one of ``sources``.
+    """Return every pair of a source and a target, both given as ``FILE[:FIELD]``, with their texts.
 
-    A paraphrase file (ECAsT) has the fields ``manual`` (the default) and ``raw``. Where no field is named, a target is what the
-    rewriter of the file wrote, else the manual turn, and a source is the manual turn where any target is a rewriter's, else
-    the raw one. Without files, the formulations and paraphrases of the project are compared.
+    A paraphrase file (ECAsT) has the fields ``manual`` (the default) and ``raw``. If no field is named, a target is the
+    rewriter's text if the file has one, else the manual turn; a source is the manual turn if any target is a rewriter's, else
+    the raw turn. Without files, the pairs are the formulations and paraphrases of the project.
 
-    Raises :class:`UsageError` where only one side is given, there is nothing to compare, or no turn is on both sides.
+    Raises :class:`UsageError` if only one side is given, there is nothing to compare, or no turn is on both sides.
     """
     sources, targets = (_checked(side, texts) for side, texts in (("sources", sources), ("targets", targets)))
     if bool(sources) != bool(targets):
         lacking = "--target" if sources else "--source"
-        raise UsageError("one-side", f"no {lacking}", f"name the other texts with {lacking} FILE[:FIELD]")
+        raise UsageError("one-side", f"{lacking} is missing", f"name the other texts with {lacking} FILE[:FIELD]")
     if sources:
         short = _short_names([text for texts in (sources, targets) if not isinstance(texts, Mapping) for text in texts])
         named = {side: _named(side, texts, short) for side, texts in (("source", sources), ("target", targets))}
@@ -121,32 +121,32 @@ def read_text_sets(
         for one, other in ((source, target), (target, source)):
             extra = len(one.wordings.keys() - common)
             if extra:
-                left.append((f"{counted(extra, 'turn')} of {one.name} left out: not in ", other.name, ""))
+                left.append((f"{counted(extra, 'turn')} of {one.name} excluded: not in ", other.name, ""))
         turns |= common
     return pairs, Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(told_once(left)))
 
 
 def _checked(keyword: str, texts: Any) -> Sequence[str] | Mapping[str, Any]:
-    """Texts by name, or a list of files. Raises :class:`UsageError` for anything else."""
+    """Return texts by name, or a list of files. Raises :class:`UsageError` for anything else."""
     if not isinstance(texts, Mapping):
         texts = several(texts)
         if not all(isinstance(text, str) for text in texts):
             advice = f"write {keyword}={{NAME: TEXTS}}, or a list of FILE[:FIELD]"
-            raise UsageError("bad-type", f"{keyword} without names", advice)
+            raise UsageError("bad-type", f"{keyword} contains texts without a name", advice)
     return texts  # type: ignore[no-any-return]
 
 
 def _short_names(texts: Sequence[str]) -> dict[str, str]:
-    """Each ``FILE[:FIELD]`` with as many of its folders as all need to have different names."""
+    """Return for each ``FILE[:FIELD]`` its last path components, as many as make all names different."""
     parts = 1
     while len({"/".join(text.split("/")[-parts:]) for text in texts}) < len(set(texts)):
         parts += 1
-    # a file may have any bytes as its name, a text set in a table may not
+    # a file name may have any bytes, a name in a table must be valid text
     return {text: "/".join(text.split("/")[-parts:]).encode("utf-8", "replace").decode() for text in texts}
 
 
 def _named(side: str, texts: Sequence[str] | Mapping[str, Any], short: Mapping[str, str]) -> list[tuple[str, TextSource]]:
-    """The name of every file, its own or a short one, and what it is."""
+    """Return the name and the description of each file; the name is the given one or a short one."""
     if isinstance(texts, Mapping):
         return list(named_texts(f"{side}s", texts, _ROLES[side][0]).items())
     return [(short[text], parse_text_source(text)) for text in texts]
@@ -157,14 +157,14 @@ def _of_paraphrases(source: TextSource) -> bool:
 
 
 def _is_rewriter(source: TextSource, opened: Mapping[Any, TextFile]) -> bool:
-    """Whether these are the texts of a rewriter, of which no other field is named."""
+    """Whether the source contains the texts of a rewriter and no field is named."""
     return source.path in opened and source.column is None and opened[source.path].is_rewrites
 
 
 def _read(
     workspace: Workspace, source: TextSource, opened: Mapping[Any, TextFile], side: str, rewriters: bool
 ) -> Mapping[str, tuple[str, ...]]:
-    """Turn → its texts, all samples of it; ``rewriters``: are any of the targets a rewriter's?"""
+    """Return the texts of every turn, including all samples; ``rewriters``: whether any target is the output of a rewriter."""
     wordings: Mapping[str, tuple[str, ...]]
     if _of_paraphrases(source):
         field = (source.column or "manual").lower().removesuffix("paraphrase").strip(" _")
@@ -182,7 +182,7 @@ def _read(
 
 
 def _of_project(workspace: Workspace) -> list[Pair]:
-    """Human against Original, every rewriter against Human, manual paraphrases against Human, raw ones against Original."""
+    """Pair Human with Original, each rewriter with Human, manual paraphrases with Human, and raw ones with Original."""
     compared_texts(workspace)
     workspace.takes_samples = True
     texts = {name: {turn: (text,) for turn, text in some.items()} for name, some in workspace.texts.items()} | workspace.samples
@@ -202,13 +202,13 @@ COMMAND = command(ask, ("rewrites", "samples", "paraphrases", *UNIT, *SEED), ret
 
 
 _READING = (
-    "How to read it: BLEU says how much of its source's wording a text repeats (100: all of it), self-BLEU how alike the texts"
-    " of one turn are; low is diverse. Copies and duplicates add nothing to a test set."
+    "How to read it: BLEU measures how much of the source's wording a text repeats (100: all of it); self-BLEU measures how"
+    " similar the texts of one turn are. Low values mean diverse texts. Copies and duplicates add nothing to a test set."
 )
 
 
 def _part(project: Project) -> Project:
-    needs(project.paraphrases, "no-paraphrases", "no paraphrases", "name them with paraphrases = …")
+    needs(project.paraphrases, "no-paraphrases", "no paraphrases are given", "name them with paraphrases = …")
     return only(project, ("paraphrases", "policy", "seed"), ("rewrites", "samples"))
 
 

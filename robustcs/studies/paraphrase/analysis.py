@@ -1,4 +1,4 @@
-"""Variations of turns by rules, each labelled with its category.
+"""Rule-based variations of turns, each labelled with its category.
 
 Sources: Penha, Câmara and Hauff (2022), "Evaluating the robustness of retrieval pipelines with query variation generators"
 (misspelling, ordering, naturality); Dalton et al. (2020), "CAsT 2019" (references and omissions in conversations).
@@ -19,20 +19,21 @@ from robustcs.wording import counted, some_of
 Texts = Mapping[str, str]
 
 _CATEGORIES = table(
-    "categories", "What each kind of variation makes of the turns.",
-    text("category"), text("says", "what it changes", "what it does"), count("turns", "that it could change"),
-    count("valid", "with a variation: a row of the file"), share("share", "of the turns"),
+    "categories", "Variations by category.",
+    text("category"), text("says", "what the rule changes", "change"), count("turns", "that the rule applies to"),
+    count("valid", "turns with a variation: rows of the file"), share("share", "of the turns"),
     count("manual", "manual texts that changed"), count("raw", "raw texts that changed"),
 )  # fmt: skip
 _VARIATIONS = table(
-    "variations", "Every variation, as the file has it.",
-    text("turn"), text("category"), text("manual", "stands alone"), text("raw", "leans on the conversation"),
+    "variations", "Every variation, as in paraphrases.csv.",
+    text("turn"), text("category"), text("manual", "understood without the conversation"),
+    text("raw", "depends on the conversation"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Variations(Result):
-    """Labelled variations of the turns of a topic file."""
+    """Labelled variations of turns."""
 
     study = "paraphrase"
     declared = (_CATEGORIES, _VARIATIONS)
@@ -42,11 +43,12 @@ class Variations(Result):
 
 
 def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Variations:
-    """Every rule on every turn of ``original`` (raw) and ``human`` (manual): turn → text; either may be empty.
+    """Apply every rule to every turn of ``original`` (raw) and ``human`` (manual): turn → text; either may be empty.
 
-    A rule that leaves out or replaces what an earlier question named is applied to the manual text, and its result is the raw
-    paraphrase beside that text as it is; the others are applied to both texts. A row is kept where a text changed and no
-    earlier row of the turn has the same texts. A turn that lacks one of the two texts takes the other for both.
+    A rule that omits or replaces a phrase from an earlier question changes the manual text. Its result depends on the
+    conversation, so it becomes the raw paraphrase of the unchanged manual text. The other rules change both texts. A variation
+    is skipped if nothing changed or an earlier row of the turn has the same texts. If a turn has only one of the two texts, it
+    serves as both.
     """
     known = sorted({*original, *human}, key=turn_sort_key)
     turns = [turn for turn in known if turn_depth(turn) is not None]
@@ -78,7 +80,7 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
 
 
 def earlier_texts(turns: Sequence[str], texts: Texts) -> dict[str, list[str]]:
-    """Turn → the texts of the earlier turns of its conversation; ``turns`` are in natural order."""
+    """Return for each turn the texts of the earlier turns of its conversation; ``turns`` are in natural order."""
     so_far: dict[str, list[str]] = {}
     found = {}
     for turn in turns:
@@ -91,7 +93,7 @@ def earlier_texts(turns: Sequence[str], texts: Texts) -> dict[str, list[str]]:
 def _varied(
     rule: Rule, manual: str, raw: str, before_manual: Sequence[str], before_raw: Sequence[str], seed: int
 ) -> tuple[str, str]:
-    """The manual and the raw text after a rule; a text stays where the rule does not fit it."""
+    """Return the manual and the raw text after a rule; a text that the rule cannot change stays as it is."""
     if rule.leans:
         found = rule.make(manual, before_manual, seed)
         return (manual, found) if found else (manual, raw)
@@ -107,13 +109,9 @@ def _notes(known: Sequence[str], turns: Sequence[str], original: Texts, human: T
     notes = []
     if len(turns) < len(known):
         placeless = [turn for turn in known if turn_depth(turn) is None]
-        notes.append(
-            f"{counted(len(placeless), 'turn')} left out, whose id says no place in a conversation: {some_of(placeless)}"
-        )
+        notes.append(f"{counted(len(placeless), 'turn')} excluded: no place in a conversation in the id ({some_of(placeless)})")
     for name, texts, other in (("Original", original, "Human"), ("Human", human, "Original")):
         lacking = [turn for turn in turns if turn not in texts]
         if lacking:
-            notes.append(
-                f"{counted(len(lacking), 'turn')} without an {name} text: {other} stands for it".replace("an Human", "a Human")
-            )
+            notes.append(f"{counted(len(lacking), 'turn')} without the {name} text: {other} is used instead")
     return notes

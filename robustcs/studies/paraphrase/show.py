@@ -1,4 +1,4 @@
-"""Other words for people: what each kind of variation or each stage made, and some of it to read."""
+"""Tables of variations and paraphrases, with examples."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from robustcs.similarity.near_duplicates import FEW_CHARACTERS
 from robustcs.studies.paraphrase.analysis import Variations
 from robustcs.studies.paraphrase.stages import Paraphrased
 
-#: Examples of every category or source, and of other long tables, that are shown.
+#: Examples per category, and rows of other long tables.
 _SHOWN, _EXAMPLES = 2, 5
 
 
 def show(result: Variations | Paraphrased) -> tuple[Block, ...]:
-    """Counts, and examples."""
+    """Return the counts of each stage or category, and examples."""
     if isinstance(result, Variations):
         return (_categories(result), _variations(result))
     useless = [name for name in ("repeated", "foreign", "unreadable") if result.stages[name].any()]
     stages = result_table(
-        result, "stages", "What was asked, and what came of it", ["stage", "requests", "known", "failed", "empty", *useless],
-        "In place of what failed or is empty stands the source.",
+        result, "stages", "What did each stage return?", ["stage", "requests", "known", "failed", "empty", *useless],
+        "A failed request or an empty text is replaced by its source text.",
     )  # fmt: skip
     bleu = result_table(
         result, "bleu", "How close are manual turns to the raw turns?", ["turns", "texts", "value"],
-        "Corpus BLEU, not smoothed. Feedback is taken off both; a context remover should bring the last row up.",
+        "Corpus BLEU, not smoothed. Without feedback from row 2 on. Removing context should raise the last row.",
     )  # fmt: skip
     diversity = result_table(
         result, "diversity", "How different are the paraphrases?",
         ["stage", "source", "paraphrases", "turns", "per_turn", "bleu", "self_bleu", "copies"],
-        "BLEU against the source; lower is more different. Cleaning drops copies, and what differs from another of its turn by"
-        f" one word or at most {FEW_CHARACTERS} characters.",
+        "BLEU against the source; lower is more different. Cleaning drops copies of the source, and texts that differ from"
+        f" another of their turn by one word or at most {FEW_CHARACTERS} characters.",
         by="stage",
     )  # fmt: skip
     stripped = _examples(
-        result, "stripped", "Feedback and revealments taken off", "turn sentiment before question",
-        ": what stands before the last sentence",
+        result, "stripped", "Removed feedback and revealments", "turn sentiment before question",
+        " texts; before: the part before the last sentence",
     )  # fmt: skip
-    dropped = _examples(result, "dropped", "Too similar, and left out", "turn relation dropped kept")
+    dropped = _examples(result, "dropped", "Paraphrases dropped as too similar", "turn relation dropped kept")
     blocks = (stages, bleu, diversity, stripped, dropped)
     paraphrases = _examples(result, "paraphrases", "Paraphrases", "turn source manual raw")
     return (*(block for block in blocks if len(result.tables[block.of]) or block in (stages, diversity)), paraphrases)
@@ -52,7 +52,7 @@ def _categories(result: Variations) -> Table:
     return result_table(
         result, "categories", "Variations of the turns by category",
         ["category", "says", "turns", "valid", "share"],
-        "Turns: those that a category could change. Antecedent, pronoun and ellipsis need an earlier turn.",
+        "Turns: those that the rule applies to. Antecedent, pronoun and ellipsis need an earlier turn.",
     )  # fmt: skip
 
 
@@ -60,6 +60,6 @@ def _variations(result: Variations) -> Table:
     part = result.variations.groupby("category", sort=False)
     order = {category: place for place, category in enumerate(result.categories["category"])}
     shown = part.head(_SHOWN).sort_values("category", key=lambda column: column.map(order), kind="stable")
-    note = f"{len(shown)} of {len(result.variations):,}. Antecedent and pronoun leave the manual text as it is."
+    note = f"{len(shown)} of {len(result.variations):,}. Antecedent and pronoun do not change the manual text."
     columns = ["category", "turn", "raw", "manual"]
     return result_table(result, "variations", "Examples", columns, note, rows=shown, by="category")

@@ -1,4 +1,4 @@
-"""From turns to paraphrases in stages: what is taken off, reformulated, paraphrased, freed of its context, and cleaned.
+"""Paraphrases in stages: remove feedback, reformulate, paraphrase, remove the context, drop similar texts.
 
 Source: Al-Thani et al. (2023), "ECAsT", stages 1, 2 and 4, Tables 9 and 10.
 """
@@ -28,48 +28,48 @@ STAGES: tuple[Stage, ...] = ("reformulate", "paraphrase", "remove_context")
 SOURCES: tuple[Source, ...] = ("raw", "manual")
 
 _STAGES = table(
-    "stages", "What was asked in each stage, and what came of it.",
-    text("stage", "reformulate, paraphrase or remove_context"), text("by", "a program, the folder of a model, or nouns"),
-    count("requests", "different texts that were asked for"), count("known", "answered by the store", "known before"),
-    count("failed", "without an answer: the source stands, and is asked again the next time"),
-    count("empty", "empty texts, in whose place the source stands"),
-    count("repeated", "lines of a program that answer what was answered", "again", "useless lines"),
-    count("foreign", "lines that answer what nobody asked", "foreign", "useless lines"),
-    count("unreadable", "lines that are no answer", "unreadable", "useless lines"),
+    "stages", "Requests and answers of each stage.",
+    text("stage", "reformulate, paraphrase or remove_context"), text("by", "the program's command, or nouns for the rule"),
+    count("requests", "different requests"), count("known", "answered from the store", "known before"),
+    count("failed", "without an answer: the source is kept, and the next run retries"),
+    count("empty", "empty texts, replaced by the source"),
+    count("repeated", "lines that repeat an answer", "again", "useless lines"),
+    count("foreign", "lines with an id that was not requested", "foreign", "useless lines"),
+    count("unreadable", "lines that are not valid answers", "unreadable", "useless lines"),
 )  # fmt: skip
 _STRIPPED = table(
-    "stripped", "What was taken off before the last sentence of a turn.",
+    "stripped", "Text removed before the last sentence of a turn.",
     text("turn"), text("formulation", "raw or manual"), text("sentiment", "negative, neutral or positive, by VADER"),
-    number("compound", "VADER's score, -1 to 1"), text("before", "what is taken off"), text("question", "what is kept"),
+    number("compound", "VADER's score, -1 to 1"), text("before", "the removed text"), text("question", "the text that is kept"),
 )  # fmt: skip
 _BLEU = table(
-    "bleu", "How close manual turns are to the raw turns, as they are and after each way to take off context (Table 9).",
+    "bleu", "BLEU of manual turns against raw turns, before and after each way of removing context (Table 9).",
     text("turns", "which manual turns", "manual turns"), count("texts"),
     number("value", "corpus BLEU, 0 to 100", "BLEU").rounded(2),
 )  # fmt: skip
 _DIVERSITY = table(
-    "diversity", "How different paraphrases are, before and after cleaning (Table 10).",
+    "diversity", "Diversity of the paraphrases before and after cleaning (Table 10).",
     text("stage", "generated or cleaned"), text("source", "manual or raw, or all"), count("paraphrases"), count("turns"),
     number("per_turn", "", "per turn").rounded(2),
     number("bleu", "manual paraphrases against their source, 0 to 100", "BLEU").rounded(2),
     number("self_bleu", "each manual paraphrase against the others of its turn", "self-BLEU").rounded(2),
-    count("copies", "that repeat their source"),
+    count("copies", "texts equal to their source"),
 )  # fmt: skip
 _DROPPED = table(
-    "dropped", "Paraphrases that cleaning took off.",
+    "dropped", "Paraphrases dropped by cleaning.",
     text("turn"), text("kind", "manual or raw, or source"), text("relation", "exact, one word, few characters", "difference"),
-    text("dropped", "its text"), text("kept", "what it is too similar to"),
+    text("dropped", "the dropped text"), text("kept", "the text that it is too similar to"),
 )  # fmt: skip
 _PARAPHRASES = table(
-    "paraphrases", "The paraphrases, as the file has them.",
-    text("turn"), text("source", "what it was made of: the raw turn, reformulated, or the manual one"), text("source_text"),
-    text("manual", "stands alone"), text("raw", "leans on the conversation"),
+    "paraphrases", "The paraphrases, as in paraphrases.csv.",
+    text("turn"), text("source", "raw: from the reformulated raw turn; manual: from the manual turn"), text("source_text"),
+    text("manual", "understood without the conversation"), text("raw", "depends on the conversation"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Request:
-    """One text that a stage makes others of; ``history`` are the earlier turns, ``number`` how many texts are wanted."""
+    """A request for ``number`` texts made from ``text``; ``history`` are the earlier turns."""
 
     stage: Stage
     turn: str
@@ -79,13 +79,13 @@ class Request:
 
     @property
     def content(self) -> dict[str, object]:
-        """What decides the answer: all but the turn's id."""
+        """The parts of the request that decide the answer: all but the turn id."""
         return {"stage": self.stage, "text": self.text, "history": list(self.history), "n": self.number}
 
 
 @dataclass(frozen=True)
 class Made:
-    """What came of requests: texts of each (none where it failed), and the counts of table ``stages``."""
+    """The texts made for each request (none if it failed), and the counts of the table ``stages``."""
 
     by: str
     texts: Mapping[Request, Sequence[str]]
@@ -100,7 +100,7 @@ Maker = Callable[[Sequence[Request]], Made]
 
 
 def texts_of(answer: Mapping[str, Any]) -> list[str] | None:
-    """The texts of a program's answer: ``texts``, or the one ``text``; None where these are something else."""
+    """Return the texts of a program's answer, from ``texts`` or ``text``; None if they are not strings."""
     texts = answer.get("texts", [answer.get("text")])
     return list(texts) if texts and isinstance(texts, list) and all(isinstance(one, str) for one in texts) else None
 
@@ -130,12 +130,12 @@ class _Row:
 
     @property
     def copies(self) -> bool:
-        """Does it repeat its source?"""
+        """Whether the paraphrase repeats its source."""
         return text_key(self.manual) == text_key(self.source_text)
 
 
 def without_context(requests: Sequence[Request], nouns: Callable[[str], str] = without_nouns) -> Made:
-    """Context removal by taking off nouns: see :mod:`robustcs.similarity.stripping`."""
+    """Remove context by removing nouns: see :mod:`robustcs.similarity.stripping`."""
     return Made("nouns", {request: [nouns(request.text)] for request in requests})
 
 
@@ -149,12 +149,12 @@ def paraphrase(
     stripped: bool = True,
     nouns: Callable[[str], str] = without_nouns,
 ) -> Paraphrased:
-    """``count_`` paraphrases of every turn and source, in stages, each by its maker.
+    """Make ``count_`` paraphrases of every turn and source in stages, each by its maker.
 
-    ``original`` (raw turns) and ``human`` (manual turns) are turn → text; ``sources`` are those that are paraphrased;
-    ``stripped``: are feedback and revealments taken off? ``nouns`` takes the nouns off a text, for Table 9.
-    Raw turns are reformulated first, all but those that open a conversation, which contain their whole context. What makes no
-    text of a turn leaves the source in its place.
+    ``original`` (raw turns) and ``human`` (manual turns) are turn → text; ``sources`` selects the turns to paraphrase;
+    ``stripped`` removes feedback and revealments; ``nouns`` removes the nouns of a text, for Table 9.
+    Raw turns are reformulated first, except those that open a conversation, which need no context. If a stage makes no text for
+    a turn, the source text is kept.
     """
     steps = _Steps(makers)
     strip = strip_feedback if stripped else as_it_is
@@ -199,7 +199,7 @@ def paraphrase(
 
 
 class _Steps:
-    """The stages that were taken, each counted."""
+    """The stages run so far, each counted."""
 
     def __init__(self, makers: Mapping[Stage, Maker]):
         self.makers = makers
@@ -207,7 +207,7 @@ class _Steps:
         self.notes: list[str] = []
 
     def take(self, stage: Stage, requests: Sequence[Request]) -> dict[Request, list[str]]:
-        """Request → its texts, none of them empty and at least one: the source stands where nothing was made."""
+        """Return the texts of each request: at least one, none empty; the source text replaces what is missing."""
         different = list(dict.fromkeys(requests))
         made = self.makers[stage](different)
         found: dict[Request, list[str]] = {}
@@ -224,7 +224,7 @@ class _Steps:
         return found
 
     def one(self, stage: Stage, requests: Mapping[str, Request]) -> dict[str, str]:
-        """Key → the first text of its request."""
+        """Return for each key the first text of its request."""
         found = self.take(stage, list(requests.values()))
         return {key: found[request][0] for key, request in requests.items()}
 
@@ -246,7 +246,7 @@ def _context_removed(
     steps: _Steps, rows: Sequence[_Row], raw: Mapping[str, Stripped], manual: Mapping[str, Stripped], original: Texts,
     human: Texts, before: Mapping[str, Sequence[str]], without: Callable[[str], str],
 ) -> tuple[list[_Row], list[tuple[object, ...]]]:  # fmt: skip
-    """The rows with their raw texts, and Table 9: manual turns against raw ones, before and after context is taken off."""
+    """Return the rows with raw texts, and Table 9: BLEU of manual against raw turns before and after removing context."""
     both = [turn for turn in manual if turn in raw]
     stripped = {turn: manual[turn].question for turn in both}
     plain = {turn: raw[turn].question for turn in both}
@@ -276,7 +276,7 @@ def _context_removed(
 
 
 def _cleaned(rows: Sequence[_Row]) -> tuple[list[_Row], list[tuple[str, str, str, str, str]]]:
-    """The rows that are neither copies of their source nor too similar to another of their turn, and those that go."""
+    """Split the rows into those to keep, and copies of their source or texts too similar to another of their turn."""
     kept: list[_Row] = []
     dropped: list[tuple[str, str, str, str, str]] = []
     for turn, some in groupby(rows, lambda row: row.turn):
@@ -290,7 +290,7 @@ def _cleaned(rows: Sequence[_Row]) -> tuple[list[_Row], list[tuple[str, str, str
 
 
 def _diversity(stage: str, rows: Sequence[_Row]) -> list[tuple[object, ...]]:
-    """A row for each source and one for all."""
+    """Return a row for each source, and one for all if there are several."""
     found: list[tuple[object, ...]] = []
     names = [*dict.fromkeys(row.source for row in rows)]
     for name in [*names, *(["all"] if len(names) > 1 else [])]:

@@ -1,4 +1,4 @@
-"""Other words for the turns of a workspace."""
+"""The command ``robustcs paraphrase``."""
 
 from __future__ import annotations
 
@@ -44,38 +44,37 @@ def ask(
     number: Annotated[int, at_least(1, 1000)] = 5,
     timeout: Annotated[int, at_least(1, 604_800, "SECONDS")] = 600,
 ) -> Variations | Paraphrased:
-    """Ask the same turns in other words: by a program in stages, or by rules that need none.
+    """Create other wordings of each turn, by rules or with a program.
 
-    Without a program, every turn is asked in up to six other ways, each labelled: what an earlier question named is left out
-    (antecedent) or a pronoun stands for it (pronoun), a neighbouring key is hit (typo), two words change places (word order),
-    function words or the opening of the question are left out (function words, ellipsis).
+    Without a program, rules create up to six variations of each turn, labelled by category: omit a phrase from an earlier
+    question (antecedent), replace it by a pronoun (pronoun), misspell a word (typo), exchange two words (word order), omit
+    function words (function words), omit the opening of the question (ellipsis).
 
-    With a program, as ECAsT was made: feedback and revealments are taken off, raw turns are reformulated, turns are
-    paraphrased, the context is taken off again along the conversation, and what is too similar is left out. The program is
-    asked over JSONL (docs/programs.md); python -m robustcs.programs.models is one for local sequence-to-sequence models. What
-    was made once is kept.
+    With a program, the stages of ECAsT run: remove feedback and revealments, reformulate raw turns, paraphrase, remove the
+    context again, drop paraphrases that are too similar. The program reads and writes JSONL (docs/programs.md); python -m
+    robustcs.programs.models runs local sequence-to-sequence models. Answers are stored and never requested twice.
 
     command
-        Program that does the stages: JSON objects a line on stdin and stdout.
+            Program for the stages; reads and writes one JSON object per line.
 
     context_remover
-        Take the context off by a rule, not by the program: remove nouns, found by word lists (nouns) or by NLTK's
-        part-of-speech tagger (nltk), whose data you install. The table bleu uses the same rule.
+            Remove the context by a rule instead of the program: remove nouns, found by word lists (nouns) or by NLTK's
+            part-of-speech tagger (nltk; install its data first). The table bleu uses the same rule.
 
     sources
-        Turns that are paraphrased (default: all that are given).
+            Turns to paraphrase (default: all).
 
     keep_feedback
-        Leave what stands before the last sentence of a turn, where that is no feedback.
+            Keep the text before the last sentence of a turn, even if it is feedback.
 
     number
-        Paraphrases of every turn and source.
+            Paraphrases per turn and source.
 
     timeout
         Stop the program after SECONDS without a useful answer.
 
-    Raises :class:`UsageError` where neither raw nor manual turns are given, no turn id says its place in a conversation, or the
-    program cannot be started or ends badly without an answer.
+    Raises :class:`UsageError` if there are no raw or manual turns, no turn id contains a place in a conversation, or the
+    program cannot be started or fails without an answer.
 
     Examples:
       robustcs paraphrase --vary --folder varied
@@ -96,7 +95,7 @@ def ask(
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0, (f"seed {seed}",))
     if command is None:
         if context_remover:
-            raise UsageError("no-maker", "nobody is named to paraphrase", "name a program with --with COMMAND")
+            raise UsageError("no-maker", "the context remover needs a program", "name one with --with COMMAND")
         return vary(original, human, evaluated, seed)
     given = {"raw": original, "manual": human}
     for source in sources:
@@ -114,7 +113,7 @@ def ask(
 
 
 def program(command: str, seed: int, timeout: float, workspace: Workspace) -> Maker:
-    """What asks ``command`` over JSONL, as docs/programs.md says; answers are kept by the program's content and the request."""
+    """Return a maker that sends requests to ``command`` (docs/programs.md) and stores answers by program and request."""
 
     def make(requests: Sequence[Request]) -> Made:
         asked = {str(place): request for place, request in enumerate(requests)}
@@ -133,7 +132,7 @@ def program(command: str, seed: int, timeout: float, workspace: Workspace) -> Ma
 
 
 def _turns(workspace: Workspace) -> tuple[Texts, Texts]:
-    """Raw and manual turns."""
+    """Return the raw and the manual turns."""
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
     if not original and not human:
         raise UsageError("no-texts", "no turns are given", "name them with --rewrites original=FILE and --rewrites human=FILE")
@@ -144,25 +143,25 @@ def _turns(workspace: Workspace) -> tuple[Texts, Texts]:
         )  # fmt: skip
     every = {**original, **human}
     if not any(turn_depth(turn) is not None for turn in every):
-        found = f"no turn id says its place in a conversation ({next(iter(every))!r})"
-        raise UsageError("no-turn-id", found, "write TOPIC_DEPTH, such as 31_4")
+        found = f"no turn id contains a place in a conversation, for example {next(iter(every))!r}"
+        raise UsageError("no-turn-id", found, "write ids as TOPIC_DEPTH, such as 31_4")
     return original, human
 
 
 def _run(call: Call, vary: bool = False, folder: Folder | None = None, overwrite: bool = False, **asked: Any) -> None:
-    """Write the files of a folder, too.
+    """Run the command and write its files.
 
     vary
-        Make variations by rules (what is done where no program is named).
+            Create variations by rules (default without --with).
 
     folder
-        Write paraphrases.csv, and of programs sheet.csv, here.
+            Write paraphrases.csv to this folder; with --with, also sheet.csv.
 
     overwrite
-        Replace files of --folder that hold something else.
+            Replace files of --folder that have other content.
     """
     if vary and asked["command"]:
-        raise UsageError("two-modes", "--vary and --with together", "make variations and paraphrases one after the other")
+        raise UsageError("two-modes", "--vary and --with exclude each other", "run robustcs paraphrase twice, with one each")
     workspace = call.workspace()
     result = ask(workspace, **asked)
     written = write_folder(folder, _files(result), overwrite) if folder else []
@@ -170,11 +169,11 @@ def _run(call: Call, vary: bool = False, folder: Folder | None = None, overwrite
     if written:
         call.tell(f"wrote {', '.join(map(str, written))}: robustcs testsets --paraphrases {written[0]}")
     else:
-        call.tell("nothing is written yet: --folder DIR writes paraphrases.csv")
+        call.tell("no file written; add --folder DIR to write paraphrases.csv")
 
 
 def _files(result: Variations | Paraphrased) -> Mapping[str, str]:
-    """The files that ``--folder`` gets: name → content."""
+    """Return the files for ``--folder``: name → content."""
     if isinstance(result, Variations):
         rows = [(row.turn, row.manual, row.raw, row.category) for row in result.variations.itertuples()]
         return {"paraphrases.csv": paraphrases_csv(rows)}

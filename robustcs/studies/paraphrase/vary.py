@@ -1,8 +1,8 @@
-"""Variations of a question by rules: nothing is fetched, and the same seed gives the same texts on every machine.
+"""Rules that vary the wording of a question; they need no model, and a seed gives the same texts on every machine.
 
-Each rule returns the varied text, or None where the text does not fulfil what makes the variation a valid one. The categories
-follow what conversational questions do (Dalton et al., 2020: references and omissions) and what query variation generators do
-(Penha et al., 2022: misspelling, ordering, naturality).
+Each rule returns the varied text, or None if the text does not meet the rule's conditions. The categories follow phenomena of
+conversational questions (Dalton et al., 2020: references and omissions) and query variation generators (Penha et al., 2022:
+misspelling, ordering, naturality).
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from robustcs.similarity.function_words import (
     words_of,
 )
 
-#: A name that goes on: Sanders', the Lotus Elise/Exige, Washington D.C., the regulation (GDPR).
+#: A name that continues: Sanders', the Lotus Elise/Exige, Washington D.C., the regulation (GDPR).
 _GOES_ON = re.compile(r"['’]|[/.]\w| *\(")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-#: A misspelt word has at least so many letters; in shorter ones a typo makes another word too often.
+#: The fewest letters of a word to misspell; in shorter ones a typo often makes another word.
 _LEAST_LETTERS = 4
 
 
 def drawn(seed: int, category: str, text: str, choices: int) -> int:
-    """A place among ``choices``, by a hash: random, yet the same on every machine."""
+    """Return one of ``choices`` places by a hash: random, yet the same on every machine."""
     digest = hashlib.sha256(f"{seed}\0{category}\0{text}".encode("utf-8", "replace")).digest()
     return int.from_bytes(digest[:8], "big") % choices
 
 
-# ---------------------------------------------------------------- what leans on the conversation
+# ---------------------------------------------------------------- variations that depend on the conversation
 
 
 @dataclass(frozen=True)
 class Antecedent:
-    """What an earlier question named and this one names again: words ``first`` to ``last``, their determiner included."""
+    """A phrase of this question that an earlier question contains: words ``first`` to ``last``, including a determiner."""
 
     first: int
     named: int
@@ -55,11 +55,11 @@ class Antecedent:
 
 
 def antecedent(text: str, earlier: Sequence[str]) -> Antecedent | None:
-    """The longest run of content words that stands in an earlier question too and is a noun phrase as far as can be told.
+    """Return the longest run of content words that an earlier question contains too and that looks like a noun phrase.
 
-    That is: it has a determiner or a capital, or follows a preposition, an auxiliary other than a form of to be, or nothing; it
-    is no single word in -ing; no content word goes before it, and none follows, but for the verb after an auxiliary (does honey
-    spoil); neither ``of`` nor ``and``, ``or`` or a bracket goes on with it. Nothing follows ``to``, which opens a verb.
+    Conditions: a determiner, a preposition, an auxiliary other than a form of *to be*, a capital, or nothing comes before it,
+    but not ``to``, which opens a verb; it is not a single word in -ing; no content word is directly before or after it, except
+    the verb after an auxiliary (does honey spoil); it does not continue with ``of``, ``and``, ``or`` or a bracket.
     """
     words = words_of(text)
     known = [[word.name for word in words_of(other)] for other in earlier]
@@ -104,9 +104,9 @@ def _noun_phrase(text: str, words: Sequence[Word], named: int, last: int) -> Ant
 
 
 def drop_antecedent(text: str, earlier: Sequence[str]) -> str | None:
-    """Leave out what an earlier question named, with its preposition: what licences are needed (for a food truck)?
+    """Omit a phrase from an earlier question, with its preposition: what licences are needed (for a food truck)?
 
-    Valid where it follows a preposition, and two words or more are left, one of them with something to say.
+    Conditions: a preposition comes before the phrase; two words or more remain, one of them a content word.
     """
     found = antecedent(text, earlier)
     if found is None or not found.first:
@@ -121,9 +121,9 @@ def drop_antecedent(text: str, earlier: Sequence[str]) -> str | None:
 
 
 def use_pronoun(text: str, earlier: Sequence[str]) -> str | None:
-    """A pronoun in place of what an earlier question named: why does (honey) it never rot?
+    """Replace a phrase from an earlier question by a pronoun: why does (honey) it never rot?
 
-    Valid where two words or more are left beside the pronoun, one of them with something to say.
+    Conditions: two words or more remain besides the pronoun, one of them a content word.
     """
     found = antecedent(text, earlier)
     if found is None:
@@ -141,13 +141,13 @@ def use_pronoun(text: str, earlier: Sequence[str]) -> str | None:
     return text[: words[found.first].start] + pronoun + text[name.end :]
 
 
-# ---------------------------------------------------------------- what changes the wording alone
+# ---------------------------------------------------------------- variations of the wording alone
 
 
 def misspell(text: str, seed: int) -> str | None:
-    """One letter of one content word becomes its neighbour on the keyboard, never the first letter.
+    """Replace one letter of one content word by a neighbour on the keyboard, never the first letter.
 
-    Valid where a content word has four letters or more, of the plain alphabet, and the result is no other word of the text.
+    Conditions: a content word has four or more letters from a to z; the result is no other word of the text.
     """
     words = [word for word in words_of(text) if not word.grammar and len(word.plain) >= _LEAST_LETTERS]
     words = [word for word in words if word.plain.isascii() and word.plain.isalpha()]
@@ -165,7 +165,7 @@ def misspell(text: str, seed: int) -> str | None:
 
 
 def _neighbours(letter: str) -> list[str]:
-    """The keys beside a letter in its row, and those above and below it."""
+    """Return the keys next to a letter in its row, and those above and below it."""
     row = next(place for place, keys in enumerate(_ROWS) if letter in keys)
     column = _ROWS[row].index(letter)
     near = [
@@ -180,7 +180,7 @@ def _neighbours(letter: str) -> list[str]:
 
 
 def reorder(text: str, seed: int) -> str | None:
-    """Two content words change places; the words stay the same. Valid where there are two that differ."""
+    """Exchange two content words. Condition: two content words differ."""
     words = [word for word in words_of(text) if not word.grammar]
     pairs = [(one, two) for place, one in enumerate(words) for two in words[place + 1 :] if one.plain != two.plain]
     if not pairs:
@@ -191,9 +191,9 @@ def reorder(text: str, seed: int) -> str | None:
 
 
 def drop_function_words(text: str) -> str | None:
-    """Content words, pronouns and negations alone, as people type into a search box.
+    """Keep only content words, pronouns and negations, like a query in a search box.
 
-    Valid where something is left out and two words or more stay, one of them with something to say.
+    Conditions: something is omitted; two words or more remain, one of them a content word.
     """
     words = words_of(text)
     kept = [word for word in words if not word.grammar or word.plain in PRONOUNS or is_negation(word.plain)]
@@ -203,10 +203,10 @@ def drop_function_words(text: str) -> str | None:
 
 
 def elide(text: str) -> str | None:
-    """The question without what opens it: (What are) common treatments for it? The conversation says what is asked.
+    """Omit the opening of the question: (What are) common treatments for it? The conversation provides it.
 
-    Valid where an opening of two words or more begins with a question word or an auxiliary, negates nothing, and two words or
-    more are left, one of them with something to say.
+    Conditions: the opening has two words or more, begins with a question word or an auxiliary, and contains no negation; two
+    words or more remain, one of them a content word.
     """
     words = words_of(text)
     opening = 0
@@ -229,12 +229,12 @@ def _says_something(words: Sequence[Word]) -> bool:
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of variation: category, what it does in plain words, and the function ``(text, earlier texts, seed)``.
+    """A kind of variation: its category, a description, and the function ``(text, earlier texts, seed)``.
 
     leans
-        Does the result lean on the conversation? Then it is made of the text that stands alone, and is a raw paraphrase only.
+        The result depends on the conversation: it is made from the manual text and serves as a raw paraphrase only.
     later
-        Is it a variation of later turns only?
+        The rule applies only to later turns of a conversation.
     """
 
     category: str
@@ -245,12 +245,13 @@ class Rule:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("antecedent", "what an earlier question named is left out", lambda text, earlier, seed: drop_antecedent(text, earlier),
+    Rule("antecedent", "a phrase from an earlier question is omitted",
+         lambda text, earlier, seed: drop_antecedent(text, earlier), leans=True, later=True),
+    Rule("pronoun", "a pronoun replaces such a phrase", lambda text, earlier, seed: use_pronoun(text, earlier),
          leans=True, later=True),
-    Rule("pronoun", "a pronoun stands for it", lambda text, earlier, seed: use_pronoun(text, earlier), leans=True, later=True),
-    Rule("typo", "a neighbouring key is hit", lambda text, earlier, seed: misspell(text, seed)),
-    Rule("word order", "two content words change places", lambda text, earlier, seed: reorder(text, seed)),
-    Rule("function words", "they are left out", lambda text, earlier, seed: drop_function_words(text)),
-    Rule("ellipsis", "the opening of the question is left out", lambda text, earlier, seed: elide(text), later=True),
+    Rule("typo", "one letter becomes its neighbour on the keyboard", lambda text, earlier, seed: misspell(text, seed)),
+    Rule("word order", "two content words are exchanged", lambda text, earlier, seed: reorder(text, seed)),
+    Rule("function words", "function words are omitted", lambda text, earlier, seed: drop_function_words(text)),
+    Rule("ellipsis", "the opening of the question is omitted", lambda text, earlier, seed: elide(text), later=True),
 )  # fmt: skip
 CATEGORIES: Mapping[str, Rule] = {rule.category: rule for rule in RULES}

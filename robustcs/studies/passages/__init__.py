@@ -1,1 +1,1 @@
-"""Which passages of each turn should be annotated?"""
+"""Choose the passages of each turn that annotators should read."""

@@ -1,7 +1,7 @@
-"""Which passages of each turn should annotators read? Relevant ones that say different things.
+"""Choice of relevant passages with different content for annotation.
 
-Source: Łajewska and Balog (2023), section 3: the best graded passages of a turn; of a grade that has more than there is room
-for, one at random of each k-means cluster of their texts, as many clusters as places.
+Source: Łajewska and Balog (2023), section 3: the passages of a turn with the highest grades. If a grade has more passages than
+places are left, one passage is drawn from each k-means cluster of their texts, with as many clusters as places.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, table, text
 
-#: Passages per turn in the paper.
+#: Passages per turn in Łajewska and Balog (2023).
 PER_TURN = 5
-#: Starts of k-means, of which the best counts.
+#: Random starts of k-means; the best one counts.
 _STARTS = 10
 
 _PASSAGES = table(
-    "passages", "The passages that were chosen.",
+    "passages", "The chosen passages.",
     text("turn", header="Turn"), text("passage", header="Passage"), count("grade"),
-    text("chosen", "grade: all of that grade are taken; cluster: one of a cluster"),
-    count("cluster", "its number, from 1; null where all are taken"), count("candidates", "passages of that grade"),
+    text("chosen", "grade: all passages of the grade; cluster: one per cluster"),
+    count("cluster", "number of the cluster, from 1; null if all are chosen"), count("candidates", "passages of that grade"),
     text("text", header="Text"),
 )  # fmt: skip
 _TURNS = table(
-    "turns", "How many passages of each turn were chosen.",
+    "turns", "Chosen passages per turn.",
     text("turn", header="Turn"), count("chosen"), count("relevant", "passages at or above the relevance level"),
-    count("without_text", "of those, left out: no text is known", "without text"), count("lowest", "grade that was chosen"),
+    count("without_text", "relevant passages skipped for lack of a text", "without text"),
+    count("lowest", "lowest grade among the chosen passages"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PassageChoice(Result):
-    """The passages that were chosen, at most ``per_turn`` of a turn."""
+    """The chosen passages, at most ``per_turn`` per turn."""
 
     study = "passages"
     declared = (_PASSAGES, _TURNS)
@@ -53,12 +54,12 @@ class PassageChoice(Result):
 def choose_passages(
     qrels: Qrels, texts: Mapping[str, str], evaluated: Evaluated, per_turn: int = PER_TURN, seed: int = 0
 ) -> PassageChoice:
-    """``per_turn`` passages of every turn, the highest grades first, none below the relevance level.
+    """Choose ``per_turn`` passages of every turn, the highest grades first, none below the relevance level.
 
-    ``texts``: passage → text; passages without a text cannot be annotated. The choice of a turn depends on the seed and on the
+    ``texts`` maps passages to texts; passages without a text are skipped. The choice of a turn depends on the seed and the
     turn, not on other turns.
 
-    Raises :class:`NotInstalledError` where a choice needs scikit-learn and it is not there.
+    Raises :class:`NotInstalledError` if a choice needs scikit-learn and it is not installed.
     """
     level = evaluated.policy.relevance_level
     documents = qrels.documents.to_pylist()
@@ -97,9 +98,9 @@ def _of_turn(
 
 
 def one_per_cluster(texts: Sequence[str], clusters: int, draw: np.random.Generator) -> list[int]:
-    """Places of ``clusters`` texts, one at random of every k-means cluster of their TF-IDF vectors.
+    """Return the places of ``clusters`` texts, one drawn from every k-means cluster of their TF-IDF vectors.
 
-    Where the texts have fewer different wordings than clusters, the places that are left are drawn from the other texts.
+    If there are fewer different texts than clusters, the remaining places are drawn from the other texts.
     """
     labels = _k_means(texts, min(clusters, len(set(texts))), int(draw.integers(2**31)))
     chosen = [int(draw.choice(np.flatnonzero(labels == label))) for label in np.unique(labels)]
@@ -119,7 +120,7 @@ def _k_means(texts: Sequence[str], clusters: int, seed: int) -> npt.NDArray[np.i
         raise NotInstalledError(
             "no-scikit-learn", f"scikit-learn cannot be imported ({error})", "install it with: pip install 'robustcs[passages]'"
         ) from error
-    # every word counts, also in texts of another language or of single letters
+    # every word counts, even in other languages and of one letter
     vectors = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]").fit_transform(texts)
     labels: npt.NDArray[np.int32] = KMeans(clusters, n_init=_STARTS, random_state=seed).fit_predict(vectors)
     return labels

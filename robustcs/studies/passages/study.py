@@ -1,4 +1,4 @@
-"""Which passages to annotate, from the files of a workspace."""
+"""The command ``robustcs passages``."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from robustcs.wording import counted
 
 
 def ask(workspace: Workspace, *, per_turn: Annotated[int, Opt("N", low=1, high=100)] = 5) -> PassageChoice:
-    """Which passages of each turn should be annotated?
+    """Choose relevant passages of each turn for annotation.
 
-    The best graded passages of every turn, none below the relevance level. Of a grade that has more passages than
-    there are places left, their texts are clustered (k-means over TF-IDF) and one of each cluster is drawn, by --seed: what is
-    annotated is relevant and says different things. Needs scikit-learn: pip install 'robustcs[passages]'.
+    Takes the passages with the highest grades, none below the relevance level. If a grade has more passages than places
+    are left, clusters their texts (k-means on TF-IDF) and draws one passage per cluster, so that the chosen passages say
+    different things. Requires scikit-learn: pip install 'robustcs[passages]'.
 
     per_turn
-        Passages to choose.
+            Passages per turn.
 
-    Raises :class:`UsageError` without qrels, a collection, or relevant passages with a text.
+    Raises :class:`UsageError` if there are no qrels, no collection, or no relevant passages with a text.
 
     Examples:
       robustcs passages --relevance-level 2 --output passages.csv
@@ -41,15 +41,16 @@ def ask(workspace: Workspace, *, per_turn: Annotated[int, Opt("N", low=1, high=1
     documents = qrels.documents.to_pylist()
     wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
     if not wanted:
-        raise UsageError("nothing-relevant", f"no passage has a grade of at least {level}", "give a lower --relevance-level")
+        raise UsageError("nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
     texts = read_passages(path, wanted)
     if not texts:
-        raise UsageError("no-common-passages", f"{shown(path)} has none of the judged passages", "check that their ids agree")
+        found = f"{shown(path)} contains none of the relevant passages"
+        raise UsageError("no-common-passages", found, "compare its passage ids with the qrels")
     workspace.remember("collection", path, len(texts))
     lacking = len(wanted) - len(texts)
     notes = qrels.notes
     if lacking:
-        notes = (*notes, f"{counted(lacking, 'relevant passage')} without a text in the collection left out")
+        notes = (*notes, f"{counted(lacking, 'relevant passage')} skipped: no text in the collection")
     evaluated = Evaluated(project.policy, "texts", len(qrels.turns), 0, notes)
     return choose_passages(qrels, texts, evaluated, per_turn, project.seed)
 

@@ -1,1 +1,1 @@
-"""Which questions does no run answer yet?"""
+"""Retrieve passages for questions without a run."""

@@ -1,4 +1,4 @@
-"""Why a question was known or not, and what the store holds, as tables; the plan of retrieval is in project/retrieved.py."""
+"""Explanations of known and open questions, and the size of the store. The plan of retrieval is in project/retrieved.py."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from robustcs.result import Result, count, table, text
 
 @dataclass(frozen=True)
 class Explanation(Result):
-    """Why the questions of ``turn`` are known or not."""
+    """Reasons why the questions of ``turn`` are answered or not."""
 
     study = "retrieve"
     declared = (
         table(
-            "explanation", "Why a question of the turn is known or not.",
-            text("system"), text("question", "as it is searched"), text("found", "hit or miss"), text("why"),
+            "explanation", "Why the questions of a turn are answered or not.",
+            text("system"), text("question", "as sent to the retriever"), text("found", "hit or miss"), text("why"),
         ),
     )  # fmt: skip
 
@@ -26,18 +26,18 @@ class Explanation(Result):
 
 @dataclass(frozen=True)
 class StoreSize(Result):
-    """What the store holds.
+    """The size of the store of rankings.
 
     path
-        Its file.
+        The file of the store.
     """
 
     study = "retrieve"
     declared = (
         table(
-            "store", "What the store of known rankings holds.",
+            "store", "Rankings in the store, by index and ranker.",
             text("index", header="Index"), text("state", "current, changed or gone", ""), text("ranker", header="Ranker"),
-            text("software"), count("questions"), count("passages"), count("bytes", "compressed"),
+            text("software"), count("questions"), count("passages"), count("bytes", "compressed size"),
         ),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from robustcs.studies.retrieve.analysis import Explanation, StoreSize
 
 
 def show(result: Result) -> tuple[Block, ...]:
-    """The plan; or why a turn is known; or what the store holds."""
+    """Return the plan, the explanation of a turn, or the size of the store."""
     if isinstance(result, Explanation):
         return (_explanation(result),)
     if isinstance(result, StoreSize):
@@ -25,7 +25,7 @@ def _explanation(result: Explanation) -> Cards:
         Card(f"{row.system}: {row.found}", (("question", row.question), ("why", row.why)))
         for row in result.explanation.itertuples()
     )
-    return Cards("explanation", f"Is turn {result.turn} known?", cards)
+    return Cards("explanation", f"Are the questions of turn {result.turn} answered?", cards)
 
 
 def _store(result: StoreSize) -> Table:
@@ -34,5 +34,5 @@ def _store(result: StoreSize) -> Table:
         "index", result.spec("store").field("state").called(" "), "ranker", "questions", "passages",
         (number("MB"), lambda row: f"{row.bytes / 1e6:.1f}"),
     ]  # fmt: skip
-    note = f"In {result.path}. --set prune=true deletes what belongs to an index that has changed or is gone."
-    return result_table(result, "store", "What does the store hold?", columns, note)
+    note = f"File: {result.path}. --set prune=true deletes the rankings of indexes that have changed or no longer exist."
+    return result_table(result, "store", "Which rankings are in the store?", columns, note)

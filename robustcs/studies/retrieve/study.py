@@ -1,4 +1,4 @@
-"""What retrieval has to do, and doing it, from the texts of a workspace."""
+"""The command ``robustcs retrieve``."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from robustcs.studies.signature import MOST, Folder, Opt
 from robustcs.studies.study import Call, command
 from robustcs.wording import counted
 
-_NOTHING = "nothing to do: every question has its run"
+_NOTHING = "nothing to do: every question has a run"
 
 
 def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], None] = lambda message: None) -> Plan:
-    """Answer the questions that no run answers yet: with the store where it knows them, else with BM25 on an index.
+    """Retrieve passages for questions without a run.
 
-    Prints a plan, retrieves what is missing with pyserini, and writes a TREC run for every formulation and test set that has
-    texts but no run. --jobs N is the number of threads. Further settings, such as RM3: [retrieval] of robustcs.toml.
+    Prints a plan, searches with BM25 (pyserini) for questions that are not in the store of rankings, and writes a TREC run for
+    each formulation and test set with texts but no run. --jobs N sets the number of threads. See [retrieval] in robustcs.toml
+    for more settings, such as RM3.
 
     dry_run
-        Say what is answered and what would be retrieved, and stop.
+            Print the plan without retrieving.
 
-    Raises :class:`UsageError` where no system has texts, or questions are left and no index is configured.
+    Raises :class:`UsageError` if no system has texts, or if questions are open and no index is configured.
 
     Examples:
       robustcs retrieve --dry-run
@@ -57,14 +58,14 @@ def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], No
 
 
 def explain(retrieval: Retrieval, turn: str) -> Explanation:
-    """Why the questions of one turn are known or not."""
+    """Explain why the questions of one turn are answered or not."""
     notes = (retrieval.settings.describe(),)
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", 1, 0, notes)
     return Explanation(evaluated, Explanation.declared[0].frame(retrieval.explain(turn)), turn)
 
 
 def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> StoreSize:
-    """What the store of known rankings holds; ``prune``: after what belongs to indexes that changed or are gone is deleted."""
+    """Return the size of the store; ``prune`` first deletes the rankings of indexes that changed or no longer exist."""
     settings = workspace.project.retrieval
     store = RankingStore(settings.store if settings else None)
     rankers = store.rankers()
@@ -72,7 +73,7 @@ def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> 
     found = list(zip(rankers, states, strict=True))
     if prune:
         gone = store.prune([key for (key, *_), state in found if state != "current"])
-        tell(f"deleted {counted(gone, 'ranking')} of indexes that changed or are gone")
+        tell(f"deleted {counted(gone, 'ranking')} of indexes that changed or no longer exist")
         found = [(ranker, state) for ranker, state in found if state == "current"]
     rows = [
         (ranker["index"], state, in_words(ranker["parameters"]), ranker["software"], *counts)
@@ -102,66 +103,66 @@ def _run(
     size: bool,
     prune: bool,
 ) -> None:
-    """Run it for the command line.
+    """Run the command.
 
     index
-        Lucene index (Anserini); made from --collection where it is absent.
+            Lucene index (Anserini); created from --collection if it does not exist.
 
     depth
-        Passages per question (default 1000).
+            Passages per question (default: 1000).
 
     rewriter
-        For --raw-texts: previous or first (these turns before the question), a file of rewrites, or the folder of a
-        sequence-to-sequence model.
+            Rewriter of --raw-texts: previous or first (put these turns before the question), a file of rewrites, or the folder
+            of a sequence-to-sequence model.
 
     reranker
-        A monoT5 or cross-encoder model that orders the top passages anew.
+            Folder of a monoT5 or cross-encoder model that re-ranks the top passages.
 
     model
-        BM25 (default) or query likelihood (Dirichlet).
+            Retrieval model: BM25 (default) or query likelihood (Dirichlet).
 
     k1
-        Of BM25 (default 0.9).
+            BM25 parameter k1 (default: 0.9).
 
     b
-        Of BM25 (default 0.4).
+            BM25 parameter b (default: 0.4).
 
     rm3
-        Expand questions by RM3 (10 terms of 10 passages, weight 0.5).
+            Expand questions with RM3 (10 terms from 10 passages, weight 0.5).
 
     heap
-        Most memory of Java, such as 512m (default 2g).
+            Memory limit of Java, such as 512m (default: 2g).
 
     folder
-        Where runs are written (default: retrieved).
+            Folder for the runs (default: retrieved).
 
     dry_run
-        Say what is answered and what would be retrieved, and stop.
+            Print the plan without retrieving.
 
     explain
-        Say why a turn's questions are known or not, and stop.
+            Explain which questions of TURN are answered and why, then stop.
 
     import_
-        Note beside the given runs for which texts they were made, so that only texts that change later are retrieved.
+            Record for which texts the given runs were made; later, only questions whose text changed are retrieved.
 
     segment
-        Split the documents of --collection at sentence boundaries into passages of at most WORDS words (DOC-1, DOC-2 …),
-        write them to --folder, and stop.
+            Split the documents of --collection at sentence boundaries into passages of at most WORDS words (DOC-1, DOC-2 …),
+            write them to --folder, and stop.
 
     spacy
-        Model of spaCy that finds sentences and words for --segment, such as en_core_web_sm (default: NLTK's rules).
+            spaCy model that splits sentences and words for --segment, such as en_core_web_sm (default: NLTK rules).
 
     size
-        Say what the store holds, and stop.
+            Print the size of the store of rankings, and stop.
 
     prune
-        Delete from the store what belongs to indexes that changed or are gone.
+            Delete the rankings of indexes that have changed or no longer exist from the store.
     """
     given = {"index": index, "depth": depth, "rewriter": rewriter, "reranker": reranker, "model": model, "k1": k1, "b": b,
              "rm3": rm3 or None, "heap": heap, "folder": folder}  # fmt: skip
     workspace = call.workspace(_configured(call.project, {name: one for name, one in given.items() if one is not None}))
     if spacy and not segment:
-        raise UsageError("no-segment", "spacy without --segment", "add --segment WORDS, such as 250")
+        raise UsageError("no-segment", "spacy is set without --segment", "add --segment WORDS, such as 250")
     if segment:
         _segment(call, workspace, segment, spacy, folder)
     elif size or prune:
@@ -192,20 +193,20 @@ def _retrieve(call: Call, workspace: Workspace, turn: str | None, dry_run: bool)
 
 
 def _segment(call: Call, workspace: Workspace, words: int, spacy: str | None, folder: str | None) -> None:
-    """Write the collection's documents as passages into ``folder``."""
+    """Write the documents of the collection as passages into ``folder``."""
     path, settings = collection(workspace), workspace.project.retrieval
     target = Path(folder or (settings.folder if settings else "retrieved")) / f"{path.name.partition('.')[0]}-{words}.jsonl"
     split = by_spacy(spacy) if spacy else by_rules
     documents, passages = segment_collection(path, target, words, split, workspace.track)
-    call.tell(f"wrote {target}: {counted(passages, 'passage')} of {counted(documents, 'document')}; give it as --collection")
+    call.tell(f"wrote {target}: {counted(passages, 'passage')} of {counted(documents, 'document')}; use it with --collection")
 
 
 def _configured(project: Project, given: dict[str, Any]) -> Project:
-    """The project with the command's own options in place of what its file says."""
+    """Return the project with the options of the command in place of its settings."""
     given |= {name: Path(given[name]) for name in ("index", "folder", "reranker") if name in given}
     rewriter = given.get("rewriter")
     if rewriter is not None and rewriter not in CONTEXT and not Path(rewriter.partition(":")[0]).exists():
-        advice = f"or write {' or '.join(CONTEXT)}"
+        advice = f"check the path, or write {' or '.join(CONTEXT)}"
         raise UsageError("no-such-rewriter", f"--rewriter {rewriter}: no such file or folder", advice)
     if project.retrieval is not None:
         return replace(project, retrieval=replace(project.retrieval, **given))

@@ -1,1 +1,1 @@
-"""The same conversations in other words."""
+"""Draw test sets of paraphrases."""

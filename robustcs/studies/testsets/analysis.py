@@ -1,7 +1,7 @@
 """Test sets of paraphrases: the same conversations in other words.
 
-Source: Al-Thani et al. (2023), "ECAsT", stage 5: one paraphrase drawn per turn, several sets without a common paraphrase;
-manual sets stand alone, raw sets lean on a history that is made of the paraphrases drawn before.
+Source: Al-Thani et al. (2023), "ECAsT", stage 5. Each set draws one paraphrase per turn, and no paraphrase is in two sets.
+Manual sets are understood without the conversation; raw sets depend on the earlier paraphrases of the same set.
 """
 
 from __future__ import annotations
@@ -20,37 +20,38 @@ from robustcs.similarity.near_duplicates import TooSimilar, relation, text_key
 from robustcs.similarity.testsets import KINDS, SETS, draw, sets_table
 from robustcs.wording import counted, some_of
 
-_PER_TURN, _DIFFER, _WITH_TWIN = "paraphrases per turn", "differ by", "paraphrases with such a twin"
+_PER_TURN, _DIFFER, _WITH_TWIN = "paraphrases per turn", "differ by", "paraphrases with a twin"
 _STATISTICS = table(
     "statistics", "The paraphrase file, in one row.",
     count("paraphrases"), count("topics"), count("turns"), number("per_turn", "mean", "mean", _PER_TURN),
     count("per_turn_min", header="min", group=_PER_TURN), count("per_turn_max", header="max", group=_PER_TURN),
 )  # fmt: skip
 _SIMILAR = table(
-    "similar", "Paraphrases of one turn that are the same or nearly (stage 4 of the paper).",
-    text("kind", "manual or raw"), count("pairs"), count("exact", "the same text", "the same"),
+    "similar", "Pairs of paraphrases of one turn that are equal or nearly equal (stage 4 of the paper).",
+    text("kind", "manual or raw"), count("pairs"), count("exact", "equal texts", "the same"),
     count("one_word", header="one word", group=_DIFFER), count("few_characters", header="few characters", group=_DIFFER),
-    count("paraphrases", "that have such a twin", "number", _WITH_TWIN), share("share", "of all", group=_WITH_TWIN),
+    count("paraphrases", "with an equal or nearly equal one", "number", _WITH_TWIN),
+    share("share", "of all paraphrases", group=_WITH_TWIN),
 )  # fmt: skip
 _OVERLAPS = table(
-    "overlaps", "What could not be kept disjoint.",
-    text("turn"), text("kind"), count("texts", "distinct ones that the turn has", "different texts"), count("sets"),
-    count("repeated", "sets whose paraphrase another set has too", "sets that share a text"),
+    "overlaps", "Turns with too few different texts for disjoint sets.",
+    text("turn"), text("kind"), count("texts", "different paraphrases of the turn", "different texts"), count("sets"),
+    count("repeated", "sets that share a paraphrase with another set", "sets that share a text"),
 )  # fmt: skip
 _CATEGORIES = table(
-    "categories", "Paraphrases by category, where the file has any.",
-    text("category"), count("paraphrases"), count("turns", "that have one"),
+    "categories", "Paraphrases by category, if the file has categories.",
+    text("category"), count("paraphrases"), count("turns", "with such a paraphrase"),
 )  # fmt: skip
 _DROPPED = table(
-    "dropped", "What cleaning left out, and what it is too similar to. No rows without cleaning.",
-    text("turn"), text("kind", "manual or raw: the texts that are too similar"),
-    text("relation", "exact, one word, few characters", "difference"), text("dropped", "its text"),
-    text("kept", "the text that stays"), count("line", "of the paraphrase file"), count("kept_line"),
+    "dropped", "Paraphrases dropped by cleaning, and the texts that they are too similar to. No rows without cleaning.",
+    text("turn"), text("kind", "the texts that are too similar: manual or raw"),
+    text("relation", "exact, one word, few characters", "difference"), text("dropped", "the dropped text"),
+    text("kept", "the text that is kept"), count("line", "line of the paraphrase file"), count("kept_line"),
 )  # fmt: skip
 _TWINS = table(
-    "twins", "The pairs behind similar.",
-    text("kind"), text("turn"), text("relation", "exact, one word, few characters", "difference"), text("first", "its text"),
-    text("second", "its text"), count("first_line", "of the paraphrase file"), count("second_line"),
+    "twins", "The pairs of paraphrases that the table similar counts.",
+    text("kind"), text("turn"), text("relation", "exact, one word, few characters", "difference"), text("first", "first text"),
+    text("second", "second text"), count("first_line", "line of the paraphrase file"), count("second_line"),
 )  # fmt: skip
 
 
@@ -77,11 +78,11 @@ def draw_testsets(
     notes: Sequence[str] = (),
     dropped: Sequence[TooSimilar] = (),
 ) -> ParaphraseSets:
-    """Draw ``sets`` test sets; ``paraphrases`` are turn → its paraphrases, the turns in natural order.
+    """Draw ``sets`` test sets from ``paraphrases``: turn → its paraphrases, the turns in natural order.
 
-    One row of the file gives a set both its manual and its raw text of the turn, so that the one is the right rewrite of
-    the other. Seeded: the draw of a turn depends on the seed and on its own paraphrases only, not on their order, the
-    other turns or the machine. ``dropped`` is what cleaning left out before.
+    A set takes the manual and the raw text of a turn from the same row of the file, so that the manual text is the right
+    rewrite of the raw text. The draw of a turn depends only on the seed and the paraphrases of the turn, not on their order,
+    the other turns or the machine. ``dropped`` are the paraphrases that cleaning removed before.
     """
     drawn = {turn: draw(rows, sets, seed) for turn, rows in paraphrases.items()}
     twins = _twins(paraphrases)
@@ -161,7 +162,7 @@ def _gone(one: TooSimilar) -> tuple[object, ...]:
 
 
 def _gaps(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> list[str]:
-    """A note on conversations of which a turn before the last has no paraphrases."""
+    """Return a note on conversations with a turn before the last that has no paraphrases."""
     depths: dict[str, set[int]] = {}
     for turn in paraphrases:
         depths.setdefault(conversation(turn), set()).add(turn_depth(turn) or 1)

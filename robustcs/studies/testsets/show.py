@@ -1,4 +1,4 @@
-"""Test sets: what the paraphrase file holds, what is nearly the same in it, and one conversation of every set to read."""
+"""Tables of the paraphrase file, similar texts in it, and one conversation of the first sets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from robustcs.result import text
 from robustcs.similarity.near_duplicates import FEW_CHARACTERS
 from robustcs.studies.testsets.analysis import ParaphraseSets
 
-#: Rows shown of tables that can be long.
+#: Rows shown of long tables.
 _SHOWN = 10
 
 
 def show(result: ParaphraseSets) -> tuple[Block, ...]:
-    """Statistics, near-duplicates, overlaps, and the first conversation of the first sets."""
+    """Return statistics, similar texts, overlaps, and the first conversation of the first two sets."""
     blocks: list[Block] = [_statistics(result), *([_dropped(result)] if len(result.dropped) else []), _similar(result)]
     if len(result.twins):
         blocks.append(_twins(result))
@@ -35,31 +35,33 @@ def _similar(result: ParaphraseSets) -> Table:
     return result_table(
         result, "similar", "Paraphrases of one turn that are too similar",
         [(text(""), lambda row: row.kind), "pairs", "exact", "one_word", "few_characters", "paraphrases", "share"],
-        f"Without regard to letter case. Few characters: an edit distance of at most {FEW_CHARACTERS}.",
+        f"Ignores letter case. Few characters: edit distance of at most {FEW_CHARACTERS}. Twin: an equal or similar text.",
     )  # fmt: skip
 
 
 def _dropped(result: ParaphraseSets) -> Table:
     shown = result.dropped.head(_SHOWN)
-    note = f"{len(shown)} of {len(result.dropped):,}. Kept: what was there before it."
+    note = f"{len(shown)} of {len(result.dropped):,}. Kept: the earlier text of the pair."
     columns = ["turn", "kind", "relation", "dropped", "kept"]
-    return result_table(result, "dropped", "Too similar to another one, and left out", columns, note, rows=shown)
+    return result_table(result, "dropped", "Paraphrases dropped as too similar", columns, note, rows=shown)
 
 
 def _twins(result: ParaphraseSets) -> Table:
     shown = result.twins.drop_duplicates("turn").groupby("relation", sort=False).head(4).head(_SHOWN)
     note = f"{len(shown)} of {len(result.twins):,} pairs."
-    return result_table(result, "twins", "Examples of them", ["turn", "relation", "first", "second"], note, rows=shown)
+    columns = ["turn", "relation", "first", "second"]
+    return result_table(result, "twins", "Which paraphrases are too similar?", columns, note, rows=shown)
 
 
 def _overlaps(result: ParaphraseSets) -> Table | Paragraph:
     overlaps = result.overlaps
     sets = int(result.sets["set"].max())
     if not len(overlaps):
-        return Paragraph(f"No text stands in two of the {sets} sets." if sets > 1 else "One set: nothing to keep disjoint.")
+        return Paragraph(f"No text is in two of the {sets} sets." if sets > 1 else "With one set, no text can be in two sets.")
     shown = overlaps.head(_SHOWN)
     return result_table(
-        result, "overlaps", f"What {sets} sets could not keep disjoint", ["turn", "kind", "texts", "repeated"],
+        result, "overlaps", f"Turns with too few different texts for {sets} disjoint sets",
+        ["turn", "kind", "texts", "repeated"],
         f"{len(shown)} of {len(overlaps):,} cases.", rows=shown,
     )  # fmt: skip
 
@@ -72,4 +74,4 @@ def _conversations(result: ParaphraseSets) -> Cards:
         Card(f"Set {number}", tuple((row["turn"], f"{row['raw']}\n{row['manual']}") for _, row in part.iterrows()))
         for number, part in chosen[chosen["set"] <= 2].groupby("set")
     )
-    return Cards("sets", f"Topic {topic} in other words: raw, and below it manual", cards)
+    return Cards("sets", f"Topic {topic} in other words: raw text above manual text", cards)

@@ -1,4 +1,4 @@
-"""Test sets, from the paraphrases of a workspace."""
+"""The command ``robustcs testsets``."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
 
 
 def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)] = 3, clean: bool = False) -> ParaphraseSets:
-    """The same conversations in other words: disjoint test sets of paraphrases.
+    """Draw disjoint test sets of paraphrases: the same conversations in other words.
 
-    Every set takes one paraphrase per turn. Its files: manual_N.tsv and raw_N.tsv (turn TAB text, for retrieval),
-    topics_N.json (CAsT topic JSON with raw and manual texts) and history_N.jsonl (for rewriters: the raw turns so far
-    in this set, and the manual text).
+    Each set contains one paraphrase per turn and consists of four files: manual_N.tsv and raw_N.tsv (turn TAB text, for
+    retrieval), topics_N.json (CAsT topics with raw and manual texts) and history_N.jsonl (for rewriters: the raw turns of this
+    set up to each turn, and the manual text).
 
     sets
-        Sets to draw.
+            Number of sets.
 
     clean
-        First leave out paraphrases that differ from another of their turn by one word or a few characters; --folder then
-        gets paraphrases.csv with the others, too.
+            Drop paraphrases that differ from another of their turn by at most one word or a few characters before drawing;
+            --folder also gets paraphrases.csv with the remaining ones.
 
     Examples:
       robustcs testsets
@@ -40,13 +40,13 @@ def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)]
 
 
 def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: bool) -> None:
-    """Run it for the command line.
+    """Run the command and write the files.
 
     folder
-        Write the sets here; without it they are only described.
+            Write the sets to this folder (default: describe them only).
 
     overwrite
-        Replace files of --folder that hold something else.
+            Replace files of --folder that have other content.
     """
     from robustcs.documents.files import write_folder
     from robustcs.documents.paraphrase_files import paraphrases_csv
@@ -67,7 +67,7 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: b
     if written:
         call.tell(f"wrote {len(written)} files to {folder}: {written[0].name} … {written[-1].name}")
     else:
-        call.tell("nothing is written yet: --folder DIR writes the sets")
+        call.tell("no file written; add --folder DIR to write the sets")
 
 
 COMMAND = command(ask, ("paraphrases", *SEED), retrieves=False, run=_run)

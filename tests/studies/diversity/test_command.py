@@ -124,8 +124,8 @@ def test_before_and_after(in_copy: Command, tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
     targets = f"--target {tmp_path}/before.csv --target {tmp_path}/after.csv:MANUAL_PARAPHRASE"
     answer = in_copy(f"diversity --source topics.json:manual {targets}")
-    assert "−100.0 %" in answer.out
-    assert "68 turns of topics.json:manual left out: not in before.csv" in " ".join(answer.out.split())
+    assert "−100.0%" in answer.out
+    assert "68 turns of topics.json:manual excluded: not in before.csv" in " ".join(answer.out.split())
 
 
 def test_names_have_as_many_folders_as_they_need(tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_names_have_as_many_folders_as_they_need(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ("--source topics.json", 2, "no --target; name the other texts with --target FILE[:FIELD]"),
-        ("--target topics.json", 2, "no --source; name the other texts"),
+        ("--source topics.json", 2, "--target is missing; name the other texts with --target FILE[:FIELD]"),
+        ("--target topics.json", 2, "--source is missing; name the other texts"),
         ("--source topics.json --target paraphrases.csv:both", 2, "paraphrases have no field 'both'; write manual or raw"),
         ("--source topics.json --target nowhere.tsv", 3, "nowhere.tsv: no such file; check the path"),
     ],

@@ -31,7 +31,7 @@ def test_tables_and_what_they_show() -> None:
 def test_a_change_is_told_between_as_many_texts() -> None:
     [table] = [block for block in show(diversity([(SOURCE, TARGET)] * 2, EVALUATED)) if getattr(block, "slug", "") == "bleu"]
     assert isinstance(table, Table)
-    assert [row[4] for row in table.rows] == ["", "+0.0 %"]
+    assert [row[4] for row in table.rows] == ["", "+0.0%"]
 
 
 def test_a_table_without_a_block_has_its_further_columns() -> None:

@@ -37,16 +37,16 @@ def test_rows_of_a_conversation() -> None:
 
 def test_a_turn_with_one_text_takes_it_for_both() -> None:
     result = varied({}, MANUAL)
-    assert result.evaluated.notes == ("seed 0", "3 turns without an Original text: Human stands for it")
+    assert result.evaluated.notes == ("seed 0", "3 turns without the Original text: Human is used instead")
     rows = result.variations
     same = rows[~rows["category"].isin(["antecedent", "pronoun"])]
     assert (same["manual"] == same["raw"]).all() and len(same) > 5
-    assert varied(RAW, {}).evaluated.notes == ("seed 0", "3 turns without a Human text: Original stands for it")
+    assert varied(RAW, {}).evaluated.notes == ("seed 0", "3 turns without the Human text: Original is used instead")
 
 
 def test_turns_without_a_place_are_left_out_and_told() -> None:
     result = varied({"alone": "What is bread made of here?"}, MANUAL)
-    assert "1 turn left out, whose id says no place in a conversation: alone" in result.evaluated.notes
+    assert "1 turn excluded: no place in a conversation in the id (alone)" in result.evaluated.notes
     assert result.evaluated.turns == 3 and "alone" not in set(result.variations["turn"])
 
 

@@ -44,5 +44,5 @@ def test_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     Path("t.tsv").write_text("alone\tWhat is it?\n")
     assert run(["paraphrase", "--vary", "--rewrites", "human=t.tsv"]) == 2
     assert capsys.readouterr().err == (
-        "robustcs: no turn id says its place in a conversation ('alone'); write TOPIC_DEPTH, such as 31_4\n"
+        "robustcs: no turn id contains a place in a conversation, for example 'alone'; write ids as TOPIC_DEPTH, such as 31_4\n"
     )

@@ -36,8 +36,8 @@ def test_few_places_need_clusters(in_copy: Command, tmp_path: Path, monkeypatch:
 
 
 def test_wrong_use(in_copy: Command, tmp_path: Path) -> None:
-    no_grade = "no passage has a grade of at least 9; give a lower --relevance-level"
+    no_grade = "no passage has a grade of 9 or more; lower --relevance-level"
     assert in_copy("passages --relevance-level 9", code=2).err == f"robustcs: {no_grade}\n"
     (tmp_path / "demo" / "foreign.tsv").write_text("x1\tA passage of another collection.\n")
-    foreign = "foreign.tsv has none of the judged passages; check that their ids agree"
+    foreign = "foreign.tsv contains none of the relevant passages; compare its passage ids with the qrels"
     assert in_copy("passages --collection foreign.tsv", code=2).err == f"robustcs: {foreign}\n"

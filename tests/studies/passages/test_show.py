@@ -18,10 +18,10 @@ def test_grades_passages_and_turns_with_too_few() -> None:
     assert isinstance(grades, Table) and isinstance(passages, Table) and isinstance(turns, Table)
     assert (grades.slug, grades.of, passages.of, turns.of) == ("grades", "", "passages", "turns")
     assert grades.rows == (("3", "2", "0"), ("1", "1", "0"))
-    assert [column.group for column in grades.columns] == ["", "taken as", "taken as"]
+    assert [column.group for column in grades.columns] == ["", "chosen as", "chosen as"]
     assert passages.rows == (("1_1", "a", "3", "x" * 89 + "…"), ("1_1", "b", "1", "y" * 90), ("1_2", "c", "3", "z"))
     assert turns.rows == (("1_2", "1", "2", "1"),)
-    assert turns.note == "1 of 1 turns; relevant: passages at or above the relevance level."
+    assert turns.note == "1 of 1 turns. Relevant: passages at or above the relevance level."
 
 
 def test_where_every_turn_has_enough_no_turn_is_listed() -> None:

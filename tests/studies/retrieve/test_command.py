@@ -20,7 +20,7 @@ from robustcs.retrieval import java
 from tests.conftest import ROOT
 from tests.retrieval_support import needs_pyserini, needs_transformers, project_without_runs, save_mono_t5
 
-NOTHING = "nothing to do: every question has its run\n"
+NOTHING = "nothing to do: every question has a run\n"
 
 
 def call(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -109,7 +109,8 @@ def test_without_pyserini(
     [
         (["--texts", "m"], 2, "robustcs: --texts m has no NAME= or no file; write --texts NAME=FILE\n"),
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
-        (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; or write previous or first\n"),
+        (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; check the path, or"
+     " write previous or first\n"),
         (["--set", "heap=much"], 2, "robustcs: heap is 'much'; write a size as Java does, such as 512m or 2g\n"),
         (["--set", "heap=65535k"], 2,
          "robustcs: heap 65535k: too little for Java and Lucene; give it 64m or more, such as 2g\n"),
@@ -275,12 +276,14 @@ def test_size_and_prune(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path:
     assert call(capfd, "retrieve", "--hits", 5)[0] == 0
     rows = table(capfd, "store", "retrieve", "--set", "size=true")
     assert [(row["state"], row["ranker"], row["questions"]) for row in rows][0][:2] == ("current", "BM25 k1=0.9 b=0.4")
-    assert call(capfd, "retrieve", "--set", "prune=true")[2] == "deleted 0 rankings of indexes that changed or are gone\n"
+    assert (
+        call(capfd, "retrieve", "--set", "prune=true")[2] == "deleted 0 rankings of indexes that changed or no longer exist\n"
+    )
     shutil.rmtree("index")
     assert table(capfd, "store", "retrieve", "--set", "size=true")[0]["state"] == "gone"
     assert call(capfd, "retrieve", "--set", "size=true")[0] == 0
     assert call(capfd, "retrieve", "--set", "prune=true")[2] == (
-        f"deleted {rows[0]['questions']} rankings of indexes that changed or are gone\n"
+        f"deleted {rows[0]['questions']} rankings of indexes that changed or no longer exist\n"
     )
     assert table(capfd, "store", "retrieve", "--set", "size=true") == []
 

@@ -31,9 +31,9 @@ def test_a_project_needs_no_argument(capsys: pytest.CaptureFixture[str], demo: P
     monkeypatch.chdir(demo)
     before = sorted(demo.iterdir())
     code, out, err = call(capsys)
-    assert code == 0 and "No text stands in two of the 3 sets." in out
+    assert code == 0 and "No text is in two of the 3 sets." in out
     assert max(map(len, out.splitlines())) <= 80
-    assert err == "nothing is written yet: --folder DIR writes the sets\n"
+    assert err == "no file written; add --folder DIR to write the sets\n"
     assert sorted(demo.iterdir()) == before
 
 

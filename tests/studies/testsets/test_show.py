@@ -29,7 +29,7 @@ def test_overlaps_and_twins_are_shown() -> None:
 
 def test_nothing_in_common() -> None:
     blocks = show(draw_testsets({"1_2": ROWS["1_2"]}, 2, 0))
-    assert Paragraph("No text stands in two of the 2 sets.") in blocks
+    assert Paragraph("No text is in two of the 2 sets.") in blocks
     assert not any(isinstance(block, Table) and block.slug in ("overlaps", "twins") for block in blocks)
 
 
