@@ -316,7 +316,7 @@ PROJECTS: dict[str, Hostile] = {
     ),
     "programs where files are named": Hostile(
         BASE.replace("raw.trec", f"| {_PROGRAM}") + f'[retrieval]\nindex = "$({_PROGRAM})"\nheap = "1g -XX:OnError=touch"\n',
-        commands=("check", "report"), codes=(3, 3), said=("heap '1g -XX:OnError=touch'",),
+        commands=("check", "report"), codes=(3, 3), said=("heap is '1g -XX:OnError=touch'",),
     ),
 }  # fmt: skip
 

@@ -118,7 +118,7 @@ def test_an_installed_program_shows_its_demo_and_leaves_it_as_it_is(installed: P
 
 
 def test_an_installation_without_the_collection_says_so(installed: Path, tmp_path: Path) -> None:
-    code = "from robustcs.cli import demo, main; demo._COLLECTIONS = (); raise SystemExit(main.run(['demo']))"
+    code = "from robustcs.cli import main, whole; whole._COLLECTIONS = (); raise SystemExit(main.run(['demo']))"
     done = subprocess.run([installed / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (

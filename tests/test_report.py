@@ -150,10 +150,10 @@ def test_the_table_of_the_first_screen_agrees_with_the_results(report: Report) -
     rows = [row for row in tables(report, "breakdown", "bins") if (row["metric"], row["threshold"]) == CUT]
     for line, role in ((human, "human"), (qr, "qr"), (original, "original")):
         answered = sum(row["count"] for row in rows if row[role])
-        assert line[1].startswith(f"{100 * answered / 70:.1f}% (")
+        assert line[1].startswith(f"{100 * answered / 70:.0f}% (")
     [means] = [row for row in tables(report, "breakdown", "headroom") if (row["metric"], row["threshold"]) == CUT]
     assert [line[3].split()[0] for line in table.rows] == [f"{means[role]:.3f}" for role in ("human", "qr", "original")]
-    assert qr[2].startswith("25.7% (") and human[2] == "–"
+    assert qr[2].startswith("26% (") and human[2] == "–"
     assert qr[4] == f"{means['qr'] - means['human']:+.3f}".replace("-", "−")
 
 
@@ -202,8 +202,8 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     for row in table("clariq", "preference"):
         assert f"{row['wins']} of {row['wins'] + row['losses']} judgments without a tie prefer" in text
     whole = table("snippets-agreement", "jaccard")[0]
-    chosen = f"All 3 annotators selected {100 * whole['value']:.1f}% of the characters "
-    assert chosen in told["Do annotators select the same snippets?"]
+    chosen = f"All 3 annotators chose {100 * whole['value']:.1f}% of the characters "
+    assert chosen in told["Do annotators choose the same snippets?"]
     for row in table("ratings-agreement", "kappa"):
         assert f"{row['criterion']} {row['value']:.2f} (95% CI " in told["Do raters agree?"]
     crowd = told["What do the crowd judgments show?"]
@@ -268,7 +268,7 @@ def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path)
     assert len(layers.texts) == 6 and all(text.layers for text in layers.texts)
     assert layers.texts[0].text.split(".")[0].encode() in report.files["report.html"]
     printed = pdf_words(report.files["report.pdf"], tmp_path)
-    assert "Do annotators select the same snippets?" in printed and layers.caption not in printed
+    assert "Do annotators choose the same snippets?" in printed and layers.caption not in printed
 
 
 def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -> None:

@@ -85,11 +85,11 @@ def test_a_run_is_scored_once_for_all_thresholds(
     assert found == [2 * len(ROLES)] * 2, "the DCG of a run and the ideal one"
 
 
-@pytest.mark.parametrize(("command", "each"), [("evaluate", 2), ("unjudged", 6)])
+@pytest.mark.parametrize(("command", "each"), [("evaluate", 2), ("unjudged", 8)])
 def test_runs_are_scored_one_by_one_and_not_by_pairs(
     folder: Path, capfd: pytest.CaptureFixture[str], command: str, each: int
 ) -> None:
-    """Of three systems three pairs are compared, of five ten; bounds take the lowest and the highest DCG as well."""
+    """Three systems have three pairs, five have ten. The bounds of runs and of pairs score each run again."""
     more = ["--run", f"four={folder / '4.trec'}", "--run", f"five={folder / '5.trec'}"]
     for added in ([], more):
         with mock.patch.object(measures, "_dcg", wraps=measures._dcg) as dcg:

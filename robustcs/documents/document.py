@@ -45,8 +45,6 @@ class Table:
 
     slug
         Lower-case name, unique within a document; used for labels, anchors and file names.
-    rows
-        A row whose first cell starts with two spaces continues the row above it, wherever that goes.
     rules
         Indices of rows that have a thin rule above them.
     of
@@ -66,10 +64,6 @@ class Table:
     of: str = ""
     hint: str = ""
     asked: bool = False
-
-    def continues(self, row: int) -> bool:
-        """Whether a row belongs to the one above it."""
-        return bool(self.rows[row]) and self.rows[row][0].startswith("  ")
 
 
 @dataclass(frozen=True)

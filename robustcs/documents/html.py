@@ -184,7 +184,6 @@ class _Page:
             "groups": groups if any(group for group, _ in groups) else [],
             "long": [_is_long(block, index) for index in range(len(block.columns))],
             "links": _links(block, self.anchors),
-            "more": [row for row in range(len(block.rows)) if block.continues(row)],
             "anchors": self.rows if turns else [],
             "rows": block.rows[:FIRST_TURNS] if turns else block.rows,
         }  # fmt: skip

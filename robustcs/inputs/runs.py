@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -244,7 +244,9 @@ _LARGEST_RANK = 10**9
 
 
 #: Turns, each once; the turn's code, the document, the score and, where asked for, the rank of every row, in file order.
-_Checked = tuple[tuple[str, ...], npt.NDArray[np.int32], Ids, npt.NDArray[np.float64], npt.NDArray[np.int64] | None]
+_Checked: TypeAlias = (
+    "tuple[tuple[str, ...], npt.NDArray[np.int32], Ids, npt.NDArray[np.float64], npt.NDArray[np.int64] | None]"
+)
 
 
 class _Row(NamedTuple):

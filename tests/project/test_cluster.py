@@ -18,7 +18,7 @@ import pytest
 
 import robustcs
 from robustcs.errors import NotInstalledError, UsageError
-from robustcs.project import cluster
+from robustcs.project import parallel_io
 from robustcs.version import __version__
 from tests.conftest import ROOT, Command
 
@@ -27,10 +27,10 @@ needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask i
 PRELOAD = """
 import os, signal
 from pathlib import Path
-from robustcs.project import cluster
+from robustcs.project import parallel_io
 
 folder = Path(os.environ["TRAPS"])
-work = getattr(cluster.outcomes, "work", cluster.outcomes)  # this is loaded more than once
+work = getattr(parallel_io.outcomes, "work", parallel_io.outcomes)  # this is loaded more than once
 
 
 def outcomes(packed, files):
@@ -47,7 +47,7 @@ def outcomes(packed, files):
 
 
 outcomes.work = work
-cluster.outcomes = outcomes
+parallel_io.outcomes = outcomes
 """
 
 
@@ -119,7 +119,7 @@ def test_without_dask_the_command_to_install_it_is_told(in_demo: Command, monkey
 @needs_dask
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "http://a:1", "127.0.0.1"])
 def test_where_nobody_answers_that_is_told(address: str, in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_ANSWER", 0.5)
+    monkeypatch.setattr(parallel_io, "_ANSWER", 0.5)
     answer = in_demo(f"evaluate --dask {address}", code=2)
     advice = "give the address of a running one, such as tcp://node1:8786"
     assert answer.err == f"robustcs: no Dask scheduler answers at {address}; {advice}\n" and not answer.out
@@ -149,9 +149,9 @@ class Workers:
 
 @pytest.mark.parametrize(("version", "has"), [(None, "none"), ("MISSING", "none"), ("0.0.1", "0.0.1")])
 def test_workers_have_this_version_of_robustcs(version: str | None, has: str) -> None:
-    cluster._check_workers(Workers(__version__, __version__), "tcp://s:1")
+    parallel_io._check_workers(Workers(__version__, __version__), "tcp://s:1")
     with pytest.raises(NotInstalledError) as caught:
-        cluster._check_workers(Workers(__version__, version), "tcp://s:1")
+        parallel_io._check_workers(Workers(__version__, version), "tcp://s:1")
     found = f"worker tcp://w1 of the Dask cluster at tcp://s:1 needs robustcs {__version__}, and has {has}"
     assert str(caught.value) == f"{found}; there: pip install 'robustcs[dask]=={__version__}'"
 
@@ -161,7 +161,7 @@ def test_workers_have_this_version_of_robustcs(version: str | None, has: str) ->
 
 @needs_dask
 def test_a_cluster_without_workers_is_told(scheduler: Cluster, in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_COME", 0.5)
+    monkeypatch.setattr(parallel_io, "_COME", 0.5)
     found = f"robustcs: the Dask cluster at {scheduler.address} has no worker"
     answer = in_demo(f"evaluate --dask {scheduler.address}", code=2)
     assert answer.err == f"{found}; start some with: dask worker {scheduler.address}\n"

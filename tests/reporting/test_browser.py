@@ -99,17 +99,6 @@ def test_sorting_goes_up_down_and_back_and_stands_in_the_address(watched: Watche
     assert "sort" not in page.url
 
 
-def test_rows_that_continue_others_go_with_them(watched: Watched, address: str) -> None:
-    page = watched.open(f"{address}#clariq-document-relevance")
-    before = cells(page, "clariq-document-relevance", 1)
-    assert before[1::2] == ["95 %"] * 5
-    intervals = dict(zip(before[::2], cells(page, "clariq-document-relevance", 4)[1::2], strict=True))
-    page.locator("#clariq-document-relevance thead button", has_text="NDCG3").click()
-    names, values = cells(page, "clariq-document-relevance", 1), cells(page, "clariq-document-relevance", 4)
-    assert names[::2] != before[::2] and values[::2] == sorted(values[::2], key=float)
-    assert dict(zip(names[::2], values[1::2], strict=True)) == intervals
-
-
 def test_verdicts_lead_to_their_question(watched: Watched, address: str) -> None:
     page = watched.open(address)
     verdict = page.locator(".verdict.qr")

@@ -120,15 +120,10 @@
     const take = (found) => {
       groups = listed = found;
     };
-    const lines = [];
-    for (const row of body.rows) { // a row and those that continue it go together
-      if (row.classList.contains("more") && lines.length) lines.at(-1).push(row);
-      else lines.push([row]);
-    }
-    take(lines.map((rows) => ({
-      cells: [...rows[0].cells].map((cell) => cell.textContent.trim()),
-      text: rows.map((row) => row.textContent).join(" ").toLowerCase(),
-      lines: () => rows,
+    take([...body.rows].map((row) => ({
+      cells: [...row.cells].map((cell) => cell.textContent.trim()),
+      text: row.textContent.toLowerCase(),
+      lines: () => [row],
     })));
 
     let shown = 0;

@@ -55,7 +55,7 @@ def test_groups_by_option(capsys: pytest.CaptureFixture[str], demo: Path) -> Non
 @pytest.mark.parametrize("figure", ["drops", "spread"])
 def test_figures(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, figure: str) -> None:
     target = tmp_path / "figure.svg"
-    code, _, err = call(capsys, "--config", demo / "robustcs.toml", "--figure", figure, "--output", target)
+    code, _, err = call(capsys, "--config", demo / "robustcs.toml", "--set", f"figure={figure}", "--output", target)
     assert (code, err) == (0, f"wrote {target}\n")
     words = {"drops": "mean of manual", "spread": "lowest to highest"}
     assert [name for name, text in words.items() if text in target.read_text()] == [figure]
