@@ -195,7 +195,7 @@ def test_two_rewriters_whose_runs_differ_in_depth(call: Call) -> None:
     code, _ = call(f"{command} --output out.json")
     assert code == 0
     result = json.loads(Path("out.json").read_text())
-    assert "the run of a is 1 deep: overlap of the top 1" in result["notes"]
+    assert "the run of a ends at rank 1: overlap covers the top 1" in result["notes"]
     found = {(row["rewriter"], row["y"]) for row in result["tables"]["correlations"]}
     assert {y for _, y in found} == {"overlap_1", "ndcg_cut_3>=0.5"}
     assert len(found) == 4

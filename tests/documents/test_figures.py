@@ -107,7 +107,7 @@ def test_the_threshold_that_a_text_speaks_of_has_a_line() -> None:
 def test_all_four_regions_are_named() -> None:
     figure = sweep_figure([panel("NDCG@3")])
     words = {" ".join(text.get_text().split()) for text in figure.axes[0].texts}
-    assert words == {"Original answers alone", "only after rewriting", "rewriter error", "QA error"}
+    assert words == {"answered by Original", "only after rewriting", "rewriter error", "QA error"}
 
 
 def test_letters_stay_inside_the_figure() -> None:

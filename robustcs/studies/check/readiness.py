@@ -204,7 +204,7 @@ class Readiness:
             known = [set(self.survey.answered[name]) for name in self._paired if name in self.survey.answered]
             for own in rewriters:
                 if not (own & human).intersection(*known):
-                    found = "no turn has texts of a rewriter and of Human and something about their answers"
+                    found = "no turn has texts of a rewriter and of Human and answers to compare"
                     raise UsageError("no-common-turns", found, "check that the turn ids of texts and runs agree")
         else:
             study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), ())

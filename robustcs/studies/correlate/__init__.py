@@ -1,1 +1,1 @@
-"""Do similar questions get similar answers?"""
+"""Correlation of question similarity and answer similarity."""

@@ -1,4 +1,4 @@
-"""Does the similarity of two questions predict the similarity of their answers, and which turns break it?
+"""Correlation of question similarity and answer similarity over turns, and the turns that are exceptions.
 
 Source: Vakulenko et al. (2020), "Wrong answer or wrong question?", section 5 with Figures 2 and 3.
 """
@@ -26,14 +26,17 @@ from robustcs.statistics.units import Units, units_of
 #: Similar questions with different answers (a sensitive ranker), and different questions with the same answers.
 CORNERS = ("different answers", "same answers")
 SUBSETS = ("all", "judged", "correct")
-#: What the partial correlation holds constant: the turn's place in its conversation, and the words of the Human question.
+#: What the partial correlation holds constant: the turn's depth, and the number of words of the Human question.
 GIVEN = ("depth", "length")
 
 
 @dataclass(frozen=True)
 class Corners:
-    """Where a turn is an outlier: similarity > ``alike`` and answers < ``different_answers``, or similarity < ``unlike`` and
-    answers > ``same_answers``."""
+    """Limits of the outliers.
+
+    A turn is one if similarity > ``alike`` and answers < ``different_answers``, or similarity < ``unlike`` and answers >
+    ``same_answers``.
+    """
 
     alike: float = 0.9
     different_answers: float = 0.4
@@ -46,20 +49,20 @@ class QuestionPairs:
     """QR and Human of one rewriter over the same n turns.
 
     similarity, answers
-        Float frames, turns × measures of question similarity (x) and of answers (y); y is NaN where it is not known.
+        Float frames, turns × measures of question similarity (x) and of answers (y); y is NaN if unknown.
     judged, correct
-        bool[n]: the turn is scored; and Human's answer to it is correct. None without scores.
+        bool[n]: whether the turn is scored, and whether Human is correct. None without scores.
     rule
-        What correct means, as measure and threshold (``P_1>0``); None without scores.
+        Measure and threshold that make an answer correct (``P_1>0``); None without scores.
     cost
-        Float frame, turns × evaluation measures: Human − QR; NaN where the turn is not scored.
+        Float frame, turns × evaluation measures: Human − QR; NaN for turns without scores.
     depth
-        float[n]: place in the conversation, NaN where the id does not say.
+        float[n]: place in the conversation; NaN if the turn id does not contain it.
     original, qr, human
-        One text per turn; None where a turn has no Original text.
+        One text per turn; None for a turn without an Original text.
     apart
-        How many further turns were left out because their text equals Human's and their ranking does not, and how many turns
-        have Human's text and a ranking.
+        Number of turns excluded because they have Human's text but a different ranking, and number of ranked turns with
+        Human's text.
     """
 
     rewriter: str
@@ -77,54 +80,54 @@ class QuestionPairs:
 
 
 _MEASURES = (text("x", "similarity of QR and Human text"), text("y", "similarity of the answers"))
-_SUBSET = (text("subset", "all, judged, or correct: Human ✓"), count("turns", "their number"))
+_SUBSET = (text("subset", "all, judged, or correct (Human ✓)"), count("turns", "number of turns"))
 _TESTED = (
-    *number("value", "the correlation over turns", "r").between(
-        says="95 %, jackknife over whole units on Fisher's z; null where none can be given: note says why"
+    *number("value", "correlation over turns", "r").between(
+        says="95% CI: jackknife over sampling units on Fisher's z; null if there is none (note says why)"
     ),
-    p_value("p", "of no correlation, two-sided, from the same jackknife"),
-    p_value("p_corrected", "by Holm over all x and y of a rewriter, a subset and a method", "p adj."),
-    count("comparisons", "how many that are"), count("units", "conversations (or single turns) that have such turns"),
-    text("note", "what must be known beside the numbers"),
+    p_value("p", "test of no correlation, two-sided, from the same jackknife"),
+    p_value("p_corrected", "Holm over all x and y of a rewriter, a subset and a method", "p adj."),
+    count("comparisons", "number of correlations that Holm adjusts for"),
+    count("units", "conversations (or single turns) with such turns"), text("note", "caveats"),
 )  # fmt: skip
 _TEXTS = (text("original_text"), text("qr_text"), text("human_text"))
 _WORDS = (
-    text("kinds", "how QR differs from Human"), text("missing", "content words that QR lacks"),
-    text("added", "content words that it has too many"),
+    text("kinds", "how QR differs from Human"), text("missing", "content words of Human that QR does not contain"),
+    text("added", "content words of QR that Human does not contain"),
 )  # fmt: skip
 _PAIRS = table(
-    "pairs", "A turn. Between `turn` and `judged` stand a column for every x and one for every y, null where it is not known.",
-    text("rewriter"), text("turn"), flag("judged", "is it scored? null without scores"),
-    flag("correct", "Human ✓; known for judged turns only"),
-    number("depth", "place in the conversation; null where the id does not say"),
-    number("length", "words of the Human question"),
+    "pairs", "Every turn. Between `turn` and `judged`, there is a column for every x and every y, null if unknown.",
+    text("rewriter"), text("turn"), flag("judged", "whether the turn is scored; null without scores"),
+    flag("correct", "whether Human is correct; null for turns without judgments"),
+    number("depth", "place in the conversation; null if the turn id does not contain it"),
+    number("length", "number of words of the Human question"),
     *_WORDS, *_TEXTS, more="number",
 )  # fmt: skip
 TABLES = (
     table(
-        "correlations", "How well one similarity predicts another.",
+        "correlations", "Correlations of question similarities (x) with answer similarities (y).",
         text("rewriter"), *_MEASURES, *_SUBSET, text("method", "pearson, spearman or kendall"),
         *_TESTED,
     ),
     table(
-        "partial", "The same with the place in the conversation and the length of the Human question held constant.",
+        "partial", "Partial correlations, with the depth of the turn and the length of the Human question held constant.",
         text("rewriter"), *_MEASURES, *_SUBSET, text("given", "what is held constant: depth, length"),
         *_TESTED,
     ),
     _PAIRS,
     table(
-        "outliers", "A turn that does not fit.",
+        "outliers", "Outliers: similar questions with different answers, and different questions with the same answers.",
         text("rewriter"), text("turn"), text("corner", " or ".join(CORNERS)),
-        text("x", "the first one"), text("y", "the first one"), score("similarity"), score("answers"), *_WORDS, *_TEXTS,
+        text("x", "the first x"), text("y", "the first y"), score("similarity"), score("answers"), *_WORDS, *_TEXTS,
     ),
     table(
-        "differences", "Turns of one kind of difference, by one measure. A turn may be of several kinds.",
-        text("rewriter"), text("kind", header="How QR differs from Human"), count("turns"), share("share", "of all turns"),
-        number("answers", "mean of the first y"), text("metric", "null without scores"),
-        count("judged", "scored turns of the kind"), difference("cost", "mean of Human − QR over them"),
+        "differences", "Kinds of difference between QR and Human, and their cost. A turn may have several.",
+        text("rewriter"), text("kind", header="How QR differs from Human"), count("turns"),
+        share("share", "share of all turns"), number("answers", "mean of the first y"), text("metric", "null without scores"),
+        count("judged", "scored turns with this difference"), difference("cost", "mean Human − QR over the judged turns"),
     ),
     table(
-        "encoders", "An encoder that was used.",
+        "encoders", "Encoders used.",
         text("x", header="Encoder"), text("model"), text("fingerprint", "SHA-256 of the model's files"),
     ),
 )  # fmt: skip
@@ -132,12 +135,12 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Correlate(Result):
-    """Similarity of questions against that of answers.
+    """Question similarity against answer similarity.
 
     rule
         What Human ✓ means, as in :class:`QuestionPairs`.
     apart
-        Rewriter → what :class:`QuestionPairs` says of turns that were left out.
+        Rewriter → excluded turns, as in :class:`QuestionPairs`.
     """
 
     study = "correlate"
@@ -154,7 +157,7 @@ class Correlate(Result):
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
-        """:data:`TABLES`, with the columns that ``pairs`` has for x and y."""
+        """:data:`TABLES`, with the columns of ``pairs`` for every x and y."""
         known = [one.name for one in _PAIRS.fields]
         asked = (score(name) for name in self.pairs if name not in known)
         pairs = replace(_PAIRS, fields=(*_PAIRS.fields[:2], *asked, *_PAIRS.fields[2:]), more=None)
@@ -162,7 +165,7 @@ class Correlate(Result):
 
     @property
     def chosen(self) -> tuple[list[str], list[str]]:
-        """Names of all x and of all y, the first ones first."""
+        """The names of all x and of all y, in the given order."""
         return list(dict.fromkeys(self.correlations["x"])), list(dict.fromkeys(self.correlations["y"]))
 
 
@@ -172,9 +175,9 @@ def correlate_similarity(
     encoders: Sequence[Encoder] = (),
     corners: Corners | None = None,
 ) -> Correlate:
-    """Every x against every y for every rewriter, over all turns, the judged ones, and those with Human ✓.
+    """Correlate every x with every y for every rewriter, over all turns, judged turns, and turns on which Human is correct.
 
-    The outliers are those of the first x and y. Intervals and tests take the units of ``evaluated.policy`` as independent.
+    The first x and y define the outliers. The policy of ``evaluated`` names the sampling unit.
     """
     corners = corners or Corners()
     parts: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
@@ -215,7 +218,7 @@ def correlate_similarity(
 
 
 def _correlations(pair: QuestionPairs, length: np.ndarray, units: Units) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Every x with every y in every subset: by all methods, and with what is in :data:`GIVEN` held constant."""
+    """Correlate every x with every y in every subset: by all methods, and with :data:`GIVEN` held constant."""
     everything = np.ones(len(pair.similarity), dtype=bool)
     scored = {} if pair.judged is None or pair.correct is None else {"judged": pair.judged, "correct": pair.correct}
     given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
@@ -236,7 +239,7 @@ def _cells(found: Tested) -> dict[str, object]:
 
 
 def _corrected(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
-    """The frame with Holm's p over the rows of a subset and a method, and their number."""
+    """Return the frame with p-values adjusted by Holm within the groups of the columns ``by``, and the sizes of the groups."""
     families = frame.groupby(list(by), sort=False)["p"]
     adjusted = families.transform(lambda p: holm(p.to_numpy()))
     return frame.assign(p_corrected=adjusted, comparisons=families.transform("size"))
@@ -246,7 +249,7 @@ def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.
     unknown = pd.array([pd.NA] * len(pair.similarity), dtype="boolean")
     frame = pair.similarity.join(pair.answers)
     frame["judged"] = unknown if pair.judged is None else pd.array(pair.judged, dtype="boolean")
-    # whether Human is right is known for judged turns only
+    # whether Human is correct is known for judged turns only
     frame["correct"] = unknown if pair.correct is None else pd.array(pair.correct, dtype="boolean")
     frame["correct"] = frame["correct"].where(frame["judged"].fillna(False), pd.NA)
     return frame.assign(depth=pair.depth, length=length).join(detail).rename_axis("turn").reset_index()

@@ -1,4 +1,4 @@
-"""Question similarity against answer similarity as a figure: Figures 2 and 3 of the error-analysis paper."""
+"""Scatter plots of question similarity and answer similarity (Figures 2 and 3 of the error-analysis paper)."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from matplotlib.patches import Rectangle
 from robustcs.documents.figures import COLUMN_WIDTH, INK, MOST_MARKS, letters, page_width, style
 from robustcs.documents.text import one_line, shortened, turn_anchor
 
-#: Colour and dot of the two corners: similar questions with different answers, and the reverse.
+#: Colour and marker of the two corners: similar questions with different answers, and the reverse.
 CORNER_LOOKS = (("#cf5c0c", "v"), ("#147a5f", "^"))
 _POINT = "#2f74b0"
 
-# Measures of the page, in inches.
+# Dimensions in inches.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.5, 0.08, 0.3, 0.36
 _MARGINAL, _BETWEEN = 0.36, 0.06
 _LEGEND = 0.3
-_LABEL = 0.095  # height of a turn's name
-_MOST_LABELS = 3  # per corner; more would be a fan of lines
+_LABEL = 0.095  # height of a turn id
+_MOST_LABELS = 3  # per corner; the lines of more would cross
 _TITLE_CHARACTERS = 46
-# The same of small multiples.
+# The same for small multiples.
 _PER_ROW, _PER_ROW_IN_COLUMN, _GAP, _HEAD = 3, 2, 0.2, 0.34
 _PANEL_CHARACTERS = 14  # per inch
 
 
 @dataclass(frozen=True)
 class ScatterCorner:
-    """One outlier corner: its box (x from, x to, y from, y to), what it means, and the rows of its turns."""
+    """An outlier corner: its box (x from, x to, y from, y to), its meaning, and the rows of its turns."""
 
     box: tuple[float, float, float, float]
     meaning: str
@@ -40,7 +40,7 @@ class ScatterCorner:
 
 @dataclass(frozen=True)
 class Scatter:
-    """n turns with their similarity of questions (x) and of answers (y), shape [n]; the two corners in fixed order."""
+    """n turns with their question similarity (x) and answer similarity (y), shape [n], and the two corners in fixed order."""
 
     title: str
     x_label: str
@@ -52,9 +52,9 @@ class Scatter:
 
 
 def scatter_figure(scatter: Scatter) -> Figure:
-    """One point per turn, larger where several coincide, with the diagonal, both distributions, and the outliers by name.
+    """Draw one point per turn (larger: several turns), the diagonal, both distributions, and the outliers with their ids.
 
-    It fills one column of a paper. Both axes go from 0 to 1, or as far as the values do.
+    The figure fills one column of a paper. Both axes go from 0 to 1, or further if the values do.
     """
     side = COLUMN_WIDTH - _LEFT - _RIGHT - _MARGINAL - _BETWEEN
     height = _BOTTOM + _LEGEND + side + _BETWEEN + _MARGINAL + _TOP
@@ -86,9 +86,9 @@ def scatter_figure(scatter: Scatter) -> Figure:
 
 
 def scatter_panels(scatters: Sequence[Scatter]) -> Figure:
-    """The same of several rewriters as small multiples on common axes: points, diagonal and corners, no names of turns.
+    """Draw several rewriters as small multiples with common axes: points, diagonal and corners, without turn ids.
 
-    They fill the width of a page, three to a row, or of a column, two to a row, with one legend.
+    The panels fill the width of a page, three to a row, or of a column, two to a row, with one legend.
     """
     full = page_width()
     per_row = _PER_ROW if full > COLUMN_WIDTH else _PER_ROW_IN_COLUMN
@@ -162,7 +162,7 @@ def _names(
     limits: tuple[tuple[float, float], tuple[float, float]],
     side: float,
 ) -> None:
-    """The turns' names in a column left of the corner's points, pushed apart, each with a line to its point."""
+    """Write turn ids in a column left of the corner's points, without overlaps, each with a line to its point."""
     rows = sorted(corner.rows[:_MOST_LABELS], key=lambda row: (float(scatter.y[row]), -float(scatter.x[row])))
     if not rows:
         return

@@ -1,4 +1,4 @@
-"""How similar questions and answers go together, in plain sentences with their numbers."""
+"""Verdicts and findings on the correlation of question similarity and answer similarity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robustcs.wording import counted
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:
-    """How strongly question and answer similarity correlate for the rewriter where they do least, and the exceptions."""
+    """Return the correlation of question and answer similarity for the rewriter with the lowest one, and the exceptions."""
     x, y = (names[0] for names in result.chosen)
     rows = first_rows(result)
     rows = rows[rows["value"].notna()]
@@ -34,15 +34,15 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
 
 
 def _caveat(left: int, equal: int) -> str:
-    """That ``left`` of ``equal`` turns with Human's text were left out, and what it means if they are more than half."""
+    """Return that ``left`` of ``equal`` turns with Human's text were excluded, with a warning if they are more than half."""
     if not left:
         return ""
     doubt = " The run probably answered other texts." if 2 * left > equal else ""
-    return f"{counted(left, 'turn')} left out: text equals Human's, ranking does not.{doubt}"
+    return f"{counted(left, 'turn')} excluded: same text as Human but a different ranking.{doubt}"
 
 
 def _over(result: Correlate, row: pd.Series) -> str:
-    """``215 turns``, and whether they are more than the judged ones, of which other answers speak."""
+    """Return ``215 turns``, with ``judged or not`` if some of them are unjudged."""
     rows = result.correlations
     same = (rows["x"] == row["x"]) & (rows["y"] == row["y"]) & (rows["rewriter"] == row["rewriter"])
     judged = rows[same & (rows["subset"] == "judged")]["turns"]
@@ -51,19 +51,18 @@ def _over(result: Correlate, row: pd.Series) -> str:
 
 
 def correlate_findings(result: Correlate) -> tuple[str, ...]:
-    """The correlation of the first x and y over all turns, and the exceptions; several rewriters in one sentence."""
+    """Return the correlation of the first x and y over all turns, and the exceptions; one sentence for all rewriters."""
     x, y = (names[0] for names in result.chosen)
     rows = first_rows(result)
-    what = f"Pearson's r between {similarity_label(x)} of QR and Human and {answers_label(y)}"
+    what = f"{similarity_label(x)} of QR and Human correlates with {answers_label(y)}"
     if len(rows) == 1:
         row = rows.iloc[0]
-        said = (
-            f"Over {_over(result, row)}, {what} is {with_interval(row, 'value', 2)}. {corner_counts(result, row['rewriter'])}."
-        )
+        said = f"Over {_over(result, row)}, {what} at Pearson's r = {with_interval(row, 'value', 2)}."
+        said += f" {corner_counts(result, row['rewriter'])}."
     else:
         by_rewriter = [
             f"{row['rewriter']} {with_interval(row, 'value', 2)} over {_over(result, row)}"
             for _, row in rows.sort_values("value", ascending=False, kind="stable").iterrows()
         ]
-        said = f"{what}, by rewriter: {', '.join(by_rewriter[:-1])} and {by_rewriter[-1]}."
+        said = f"{what} (Pearson's r): {', '.join(by_rewriter[:-1])} and {by_rewriter[-1]}."
     return (f"{said} A correlation over turns does not show that the rewriter with the more similar questions is better.",)

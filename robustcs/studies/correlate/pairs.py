@@ -1,4 +1,4 @@
-"""QR and Human side by side, from the files of a workspace: what ``robustcs correlate`` works on."""
+"""Input of ``robustcs correlate``: texts, answers and scores of QR and Human, read from the files of a workspace."""
 
 from __future__ import annotations
 
@@ -49,25 +49,27 @@ from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
 from robustcs.wording import counted, some_of, told_once
 
-#: Passages whose overlap Figure 2 of the error-analysis paper shows.
+#: Depth of the overlap in Figure 2 of the error-analysis paper.
 DEFAULT_DEPTH = 1000
 
 
 def read_question_pairs(
     workspace: Workspace, answers: Sequence[str], with_original: bool = False
 ) -> tuple[list[QuestionPairs], Evaluated]:
-    """Texts, measures of answers and scores of Human and of every rewriter that has texts; similarities are still to come.
+    """Read texts, measures of answers and scores of Human and of every rewriter with texts; similarities are added later.
 
-    ``answers`` names the y: columns of the project's answer similarity, or what
-    :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
-    else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, where there are scores,
-    whether QR is correct, by the measure and threshold of :func:`~robustcs.documents.headline.headline_of`. ``with_original``
-    compares Original with Human as well, like one more rewriter.
+    answers
+        Names of the y: columns of the project's answer similarity, or names that
+        :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
+        else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, if there are scores,
+        whether QR is correct, by the measure and threshold of :func:`~robustcs.documents.headline.headline_of`.
+    with_original
+        Whether Original is compared with Human as well, as if it were a rewriter.
 
-    Where runs say how alike answers are, turns whose text equals Human's but whose ranking does not are left out: the run
-    answered another text, or the ranker is not deterministic, and neither is about rewriting.
+    If answers are compared by runs, turns with the same text as Human but a different ranking are excluded: the run answered
+    another text or the ranker is not deterministic, and neither is an effect of rewriting.
 
-    Raises :class:`UsageError` where texts are missing, or everything that a y needs.
+    Raises :class:`UsageError` if texts are missing, or the input of a y.
     """
     reader = _Reader(workspace, with_original)
     pairs = reader.pairs(answers)
@@ -84,7 +86,7 @@ def _joined(qrels: Qrels | None, ranking: Ranking) -> tuple[Ranking, GradeMatrix
 
 
 class _Reader:
-    """Reads what is there, once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
+    """Reads each input once; ``missing`` collects the turns that Human or a rewriter does not answer, by its name."""
 
     def __init__(self, workspace: Workspace, with_original: bool):
         self.workspace = workspace
@@ -98,10 +100,10 @@ class _Reader:
         self.human, self.rewriters = question_pairs(workspace, with_original)
         self.parts = [self.human, *self.rewriters]
 
-    # ------------------------------------------------------------ what there is about answers
+    # ------------------------------------------------------------ inputs about answers
 
     def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
-        """Where scores come from, told by the measures, by the y, and by what Human and the rewriters have."""
+        """Return where scores come from, depending on the measures, the y, and the inputs of Human and the rewriters."""
         measures = [*self.workspace.averaged(self.project.metrics), *(one.measure for one in wanted if one.measure)]
         asked = of_answers(measures)
         with_answers = all(part.answers for part in self.parts)
@@ -117,16 +119,16 @@ class _Reader:
 
     @cached_property
     def runs(self) -> dict[str, tuple[Ranking, GradeMatrix | None]]:
-        """Each formulation's ranking and, with qrels, its grades, by name."""
+        """Name of a formulation → its ranking and, with qrels, its grades."""
         if not self.with_runs:
-            raise UsageError("no-runs", "not all of Human and the rewriters have a run", "give them with --human and --qr")
+            raise UsageError("no-runs", "Human or a rewriter has no run", "give the runs with --human and --qr")
         qrels = self.workspace.qrels if self.project.qrels else None
 
         files = [(part.name, part.run) for part in self.parts if part.run]
         built = self.workspace.per_run(files, partial(_joined, qrels))
         for ranking, _ in built:
             self.notes += ranking.notes
-        if qrels is None:  # else they are held against the qrels
+        if qrels is None:  # else the turns are compared with the qrels
             union_of_turns([(path, ranking.turns) for (_, path), (ranking, _) in zip(files, built, strict=True)], "the runs")
         return {part.name: one for part, one in zip(self.parts, built, strict=True)}
 
@@ -142,7 +144,7 @@ class _Reader:
 
     @cached_property
     def predicted(self) -> dict[str, dict[str, str]]:
-        """Each formulation's predicted answers, by name."""
+        """Name of a formulation → its predicted answers."""
         answers = {}
         for part in self.parts:
             if part.answers is None:
@@ -152,7 +154,7 @@ class _Reader:
         return answers
 
     def scores(self, measures: Sequence[Measure]) -> dict[str, pd.DataFrame] | None:
-        """Scores by turn of every formulation over the same turns, by name; None where nothing says how good answers are.
+        """Return name → scores of every formulation over the same turns; None if there is no input to score answers.
 
         The columns are the project's measures, or the default ones, and then ``measures``.
         """
@@ -196,7 +198,7 @@ class _Reader:
     # ------------------------------------------------------------ the pairs
 
     def pairs(self, answers: Sequence[str]) -> list[QuestionPairs]:
-        """One per rewriter."""
+        """Return one pair per rewriter."""
         columns = [] if self.given is None else [str(column) for column in self.given.columns]
         wanted = [
             AnswerMeasure(name, "given") if name in columns else parse_answer_measure(name) for name in answers or columns
@@ -212,12 +214,12 @@ class _Reader:
         if not wanted:
             waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
             raise UsageError(
-                "no-answers", f"nothing says how alike the answers are, and {waiting.found}",
+                "no-answers", f"there are no answers to compare, and {waiting.found}",
                 f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)",
             )  # fmt: skip
         if scores is None and any(one.measure for one in wanted):
             raise UsageError(
-                "no-scores", "nothing says which answers are good",
+                "no-scores", "there is no input to score answers",
                 "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold",
             )  # fmt: skip
         wanted = self._within_depth(wanted)
@@ -244,7 +246,7 @@ class _Reader:
         if apart:
             self.left_out.append((
                 f"{counted(len(apart), 'turn')} of ", part.name,
-                f" left out: text equals Human's, ranking does not ({some_of(apart)})",
+                f" excluded: same text as Human but a different ranking ({some_of(apart)})",
             ))  # fmt: skip
         turns = sorted((ours.keys() & theirs.keys()).difference(apart), key=turn_sort_key)
         frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
@@ -252,15 +254,15 @@ class _Reader:
         if without_text:
             which = some_of(sorted(without_text, key=turn_sort_key))
             before = f"{counted(len(without_text), 'turn')} without a text of "
-            self.left_out.append((before, part.name, f" or {self.human.name} left out: {which}"))
+            self.left_out.append((before, part.name, f" or {self.human.name} excluded: {which}"))
         unknown = frame.index[frame.isna().all(axis=1)]
         if len(unknown):
-            which = f" but nothing about answers left out: {some_of(unknown)}"
+            which = f" but without answers to compare excluded: {some_of(unknown)}"
             self.left_out.append((f"{counted(len(unknown), 'turn')} with texts of ", part.name, which))
             frame = frame.drop(index=unknown)
         if frame.empty:
             raise UsageError(
-                "no-common-turns", f"no turn has texts of {part.name} and {self.human.name} and something about their answers",
+                "no-common-turns", f"no turn has texts of {part.name} and {self.human.name} and answers to compare",
                 "check that the turn ids of texts, runs and scores agree",
             )  # fmt: skip
         turns = list(frame.index)
@@ -290,23 +292,23 @@ class _Reader:
         )
 
     def _rule(self, scores: dict[str, pd.DataFrame]) -> Cut:
-        """Measure and threshold that say which answers are correct: those of every headline."""
+        """Return the measure and threshold that make an answer correct, as in every headline."""
         return headline_of(map(str, scores[self.human.name].columns), self.thresholds)
 
     def _within_depth(self, wanted: Sequence[AnswerMeasure]) -> list[AnswerMeasure]:
-        """The same measures; those of a top k deeper than the shortest run are of its depth, and a note says so.
+        """Return the measures, limited to the depth of the shortest run; a note reports the change.
 
-        All rewriters are measured alike, so that they can be compared.
+        All rewriters get the same depth, so that they can be compared.
         """
         if not any(one.depth for one in wanted):
             return list(wanted)
         depths = {name: ranking_depth(ranking) for name, (ranking, _) in self.runs.items()}
         depth = min(depths.values())
         short = [name for name in (*(part.name for part in self.rewriters), self.human.name) if depths[name] == depth]
-        runs = f"the run of {short[0]} is" if len(short) == 1 else f"the runs of {', '.join(short[:-1])} and {short[-1]} are"
+        runs = f"the run of {short[0]} ends" if len(short) == 1 else f"the runs of {', '.join(short[:-1])} and {short[-1]} end"
         for one in wanted:
             if one.depth > depth:
-                self.notes.append(f"{runs} {depth} deep: {one.kind} of {'the' if len(short) == 1 else 'their'} top {depth}")
+                self.notes.append(f"{runs} at rank {depth}: {one.kind} covers the top {depth}")
         return [replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted]
 
     def _paired(self, name: str) -> RankingPair:
@@ -315,7 +317,7 @@ class _Reader:
         return self._pairs[name]
 
     def _values(self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None) -> tuple[str, pd.Series]:
-        """The name and, by turn, the values of one y."""
+        """Return the name of one y and its values by turn."""
         if one.kind == "given":
             assert self.given is not None
             return one.name, self.given[one.name]
@@ -337,10 +339,10 @@ class _Reader:
         series = pd.Series(values, list(pair.turns))
         unanswered = series.index[pair.lengths[:, 0] == 0]
         if self.project.qrels:
-            # a run owes an answer to judged turns alone
+            # a run must answer judged turns only
             free = unanswered.difference(list(self.workspace.qrels.turns))
             if len(free):
-                self.left_out.append((f"{counted(len(free), 'turn')} that nobody judged left out: ", part.name, " lacks them"))
+                self.left_out.append((f"{counted(len(free), 'turn')} without judgments excluded: missing in ", part.name, ""))
                 series, unanswered = series.drop(free), unanswered.difference(free)
         if len(unanswered):
             self.missing.setdefault(part.name, set()).update(unanswered)

@@ -1,4 +1,4 @@
-"""Correlations of question and answer similarity, the scatter of Figures 2 and 3, the outliers, and the types of error."""
+"""Tables and figures of correlate: correlations, scatter plot (Figures 2 and 3 of the error-analysis paper), outliers."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from robustcs.wording import counted
 if TYPE_CHECKING:
     from robustcs.studies.correlate.figure import Scatter
 
-#: Outliers of a corner that are shown; JSON and CSV have all.
+#: Number of outliers shown per corner; JSON and CSV contain all.
 SHOWN = 20
 METHOD_NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall", "partial": "partial"}
 _PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
 
 
 def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
-    """The tables of a rewriter, its figure and its outliers; of several their comparison, then all of ``details``.
+    """Return the tables, the figure and the outliers of the rewriter; with several, their comparison and then ``details``.
 
-    Raises :class:`UsageError` for a rewriter that there is not.
+    Raises :class:`UsageError` for an unknown rewriter.
     """
     rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
     for name in details:
         if name not in rewriters:
-            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(rewriters)}")
+            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(rewriters)}")
     blocks: list[Block] = []
     if len(rewriters) == 1:
         blocks += _one(result, rewriters[0], "")
@@ -48,7 +48,7 @@ def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
 
 
 def _one(result: Correlate, rewriter: str, slug: str) -> list[Block]:
-    """All about one rewriter."""
+    """Return the tables, the figure and the outliers of one rewriter."""
     tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
     blocks: list[Block] = []
     for y in result.chosen[1]:
@@ -59,7 +59,7 @@ def _one(result: Correlate, rewriter: str, slug: str) -> list[Block]:
 
 
 def similarity_label(name: str) -> str:
-    """``rouge1_f`` → ``ROUGE-1 F``."""
+    """Return ``ROUGE-1 F`` for ``rouge1_f``."""
     if name in ("use", "sentence_transformer"):
         return {"use": "USE", "sentence_transformer": "sentence-transformers"}[name]
     kind, _, part = name.partition("_")
@@ -67,7 +67,7 @@ def similarity_label(name: str) -> str:
 
 
 def answers_label(name: str) -> str:
-    """``overlap_1000`` → ``overlap of the top 1000``; ``P_1=1`` → ``QR correct (P@1 = 1)``; other names stay."""
+    """Return ``overlap of the top 1000`` for ``overlap_1000`` and ``QR correct (P@1 = 1)`` for ``P_1=1``; keep other names."""
     kind, _, depth = name.rpartition("_")
     if kind in ("overlap", "jaccard") and depth.isdigit():
         return f"{'overlap' if kind == 'overlap' else 'Jaccard similarity'} of the top {depth}"
@@ -84,7 +84,7 @@ def answers_label(name: str) -> str:
 
 
 def _rule_label(name: str) -> str | None:
-    """``P_1>0`` → ``P@1 > 0``; None for what is no measure with a threshold."""
+    """Return ``P@1 > 0`` for ``P_1>0``; None for anything but a measure with a threshold."""
     for operator in (">=", ">", "="):
         measure, found, value = name.partition(operator)
         if found:
@@ -93,7 +93,7 @@ def _rule_label(name: str) -> str | None:
 
 
 def corner_labels(y: str) -> tuple[str, str]:
-    """What turns of the two corners have, by the measure of answers: ``similar questions but different answers`` and so on."""
+    """Return descriptions of the two corners for a measure of answers, such as ``similar questions but different answers``."""
     label = answers_label(y)
     if label.startswith("QR correct"):
         answers = "QR not correct", "QR correct"
@@ -105,7 +105,7 @@ def corner_labels(y: str) -> tuple[str, str]:
 
 
 def corner_counts(result: Correlate, rewriter: str) -> str:
-    """How many turns of a rewriter lie in the corners: ``Exceptions: 0 turns with similar questions but …, 12 with …``."""
+    """Return the number of turns in each corner: ``Exceptions: 0 turns with similar questions but …, 12 with …``."""
     counts = _of(result.outliers, rewriter)["corner"].value_counts()
     first, second = (counts.get(corner, 0) for corner in CORNERS)
     similar, different = corner_labels(result.chosen[1][0])
@@ -132,31 +132,31 @@ _QUESTIONS: Shown = (text("Questions"), similarity_label)
 
 
 def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str) -> Table:
-    """Pearson for every x, one group of columns per subset."""
+    """Return the table of Pearson's r for every x, with one group of columns per subset."""
     part = correlations[(correlations["y"] == y) & (correlations["method"] == "pearson")]
     names = {"all": "all", "judged": "judged", "correct": "Human ✓"}
     turns = part.groupby("subset")["turns"].first()
-    # where only judged turns have a value, they are all
+    # if only judged turns have a value, the subset "all" would repeat them
     shown = [subset for subset in SUBSETS if subset in turns and (subset != "all" or turns["all"] > turns.get("judged", 0))]
     columns = [_QUESTIONS]
     for subset in shown:
         lines = {row.x: row for row in part[part["subset"] == subset].itertuples()}
         columns += group_columns(result, "correlations", f"{names[subset]} ({turns[subset]})", lines, "value")
-    note = f"Pearson's r over turns (their number in brackets). {_jackknife(result)}"
+    note = f"Pearson's r over turns (number of turns in brackets). {_jackknife(result)}"
     if {"all", "judged"} <= set(shown):
-        note += " All: judged or not."
+        note += " All: turns judged or not."
     if result.rule and "correct" in shown:
-        note += f" Human ✓: {_rule_label(result.rule)}."
+        note += f" Human ✓: turns on which Human is correct ({_rule_label(result.rule)})."
     told = part[part["subset"].isin(shown)].itertuples()
     return result_table(
-        result, "correlations", f"Questions against answers: {answers_label(y)}", columns,
+        result, "correlations", f"Question similarity against {answers_label(y)}", columns,
         note + noted((f"{similarity_label(row.x)} ({names[row.subset]})", row.note) for row in told),
         rows=list(dict.fromkeys(part["x"])), slug=f"pearson-{y}{slug}",
     )  # fmt: skip
 
 
 def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
-    """A line for every rewriter and measure of answers: Pearson's r of the first similarity, and the turns that break it."""
+    """Return a table with a row per measure of answers and rewriter: Pearson's r with the first question similarity."""
     x, ys = result.chosen[0][0], result.chosen[1]
     frame = result.correlations
     frame = frame[(frame["x"] == x) & (frame["method"] == "pearson")]
@@ -174,12 +174,13 @@ def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
     outliers = "; ".join(f"{name} {' and '.join(str(corners.get((name, one), 0)) for one in CORNERS)}" for name in rewriters)
     labels = corner_labels(ys[0])
     note = (
-        f"Pearson's r of {similarity_label(x)} (in brackets: turns). {_jackknife(result)} Intervals are of one rewriter at a"
-        f" time: whether two overlap is no test. Outliers ({labels[0]}; and {labels[1]}): {outliers}."
-        " --details NAME shows all of a rewriter, --table correlations every similarity and method."
+        f"Pearson's r with {similarity_label(x)} of QR and Human (number of turns in brackets). {_jackknife(result)}"
+        " Overlapping intervals are no test of whether rewriters differ. Number of outliers per rewriter"
+        f" ({labels[0]}, and {labels[1]}): {outliers}. --details NAME shows all results of one rewriter; --table correlations"
+        " lists every similarity and method."
     )
     return result_table(
-        result, "correlations", "Questions against answers: the rewriters side by side", columns,
+        result, "correlations", "Question similarity against answers: the rewriters side by side", columns,
         note + noted((f"{row.rewriter} ({row.y}, {row.subset})", row.note) for row in frame.itertuples()),
         rows=[(y, rewriter) for y in ys for rewriter in rewriters],
         rules=[len(rewriters) * place for place in range(1, len(ys))], slug="rewriters",
@@ -192,8 +193,8 @@ def _small_multiples(result: Correlate) -> Figure:
     said = [f"{row.rewriter}: Pearson's r {_r(row)} over {row.turns} turns" for row in rows]
     return Figure(
         "scatter",
-        f"{similarity_label(x)} of QR and Human against {answers_label(y)} of {counted(len(rows), 'rewriter')}: one point"
-        " per turn, larger where turns coincide, with the diagonal and the outliers.",
+        f"{similarity_label(x)} of QR and Human against {answers_label(y)} for {counted(len(rows), 'rewriter')}. Each point is"
+        " a turn (larger: several turns). The dashed line is the diagonal; triangles are outliers.",
         f"One panel per rewriter. {'; '.join(said)}.",
         lambda: draw_rewriters(result),
     )
@@ -201,14 +202,11 @@ def _small_multiples(result: Correlate) -> Figure:
 
 def _jackknife(result: Correlate) -> str:
     unit = result.evaluated.unit
-    return (
-        f"95% CI: for other {unit}s of this kind, by leaving out one {unit} at a time. A correlation over turns does not say"
-        " that the two order systems alike."
-    )
+    return f"95% CI: jackknife over {unit}s. A correlation over turns does not show that the two measures rank systems alike."
 
 
 def _by_method(result: Correlate, tables: dict[str, pd.DataFrame], y: str, slug: str) -> Table:
-    """Every x by all methods over all turns, with p values, and the partial correlation."""
+    """Return the table of every x by all methods over all turns, with p-values, and the partial correlation."""
     rows = pd.concat([tables["correlations"], tables["partial"].assign(method="partial")], ignore_index=True)
     rows = rows[(rows["y"] == y) & (rows["subset"] == "all")]
     rows = rows.sort_values("x", key=lambda x: x.map(list(dict.fromkeys(x)).index), kind="stable")
@@ -216,11 +214,12 @@ def _by_method(result: Correlate, tables: dict[str, pd.DataFrame], y: str, slug:
     given = {"depth": "turn depth", "length": "question length"}
     constant = " and ".join(given[name] for name in str(rows["given"].dropna().iloc[0]).split(", "))
     note = (
-        f"{rows['turns'].iloc[0]} turns. {_jackknife(result)} p: of no correlation, from the same; p adj.: Holm over the"
-        f" {counted(rows['comparisons'].iloc[0], 'correlation')} of each method."
+        f"{rows['turns'].iloc[0]} turns. {_jackknife(result)} p: test of no correlation, by the same jackknife; p adj.: Holm"
+        f" over the {counted(rows['comparisons'].iloc[0], 'correlation')} of each method. Partial: Pearson's r with"
+        f" {constant} held constant."
     )
     return result_table(
-        result, "partial", f"The same by rank, and with {constant} held constant (partial)",
+        result, "partial", "Rank and partial correlations",
         [text("x", header="Questions"), text("method", header="Method"), "value", "p", "p_corrected"],
         note + noted((f"{row.x} ({row.method})", row.note) for row in rows.itertuples()),
         rows=rows, by="x", slug=f"methods-{y}{slug}",
@@ -244,7 +243,7 @@ def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str)
         if corner == CORNERS[0]
         else f"{similarity_label(x)} < {limits.unlike:g}, {answers_label(y)} > {limits.same_answers:g}"
     )
-    many = f"{len(part)}, the first {SHOWN} are shown" if len(part) > SHOWN else f"{len(part)}"
+    many = f"{len(part)}, the first {SHOWN} shown" if len(part) > SHOWN else f"{len(part)}"
     title = _corner_titles(result)[corner]
     return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({many}; {box})", tuple(cards))
 
@@ -256,21 +255,21 @@ def _differences(result: Correlate, differences: pd.DataFrame, slug: str) -> Tab
     columns: list[Shown] = ["kind", "turns", "share", "answers"]
     if metrics:
         columns.append("judged")
-        note += " Cost: mean of Human − QR over the judged turns of the kind."
+        note += " Cost: mean Human − QR over the judged turns with this difference."
     for metric in metrics:
         costs = differences[differences["metric"] == metric].set_index("kind")["cost"]
         rows = rows.assign(**{metric: rows["kind"].map(costs)})
         columns.append(difference(metric, header=measure_label(metric), group="cost").rounded(3))
     return result_table(
         result, "differences", "Which differences are frequent, and what do they cost?", columns,
-        f"{note} A turn may be of several kinds.", rows=rows, slug=f"differences{slug}",
+        f"{note} A turn may have several differences.", rows=rows, slug=f"differences{slug}",
     )  # fmt: skip
 
 
 def _encoders(result: Correlate) -> Table:
     frame = result.encoders
     rows = frame.assign(x=frame["x"].map(similarity_label), fingerprint=frame["fingerprint"].str[:16])
-    note = "Fingerprint: SHA-256 of the model's files; JSON has all of it."
+    note = "Fingerprint: start of the SHA-256 of the model's files; JSON contains all of it."
     return result_table(result, "encoders", "Sentence encoders", ["x", "model", "fingerprint"], note, rows=rows)
 
 
@@ -279,10 +278,10 @@ def _figure(result: Correlate, rewriter: str, slug: str) -> Figure:
     (row,) = _of(first_rows(result), rewriter).itertuples()
     return Figure(
         f"scatter{slug}",
-        f"{similarity_label(x)} of QR and Human against {answers_label(y)}: one point per turn, larger where turns coincide,"
-        " with the diagonal, both distributions and the outliers.",
-        f"One point per turn, {similarity_label(x)} across, {answers_label(y)} upwards. Pearson's r is {written(row.value, 3)}"
-        f" over {row.turns} turns. {corner_counts(result, rewriter)}.",
+        f"{similarity_label(x)} of QR and Human against {answers_label(y)}. Each point is a turn (larger: several turns). The"
+        " dashed line is the diagonal; triangles are outliers; the margins show both distributions.",
+        f"One point per turn; x-axis: {similarity_label(x)}, y-axis: {answers_label(y)}. Pearson's r is"
+        f" {written(row.value, 3)} over {row.turns} turns. {corner_counts(result, rewriter)}.",
         lambda: draw_scatter(result, rewriter),
     )
 
@@ -293,7 +292,7 @@ def _corner_titles(result: Correlate) -> dict[str, str]:
 
 
 def draw_scatter(result: Correlate, rewriter: str) -> Drawing:
-    """The scatter plot of the first x and y of one rewriter."""
+    """Draw the scatter plot of the first x and y of one rewriter."""
     from robustcs.studies.correlate.figure import scatter_figure
 
     (row,) = _of(first_rows(result), rewriter).itertuples()
@@ -301,7 +300,7 @@ def draw_scatter(result: Correlate, rewriter: str) -> Drawing:
 
 
 def draw_rewriters(result: Correlate) -> Drawing:
-    """The scatter plots of all rewriters as small multiples."""
+    """Draw the scatter plots of all rewriters as small multiples."""
     from robustcs.studies.correlate.figure import scatter_panels
 
     rows = first_rows(result).itertuples()

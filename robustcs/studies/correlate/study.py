@@ -1,4 +1,4 @@
-"""Question similarity against answer similarity, from the files of a workspace: what ``robustcs correlate`` computes."""
+"""The command ``robustcs correlate`` and its section of the report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robustcs.studies.correlate.show import show
 from robustcs.studies.signature import Names, Opt
 from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Answer, Call, Question, command
 
-#: The first one places the outliers.
+#: The first one defines the outliers.
 DEFAULT_SIMILARITIES = ("rouge1_f", "rouge1_recall", "rouge1_precision", "rougeL_f")
 
 
@@ -32,34 +32,34 @@ def ask(
     corners: Annotated[tuple[float, float, float, float], Opt("A B C D")] = (0.9, 0.4, 0.8, 0.8),
     with_original: bool = False,
 ) -> Correlate:
-    """Do similar questions get similar answers? Correlations, and the turns that are exceptions.
+    """Do similar questions get similar answers? Correlate the two similarities over turns and list the exceptions.
 
-    An --output that ends in .png, .svg or .pdf gets the scatter plot of the first --x against the first --y. An answer is
-    correct by the first --metric that is not binary (default: NDCG@3) and the --threshold nearest to 0.5, as in the report.
-    Several rewriters stand side by side in one table and one figure.
+    If --output ends in .png, .svg or .pdf, the file contains the scatter plot of the first --x and the first --y. The first
+    --metric that is not binary (default: NDCG@3) and the --threshold nearest to 0.5 decide which answers are correct, as in
+    the report. Several rewriters are compared in one table and one figure.
 
     answers_by
-        Similarity of the answers: overlap_1000, jaccard_10, rbo, answer_jaccard, a column of --scores answers=FILE; or a
-        measure (QR − Human), or with a threshold whether QR is correct: P_1=1.
+        Similarity of the answers: overlap_1000, jaccard_10, rbo, answer_jaccard, or a column of --scores answers=FILE. A
+        measure (ndcg_cut_3) gives the difference QR − Human; with a threshold (P_1=1), whether QR is correct.
 
     similarities
-        Similarity of QR and Human text: rouge1_recall (also rouge2, rougeL; precision, f), use, sentence_transformer
-        (default: rouge1_f, rouge1_recall, rouge1_precision, rougeL_f and the encoders given).
+        Similarity of the QR and Human texts: rouge1_recall (also rouge2, rougeL; precision, f), use, sentence_transformer
+        (default: rouge1_f, rouge1_recall, rouge1_precision, rougeL_f and the given encoders).
 
     use
-        The Universal Sentence Encoder: a SavedModel folder or a TensorFlow Hub handle; needs pip install 'robustcs[use]'.
+        Universal Sentence Encoder: a SavedModel folder or a TensorFlow Hub handle. Requires pip install 'robustcs[use]'.
 
     sentence_transformer
-        A sentence-transformers model on disk; needs pip install 'robustcs[sentence-transformers]'.
+        Folder of a sentence-transformers model. Requires pip install 'robustcs[sentence-transformers]'.
 
     stem
-        ROUGE with or without the Porter stemmer.
+        Compute ROUGE with or without the Porter stemmer.
 
     corners
-        Outliers: similarity > A but answers < B, or similarity < C but answers > D.
+        Limits of the outliers: similarity > A but answers < B, or similarity < C but answers > D.
 
     with_original
-        Compare Original with Human as well, like one more rewriter.
+        Compare Original with Human as well, as if it were a rewriter.
 
     Examples:
       robustcs correlate
@@ -83,10 +83,10 @@ def ask(
 
 
 def _run(call: Call, details: Names, **settings: Any) -> None:
-    """Run it for the command line.
+    """Run the study for the command line.
 
     details
-        Of several rewriters, also show all tables, the scatter plot and the outliers of this one.
+        With several rewriters: also show all tables, the scatter plot and the outliers of this rewriter.
     """
     from robustcs.studies.correlate.show import show
 
@@ -99,11 +99,12 @@ COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *UNIT), run=_run)
 
 
 _READING = (
-    "How to read it: every point is a turn; further right the rewrite is closer to the Human question, further up the two get"
-    " more of the same answers. Points near the diagonal are what one expects. At the lower right, a small change of words"
-    " changed the answers: a sensitive ranker. At the upper left, another question found the same: the words did not matter."
-    " A correlation says how well one predicts the other over turns, not that one causes the other; and it is no licence to"
-    " compare systems by their questions: measures that go together over turns may order systems differently."
+    "How to read it: each point is a turn. The further right it is, the closer the rewrite is to the Human question; the"
+    " further up, the more similar their answers. Points near the diagonal are expected. At the lower right, a small change of"
+    " the wording changed the answers: the ranker is sensitive. At the upper left, a different question got the same answers:"
+    " the wording did not matter. A correlation shows how well one similarity predicts the other over turns. It does not show"
+    " that one causes the other, and it does not justify comparing systems by their questions: measures that correlate over"
+    " turns may rank systems differently."
 )
 
 

@@ -1,1 +1,1 @@
-"""Which systems differ significantly?"""
+"""Means of systems and comparisons of pairs."""

@@ -1,7 +1,7 @@
-"""Means of systems, and every pair compared: intervals, tests, effect sizes, what could be found, what is equivalent.
+"""Means of systems and comparisons of pairs: intervals, tests, effect sizes, power and equivalence.
 
-The unit is the conversation: turns of one conversation depend on each other. docs/statistics.md says how often the intervals
-hold and the tests reject.
+The sampling unit is the conversation, because turns of one conversation depend on each other. docs/statistics.md reports the
+coverage of the intervals and the error rates of the tests.
 """
 
 from __future__ import annotations
@@ -30,68 +30,68 @@ from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 from robustcs.wording import counted
 
-#: Places of two systems.
+#: Positions of two systems.
 Pair = tuple[int, int]
 #: Pairs whose adjusted p is at most this differ significantly.
 ALPHA = 0.05
 NEEDED = ["units_needed", "units_needed_low", "units_needed_high"]
 
 MEASURES = table(
-    "measures", "The mean of every system, best first, with the 95 % interval for other conversations of this kind.",
+    "measures", "The mean of every system, highest first, with its 95% CI.",
     text("run", header="Run"), measure(),
-    *score("value", "of num_ret and the like a total, of gm_map and gm_bpref a geometric mean, over turns", "mean").between(
-        says="null where no interval can be given: note says why"
-    ),
-    count("turns", "turns that the value goes over"),
-    text("letters", "systems that share a letter do not differ significantly; empty where not all pairs are compared", "group"),
-    text("note", "what must be known beside the interval"),
+    *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
+           "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
+    count("turns", "turns that the value covers"),
+    text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared", "group"),
+    text("note", "caveats"),
 )  # fmt: skip
 PAIRS = table(
     "pairs",
-    "The mean difference of two systems over the turns that both have. No rows for more than 50 systems unless they are asked"
-    " for, nor for totals and geometric means.",
+    "The mean difference of two systems over the turns that both answer. No rows for totals and geometric means; for more than"
+    " 50 systems on request.",
     text("first", header="First"), text("second", header="Second"), measure(),
-    *difference("difference", "first minus second", "diff.").rounded(3).between(
-        says="of this comparison alone, from the test that gives p"
+    *difference("difference", "first − second", "diff.").rounded(3).between(
+        says="95% CI, not adjusted, from the same test as p"
     ),
-    p_value(says="sign-flip test of whole units, two-sided", header="p"),
+    p_value(says="sign-flip test on sampling units, two-sided", header="p"),
     p_value("p_corrected", "adjusted by max-T over all comparisons of the measure", "p adj."),
     P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE,
-    number("detectable_low", "95 %: how roughly that is known, as it rests on the same units"), number("detectable_high"),
-    count("units_needed", "units that find a true difference as large as this one with 80 % power at .05; null: none would",
-          "needed"),
-    count("units_needed_low", "95 %, from the interval of the effect; null where that has none"),
-    count("units_needed_high", "null: no upper limit, as that interval includes 0, or no interval"),
+    number("detectable_low", "95% CI of detectable, which is estimated from the same units"), number("detectable_high"),
+    count("units_needed", "units that detect a true difference as large as this one with 80% power at .05; null: no number of"
+          " units does", "needed"),
+    count("units_needed_low", "95% CI, from the interval of the effect; null without one"),
+    count("units_needed_high", "null: no upper limit, because that interval includes 0, or no interval"),
     EQUIVALENT,
-    text("note", "what must be known beside the numbers"),
+    text("note", "caveats"),
 )  # fmt: skip
 TURNS = table(
-    "turns", "Every score.", text("run", header="Run"), text("turn", header="Turn"), measure(),
-    score("value", "of gm_map and gm_bpref a logarithm"),
+    "turns", "Score of every turn.", text("run", header="Run"), text("turn", header="Turn"), measure(),
+    score("value", "a logarithm for gm_map and gm_bpref"),
 )  # fmt: skip
 
 
 SLICES = table(
-    "slices", "The mean of every system within slices of the turns; no rows without --slices.",
+    "slices", "The mean of every system by slice; no rows without --slices.",
     text("run"), measure(), *keys(), score("value", "mean over the turns of the slice", "mean"),
-    number("ci_low", "95 %, cluster-robust t over whole units; null below five"), number("ci_high"), *against_rest("mean"),
+    number("ci_low", "95% CI: cluster-robust t interval; null for fewer than five units"), number("ci_high"),
+    *against_rest("mean"),
 )  # fmt: skip
 FOUND_SLICES = table(
-    "found_slices", "Slices found to score lower than the other turns, best first; no rows without --find-slices.",
+    "found_slices", "Slices that score lower than the other turns, lowest p first; no rows without --find-slices.",
     text("run"), measure(), *FOUND,
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Evaluation(Result):
-    """Systems over the same turns, and their pairs.
+    """Scores of systems over the same turns, and comparisons of pairs.
 
     families
         Measure → the family of its pairs.
     margin
-        Differences up to this count as none; None where nothing is said about equivalence.
+        Systems are equivalent if their difference is within ± this margin; None without a test of equivalence.
     tried
-        Measure → rules that were tried to find slices; empty where none were looked for.
+        Measure → number of rules tried in the search for slices; empty without a search.
     """
 
     study = "evaluate"
@@ -120,27 +120,31 @@ def evaluate(
     searched: Sequence[Slicing] = (),
     every_pair: bool = True,
 ) -> Evaluation:
-    """Compare systems.
+    """Compare systems by their mean scores.
 
     scores
-        System → float frame, turns × measures, over the same turns; nan where a system has none.
+        System → float frame, turns × measures, over the same turns; NaN for a turn that the system does not answer.
     bounded
-        Measure → does it lie between 0 and 1? Its intervals stay inside then.
+        Measure → whether it lies between 0 and 1; if so, its intervals do too.
     units
-        The units of the turns.
+        The sampling units of the turns.
     baseline
-        The system that all others are compared with; None compares every pair, the earlier system first, if ``every_pair``.
+        The system that all others are compared with. None compares every pair if ``every_pair``, the earlier system first.
+    margin
+        Equivalence margin; None for no test of equivalence.
+    seed
+        Random seed of sign patterns, which are drawn if there are too many to try all.
     slicings
         How the turns are split.
     searched
-        Slicings in which slices are looked for that score lower.
+        Slicings in which to search for slices with lower scores.
 
-    Raises :class:`UsageError` for an unknown baseline, for a margin that is not above 0, and where there are too few units to
-    look for slices.
+    Raises :class:`UsageError` for an unknown baseline, for a margin that is not above 0, and if there are too few units to
+    search for slices.
     """
     names = list(scores)
     if baseline is not None and baseline not in scores:
-        raise UsageError("no-such-run", f"no run is named {baseline!r}", f"there are {', '.join(names)}")
+        raise UsageError("no-such-run", f"no run is named {baseline!r}", f"choose one of {', '.join(names)}")
     check_margin(margin)
     if baseline is not None:
         compared = [(place, names.index(baseline)) for place, name in enumerate(names) if name != baseline]
@@ -176,7 +180,7 @@ def evaluate(
 def _pairs(
     names: Sequence[str], values: np.ndarray, compared: Sequence[Pair], units: Units, margin: float | None, seed: int
 ) -> tuple[pd.DataFrame, Family]:
-    """The rows of the pairs of a measure, and their family; ``values``: scores, float[systems, turns]."""
+    """Return the rows of the pairs of a measure, and their family; ``values``: scores, float[systems, turns]."""
     if not compared:
         return pd.DataFrame(), max_t_family((), values, seed)
     sums, sizes = _differences(values, compared, units)
@@ -192,19 +196,19 @@ def _pairs(
 
 
 def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units) -> tuple[np.ndarray, np.ndarray]:
-    """The sums of the differences of every pair by unit, float[pairs, units], and the turns behind them: those of both."""
+    """Return the sums of differences by pair and unit, float[pairs, units], and the number of turns that both answer."""
     if np.isnan(values).any():
         gaps = np.array([values[first] - values[second] for first, second in compared])
         sums, sizes = units.sums(np.nan_to_num(gaps)), units.sums(~np.isnan(gaps))
     else:
         by_unit, sizes = units.sums(values), units.sizes
         sums = np.array([by_unit[first] - by_unit[second] for first, second in compared])
-    # sums that are equal may differ in their last bits
+    # equal sums may differ in their last bits
     return np.round(sums, DECIMALS), sizes
 
 
 def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> pd.DataFrame:
-    """The rows of a measure that is no mean, the highest first: a total or a geometric mean has no interval."""
+    """Return the rows of a total or geometric mean, highest first; they have no intervals."""
     note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
     own = [scores[~np.isnan(scores)] for scores in values]
     found = [score_of_run(metric, scores) for scores in own]
@@ -222,7 +226,7 @@ def _means(
     bounded: bool,
     corrected: Mapping[tuple[int, int], float],
 ) -> pd.DataFrame:
-    """The rows of the means of a measure, best first; ``corrected``: p of all its pairs, for the letters."""
+    """Return the means of a measure, highest first; ``corrected``: adjusted p of all its pairs, for the letters."""
     by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
     means = columns_of(mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None), "value", note="note")
     letters = letters_of(means["value"], corrected, ALPHA) if corrected else ""
@@ -233,7 +237,7 @@ def _means(
 def _slice_means(
     scores: Mapping[str, pd.DataFrame], bounded: Mapping[str, bool], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> pd.DataFrame:
-    """The table :data:`SLICES` of every system and measure."""
+    """Return the table :data:`SLICES` for every system and measure."""
     rows: list[tuple[Any, ...]] = []
     for name, frame in scores.items() if slicings else ():
         own = [one for one in slicings if one.concerns(name)]
@@ -250,10 +254,9 @@ def _slice_means(
 def _found_slices(
     scores: Mapping[str, pd.DataFrame], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The table :data:`FOUND_SLICES`, and how many rules were tried of every measure, over all systems together and the turns
-    that all of them have.
+    """Return the table :data:`FOUND_SLICES` and, per measure, the number of rules tried over all systems together.
 
-    Raises :class:`UsageError` where there are too few units.
+    The search covers the turns that all systems answer. Raises :class:`UsageError` if there are too few units.
     """
     measures = list(next(iter(scores.values())))
     common = np.all([frame.notna().all(axis=1) for frame in scores.values()], axis=0)

@@ -1,4 +1,4 @@
-"""Which systems differ significantly, as verdicts."""
+"""Verdicts of evaluate: the system with the highest mean, and how many pairs of systems differ significantly."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.studies.evaluate.show import means_of
 from robustcs.wording import counted, some_of, verb
 
-#: Systems that are named; the table has all.
+#: Number of systems that a verdict names; the table contains all.
 _NAMED = 3
 
 
 def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
-    """Return the best system with those that do not differ significantly from it, and how many pairs of systems do."""
+    """Return the system with the highest mean, and the number of pairs that differ significantly."""
     metrics = means_of(result)
     if not metrics:
         return ()
@@ -24,9 +24,10 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     best, *others = rows.itertuples()
     label = measure_label(metric)
     pairs = result.pairs[result.pairs["metric"] == metric]
+    mean = number(best.value, 3)
     first = Verdict(
-        number(best.value, 3), number_interval(best.ci_low, best.ci_high).strip("–"),
-        f"is the highest mean {label}, that of {best.run}{_beside(pairs, best.run, [row.run for row in others])}",
+        mean, number_interval(best.ci_low, best.ci_high).strip("–"),
+        f"{best.run} has the highest mean {label}{_others(pairs, best.run, [row.run for row in others])}: {mean}",
         f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
     )  # fmt: skip
     if not len(pairs):
@@ -44,14 +45,13 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     )  # fmt: skip
 
 
-def _beside(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
-    """What the adjusted tests say of the best system; empty where it was not compared with all others."""
+def _others(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
+    """Return which others score significantly lower by the adjusted tests; empty unless all were compared with the best."""
     own = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
     if not others or len(own) < len(others):
         return ""
     lower = own[own["p_corrected"] <= ALPHA]
     near = [name for name in others if name not in {*lower["first"], *lower["second"]}]
     if not near:
-        return "; all others score significantly lower"
-    score = verb(len(near), "does not score", "do not score")
-    return f"; {counted(len(near), 'system')} {score} significantly lower ({some_of(near, _NAMED)})"
+        return ", with all others significantly lower"
+    return f", with {counted(len(near), 'system')} not significantly lower ({some_of(near, _NAMED)})"

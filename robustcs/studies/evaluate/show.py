@@ -1,4 +1,4 @@
-"""Means with their letters, pairs where they are few, and one figure of all intervals."""
+"""Tables and figure of evaluate: means with letters, pairs if they are few, and all intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import measure_label, noted, number, number_interval
+from robustcs.documents.words import clustered, measure_label, noted, number, number_interval
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.lazy import Drawing, pd
 from robustcs.result import score
@@ -18,16 +18,16 @@ from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.wording import counted, verb
 
-#: Pairs of a measure up to which all are shown; the letters tell the same of more.
+#: Up to this number of pairs, all are shown; for more, the letters show which differ.
 SHOWN = 15
-#: Systems of the first screen of a report.
+#: Number of systems on the first screen of a report.
 BEST = 10
-#: Systems up to which the slices of all are shown.
+#: Up to this number of systems, the slices of all are shown.
 SLICED = 3
 
 
 def show(result: Evaluation) -> tuple[Block, ...]:
-    """Per measure the means, then its pairs where they are few or a baseline is named; the figure first."""
+    """Return the figure and, per measure, the table of means and the table of pairs (if few, or with a baseline)."""
     tables: list[Block] = [_figure(result)] if means_of(result) else []
     for metric in dict.fromkeys(result.measures["metric"]):
         tables.append(_means(result, metric))
@@ -38,12 +38,12 @@ def show(result: Evaluation) -> tuple[Block, ...]:
 
 
 def means_of(result: Evaluation) -> list[str]:
-    """The measures that are means over turns, which alone have intervals and pairs."""
+    """Return the measures that are means over turns; only they have intervals and pairs."""
     return [metric for metric in dict.fromkeys(result.measures["metric"]) if is_averaged(metric)]
 
 
 def _slices(result: Evaluation) -> list[Block]:
-    """The slices of every system, or of many those of the best and of the baseline; and what was found."""
+    """Return the tables of slices (with many systems, of the best and of the baseline), and of the slices found."""
     metric = headline_measure(means_of(result))
     label = measure_label(metric)
     names = list(_part(result.measures, metric)["run"])
@@ -51,9 +51,9 @@ def _slices(result: Evaluation) -> list[Block]:
     rows = _part(result.slices, metric)
     chosen = names if len(names) <= SLICED else list(dict.fromkeys([names[0], result.baseline or names[0]]))
     for name in chosen if len(rows) else ():
-        why = f"The system with the highest mean {label} of" if name == names[0] else "The baseline, one of"
-        more = "" if len(chosen) == len(names) else f"{why} {len(names)}; CSV and JSON have all."
-        caption, field = f"{name}: {label} by slices of the turns", result.spec("slices").field("value")
+        why = f"the system with the highest mean {label} of" if name == names[0] else "the baseline, one of"
+        more = "" if len(chosen) == len(names) else f"Shown: {why} {len(names)}; CSV and JSON contain all."
+        caption, field = f"{name}: {label} by slice", result.spec("slices").field("value")
         own = rows[rows["run"] == name]
         blocks.append(slices_table(result, own, caption, field, more, f"slices-{name}"))
     if metric in result.tried:
@@ -63,12 +63,12 @@ def _slices(result: Evaluation) -> list[Block]:
 
 
 def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
-    """The headline measure alone: the best systems as a table and as a figure; all of them stand in :func:`show`."""
+    """Return a table and a figure of the best systems by the headline measure; :func:`show` contains all systems."""
     if not means_of(result):
         return ()
     metric = headline_measure(means_of(result))
     runs = list(_part(result.measures, metric)["run"])
-    cut = f" The {BEST} best of {counted(len(runs), 'system')}." if len(runs) > BEST else ""
+    cut = f" Shown: the {BEST} best of {counted(len(runs), 'system')}." if len(runs) > BEST else ""
     table = _means(result, metric)
     table = replace(
         table, slug="overview", rows=table.rows[:BEST], rules=frozenset(), hint="",
@@ -76,8 +76,8 @@ def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
     )  # fmt: skip
     figure = _figure(result)
     caption = (
-        f"Mean {measure_label(metric)} with the 95 % interval for other {result.evaluated.unit}s of this kind.{cut} Intervals"
-        " that overlap do not say that two systems are equal."
+        f"Mean {measure_label(metric)} (95% CI{clustered(result.evaluated.unit)}).{cut} Overlapping intervals do not show that"
+        " two systems are equal."
     )
     best = replace(figure, slug="best", caption=caption, draw=lambda: draw(result, (metric,), runs[:BEST]))
     return table, best
@@ -108,15 +108,15 @@ def _means(result: Evaluation, metric: str) -> Table:
         value: Shown = (mean.called("total"), lambda row: f"{row.value:,.0f}") if total else mean
         return result_table(result, "measures", label, ["run", value, *own], note, rows=rows, slug=slug)
     columns: list[Shown] = ["run", "value", *own]
-    note = f"Intervals are for other {result.evaluated.unit}s of this kind, one system at a time."
-    note += " Each mean goes over the run's own turns; pairs compare the turns that both answer." if own else ""
+    note = f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons."
+    note += " Each mean covers the turns that the run answers; pairs compare the turns that both answer." if own else ""
     family, hint = result.families[metric], ""
     if len(family.p):
         note += f" {_apart(result, metric)}."
         if result.baseline is None:
             columns.append("letters")
-            note += " Systems that share a letter do not differ significantly, which does not make them equal."
-            hint = "--table pairs has every pair." if len(family.p) > SHOWN else ""
+            note += " Systems that share a letter do not differ significantly; this does not show that they are equal."
+            hint = "--table pairs lists every pair." if len(family.p) > SHOWN else ""
     note += f" {family.note[0].upper()}{family.note[1:]}." if family.note else ""
     note += noted((row.run, row.note) for row in rows.itertuples())
     return result_table(result, "measures", label, columns, note, rows=rows, slug=slug, hint=hint)
@@ -127,20 +127,20 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
     of = "" if result.baseline is None else f" from {result.baseline}"
     columns: list[Shown] = [
         *(["first", "second"] if result.baseline is None else ["first"]), "difference", "p_corrected", "effect",
-        field("detectable").called("finds", "80 % power"), (field("units_needed").called("needs", "80 % power"), _needed),
+        field("detectable").called("finds", "80% power"), (field("units_needed").called("needs", "80% power"), _needed),
     ]  # fmt: skip
     note = (
-        f"First minus {result.baseline or 'second'}. The interval is of one comparison;"
-        f" p adj.: {result.families[metric].describe('pair')}. Effect: the mean difference in standard deviations of"
-        f" {result.evaluated.unit}s. In 80 % of trials such a design finds a true difference"
-        f" as large as under “finds”; one as large as here needs so many {result.evaluated.unit}s"
-        " (95 % interval; ≥: it has no upper limit)."
+        f"Difference: first − {result.baseline or 'second'}. 95% CI: not adjusted for multiple comparisons; p adj.:"
+        f" {result.families[metric].describe('pair')}. Effect: mean difference divided by its standard deviation over"
+        f" {result.evaluated.unit}s. 80% power: “finds” is the smallest true difference that these data detect; “needs” is the"
+        f" number of {result.evaluated.unit}s that detect a true difference as large as the observed one (95% CI; ≥: no upper"
+        " limit)."
     )
     if result.margin is not None:
         columns.append("equivalent")
         note += (
             f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} carries more"
-            f" than {100 * EVEN:.0f} % of the spread; “no” does not say that the difference is larger."
+            f" than {100 * EVEN:.0f}% of the spread; “no” does not show that the difference is larger."
         )
     note += noted((f"{row.first} and {row.second}", row.note) for row in rows.itertuples())
     caption = f"{measure_label(metric)}: which systems differ{of}?"
@@ -148,7 +148,7 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
 
 
 def _needed(row: Any) -> str:
-    """``16 (8–90)``; ``16 (≥ 8)`` without an upper limit; – where nothing is needed or known."""
+    """Return ``16 (8–90)``; ``16 (≥ 8)`` without an upper limit; – if no number of units is known."""
     if pd.isna(row.units_needed):
         return "–"
     if pd.isna(row.units_needed_low):
@@ -168,21 +168,20 @@ def _figure(result: Evaluation) -> Figure:
         words.append(f"{measure_label(metric)}: {best.run} is highest with {number(best.value, 3)} ({between})")
     return Figure(
         "evaluate",
-        f"Means of {counted(result.measures['run'].nunique(), 'system')} over {_over(result)} with"
-        f" 95 % intervals for other {result.evaluated.unit}s of this kind. Intervals that overlap do not say that two systems"
-        f" are equal{tested}.",
+        f"Means of {counted(result.measures['run'].nunique(), 'system')} over {_over(result)} (95% CI"
+        f"{clustered(result.evaluated.unit)}). Overlapping intervals do not show that two systems are equal{tested}.",
         "Means with intervals. " + "; ".join(words) + ".",
         lambda: draw(result),
     )
 
 
 def _over(result: Evaluation) -> str:
-    """What a mean goes over: ``70 turns``."""
+    """Return the turns that a mean covers: ``70 turns``."""
     return "the turns that each answers" if result.evaluated.own_turns else counted(result.evaluated.turns, "turn")
 
 
 def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> Drawing:
-    """The forest plot: one panel per measure, one line per system in the order of the first measure; by default all."""
+    """Draw a forest plot: one panel per measure (default: all), one line per system in the order of the first measure."""
     from robustcs.documents.forest import MeanPanel, forest
 
     metrics = metrics or means_of(result)

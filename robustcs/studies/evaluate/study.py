@@ -1,4 +1,4 @@
-"""Scores of any systems, from runs or from per-turn scores, and their comparison."""
+"""The command ``robustcs evaluate`` and its section of the report."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ def ask(
     find_slices: bool = False,
     pairs: bool | None = None,
 ) -> Evaluation:
-    """Which systems differ significantly? Means with intervals, and every pair compared.
+    """Which systems differ significantly? Compute the mean of every system with its confidence interval, and compare all pairs.
 
-    The sampling unit is the conversation, for turns of a conversation depend on each other. Pairs are tested by flipping the
-    signs of whole conversations; p-values are adjusted for the number of pairs (step-down max-T). Beside every difference stand
-    its effect size and the smallest difference that the design could have found.
+    The sampling unit is the conversation, because turns of a conversation depend on each other. The tests flip the signs of
+    whole conversations, and p-values are adjusted for the number of pairs (step-down max-T). The table of pairs also shows
+    effect sizes and the smallest difference that the data can detect.
 
     scores
-        Per-turn output of trec_eval -q; further systems, or in place of those of the same name.
+        Per-turn output of trec_eval -q for a further system; replaces a run of the same name.
 
     baseline
-        Compare all others with this system, instead of every pair.
+        Compare all other systems with this one instead of comparing every pair.
 
     margin
-        Say which pairs differ by less than D: the whole 95 % interval lies inside ±D.
+        Report which pairs are equivalent: the whole 95% CI of the difference lies inside ±D.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, all that texts say (texts),
-        or the columns of a TSV with a header and a column of turn ids; repeat for several.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, texts (all properties of the
+        texts), or the columns of a TSV file with a header and a column of turn ids. Repeatable.
 
     find_slices
-        Look for slices with low scores: rules of one or two conditions on --slices (default: depth and texts), corrected
-        for their number.
+        Search for slices with low scores: rules of one or two conditions on --slices (default: depth and texts), adjusted
+        for the number of rules tried.
 
     pairs
-        Without a baseline: compare every two systems (default: up to 50 systems).
+        Without a baseline: compare every pair of systems (default: for up to 50 systems).
 
-    Raises :class:`UsageError` for texts that are not given, and where there are too few conversations to look for slices or
-    nothing to look for them in.
+    Raises :class:`UsageError` if a slice needs texts that are missing, or if a search for slices has too few conversations
+    or no slices.
 
     Examples:
       robustcs evaluate
@@ -76,8 +76,8 @@ def ask(
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
     first = next(iter(frames.values()))
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
-        are = verb(len(first.columns), "is", "are")
-        notes.append(f"no slices and no pairs of systems: {', '.join(first)} {are} no mean over turns")
+        are = verb(len(first.columns), "is not a mean", "are not means")
+        notes.append(f"slices and pairs of systems skipped: {', '.join(first)} {are} over turns")
     notes += [limit.reason.rstrip(".") for limit in limits_of_sources(workspace.project)[:1]]
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
@@ -86,7 +86,7 @@ def ask(
     cut, told = slicings(workspace, turns, slices, evaluated.basis)
     search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
     if pairs is None and baseline is None and len(frames) > MOST_COMPARED:
-        left = f"pairs of {len(frames)} systems left out, since they are more than {MOST_COMPARED}: --table pairs has them"
+        left = f"pairs of {len(frames)} systems skipped (more than {MOST_COMPARED}); --table pairs compares them"
         told = (*told, left)
         pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
@@ -95,7 +95,7 @@ def ask(
 
 
 def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:
-    """Does the measure lie between 0 and 1? Of those that robustcs does not compute itself nobody says where they end."""
+    """Return whether the measure lies between 0 and 1; False if only trec_eval computes it, as its range is unknown."""
     try:
         family = parse_measure(metric).family
     except UsageError:
@@ -105,10 +105,10 @@ def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:
 
 
 def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **settings: Any) -> None:
-    """Ask with files of scores by name.
+    """Run the study for the command line, with files of scores by name.
 
     scores
-        Per-turn output of trec_eval -q; further systems, or in place of those of the same name.
+        Per-turn output of trec_eval -q for a further system; replaces a run of the same name.
     """
     from robustcs.project.sources import assigned, distinct
     from robustcs.studies.evaluate.show import show
@@ -125,9 +125,9 @@ COMMAND = command(ask, (*SYSTEMS, *SCORING, *BY, *UNIT, *SEED), on_request=("pai
 
 
 _READING = (
-    "How to read it: a dot is the mean of a system over all turns, the line its 95 % interval for other conversations of this"
-    " kind. Intervals that overlap do not make two systems equal: every pair was tested on the same turns. Systems"
-    " that share a letter do not differ significantly, which says that more turns are needed, not that they are the same."
+    "How to read it: each dot is the mean of a system over all turns, and the line is its 95% CI. Overlapping intervals do not"
+    " show that two systems are equal; each pair is tested on the same turns. Systems that share a letter do not differ"
+    " significantly. That does not show that they are equal: more turns may show a difference."
 )
 
 

@@ -1,1 +1,1 @@
-"""How do the bins change with the threshold?"""
+"""The bins of correct and wrong answers at every threshold."""

@@ -1,4 +1,4 @@
-"""The bins at every threshold (Figure 1 of the error-analysis paper), and their threshold-free shares."""
+"""The bins at every threshold (Figure 1 of the error-analysis paper), and their shares averaged over all thresholds."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from robustcs.statistics.units import units_of
 
 _WHOSE = (text("rewriter", header="Rewriter"), measure())
 _THRESHOLD = number("threshold", "0 means > 0, every other t means >= t")
-_NOTE = text("note", "what must be known beside it")
+_NOTE = text("note", "caveats")
 _BINS = table(
-    "bins", "Turns in one of the eight bins at one threshold.",
-    *_WHOSE, _THRESHOLD, count("original", "1 where its answer is correct"), count("qr"), count("human"),
+    "bins", "Turns per bin at every threshold.",
+    *_WHOSE, _THRESHOLD, count("original", "1 if its answer is correct, else 0"), count("qr"), count("human"),
     count("count", "turns in the bin"),
-    *share("share", "of all turns").between(
-        says="95 %, at this threshold alone: Wilson's interval with whole units; null below five of them"
+    *share("share", "share of all turns").between(
+        says="95% CI, not adjusted: Wilson interval, clustered by sampling unit; null for fewer than five units"
     ),
 )  # fmt: skip
 _AREAS = table(
-    "areas", "The threshold-free share of a bin.",
+    "areas", "Threshold-free share of every bin.",
     *_WHOSE, text("bin", "Original, QR, Human as 0 or 1: 001"),
     *share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add up"
-           " to 1").between(says="95 %, cluster-robust t over whole units; null where none can be given: note says why"),
+           " to 1").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
     _NOTE,
 )  # fmt: skip
 _CAUSES = table(
-    "causes", "The threshold-free share of turns by what is to blame: areas of bins together.",
+    "causes", "Threshold-free share of QA errors, rewriter errors and correct turns: sums of areas.",
     *_WHOSE, text("cause", "qa, qr or correct"),
-    *share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1").between(says="as of areas"),
+    *share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1").between(
+        says="95% CI, as in areas"
+    ),
     _NOTE,
 )  # fmt: skip
 _BLAME = table(
@@ -46,9 +48,9 @@ _BLAME = table(
     *_WHOSE, _THRESHOLD, count("qa", f"turns with a QA error: {TERMS['QA error']}"),
     count("qr", f"turns with a rewriter error: {TERMS['rewriter error']}"),
     *points("difference", "QA errors − rewriter errors, as a share of all turns").between(
-        says="95 %, at this threshold alone, from the test that gives p; null where none can be given"
+        says="95% CI, not adjusted, from the same test as p; null if there is none"
     ),
-    p_value("p", "McNemar's test, two-sided: signs of whole units flipped, mid-p"),
+    p_value("p", "McNemar's test, two-sided: sign flips of whole sampling units, mid-p"),
     p_value("p_corrected", "adjusted by step-down max-T over all thresholds, measures and rewriters", "p adj."),
     P_FLOOR, EXACT,
 )  # fmt: skip
@@ -56,7 +58,7 @@ _BLAME = table(
 
 @dataclass(frozen=True)
 class Sweep(Result):
-    """The bins at every threshold."""
+    """The bins at every threshold, and their shares averaged over all thresholds."""
 
     study = "sweep"
     declared = (_BINS, _AREAS, _CAUSES, _BLAME)
@@ -68,9 +70,9 @@ class Sweep(Result):
 
 
 def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
-    """0, step, 2·step, … 1 as the decimal numbers themselves: 0.58, not an accumulated 0.5800000000000001.
+    """Return 0, step, 2·step, … 1 without rounding errors: 0.58, not 0.5800000000000001.
 
-    Raises :class:`UsageError` for a step that is not a number in (0, 1].
+    Raises :class:`UsageError` for a step that is not a number from 0.0001 to 1.
     """
     try:
         size = Decimal(step)
@@ -78,7 +80,7 @@ def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
     except ArithmeticError:
         fits = False
     if not fits:
-        raise UsageError("bad-step", f"step {step!r}", "write a number from 0.0001 to 1, such as 0.02")
+        raise UsageError("bad-step", f"step {step!r} is not possible", "write a number from 0.0001 to 1, such as 0.02")
     grid = [size * i for i in range(int(1 / size) + 1)]
     if grid[-1] != 1:
         grid.append(Decimal(1))
@@ -86,12 +88,18 @@ def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
 
 
 def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | None = None, seed: int = 0) -> Sweep:
-    """Count the eight bins at every threshold of ``grid`` (default 0, 0.02, … 1), for every rewriter and measure.
+    """Count the turns per bin at every threshold, for every rewriter and measure.
 
-    Intervals and tests take the units of ``evaluated.policy`` as independent; ``seed`` draws sign patterns where there are too
-    many to try all.
+    scores
+        Scores of Original, the rewriters and Human over the same turns.
+    evaluated
+        What was evaluated; its policy names the sampling unit.
+    grid
+        Thresholds from 0 to 1; 0 means > 0 (default: 0, 0.02, … 1).
+    seed
+        Random seed of sign patterns, which are drawn if there are too many to try all.
 
-    Raises :class:`UsageError` for a measure whose scores leave [0, 1]: the thresholds would not cover it.
+    Raises :class:`UsageError` for a measure with scores outside [0, 1].
     """
     grid = threshold_grid() if grid is None else grid
     units = units_of(list(scores.turns), evaluated.policy.unit)
@@ -130,15 +138,15 @@ def _check_range(scores: Formulations) -> None:
     frames = [frame for frame in (scores.original, *scores.rewriters.values(), scores.human) if frame is not None]
     for metric in scores.measures:
         if min(frame[metric].min() for frame in frames) < 0 or max(frame[metric].max() for frame in frames) > 1 + 1e-9:
-            raise UsageError("not-a-share", f"{metric} leaves the range 0 to 1", "sweep a measure such as ndcg_cut_3")
+            found = f"{metric} has scores outside the range 0 to 1"
+            raise UsageError("not-a-share", found, "choose a measure such as ndcg_cut_3")
 
 
 def bin_lengths(original: np.ndarray | None, qr: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """float64[turns, 8], in the order of the bins (without Original 4): the length of the thresholds that put a turn into one.
+    """Return float64[turns, 8] (4 without Original): the share of thresholds in (0, 1] that put a turn into each bin.
 
-    With ``score >= t`` and t from 0 to 1 a formulation is correct on a stretch as long as its score, so each turn passes
-    through at most one bin more than there are formulations, and the stretches are differences of its sorted scores: no grid
-    is needed.
+    A formulation is correct at the thresholds up to its score. So each turn passes through at most one more bin than there
+    are formulations, and the shares are differences of its sorted scores: exact, without a grid.
     """
     known = [one for one in (original, qr, human) if one is not None]
     scores = np.clip(np.stack(known, axis=1), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The threshold sweep as a figure: stacked shares of the eight bins over the threshold."""
+"""The figure of a sweep: stacked shares of the bins by threshold."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ from robustcs.documents.text import shortened
 #: Bins from the bottom up.
 STACK = ("111", "011", "001", "101", "000", "100", "010", "110")
 
-#: The four bands that are named in the figure: the label in one line or two, and the bins.
+#: The four labelled regions: the label in one line and in two, and the bins.
 _REGIONS = (
-    (("Original answers alone", "Original\nanswers alone"), ("111",)),
+    (("answered by Original", "answered\nby Original"), ("111",)),
     (("only after rewriting", "only after\nrewriting"), ("011",)),
     (("rewriter error", "rewriter\nerror"), ("001", "101")),
     (("QA error", "QA\nerror"), ("000", "100", "010", "110")),
 )
-#: The same where nothing is known of Original: its bands are empty.
+#: The same without Original, whose bins are empty.
 _REGIONS_WITHOUT_ORIGINAL = ((("QR and Human correct", "QR and Human\ncorrect"), ("111", "011")), *_REGIONS[2:])
 _LABEL_SIZE = 6.5
-_WORTH_A_LABEL = 0.01  # regions that never reach this share stay without a name
-_DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour wants white letters
+_WORTH_A_LABEL = 0.01  # regions that never exceed this share get no label
+_DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour needs white text
 
-_FROM_THE_LEFT = 0.08  # share of the axis where no line to a label ends
+_FROM_THE_LEFT = 0.08  # leftmost share of the axis, where no line to a label ends
 
-# Measures of the page, in inches.
+# Dimensions in inches.
 _PANEL_HEIGHT = 1.75
 _LEFT, _RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE = 0.56, 0.14, 0.24, 0.24, 0.4, 0.05
 _ROW = 0.15
 _PER_ROW, _PER_ROW_IN_COLUMN = 3, 2
 _TITLE_CHARACTERS = 15  # per inch
-_WIDE = 1.6  # inches from which a panel has a tick for every 0.2
+_WIDE = 1.6  # width above which a panel has a tick every 0.2
 
 
 @dataclass(frozen=True)
 class SweepPanel:
-    """One sweep.
+    """The sweep of one rewriter and measure.
 
     thresholds
-        Ascending, shape [n]; 0 stands for "> 0", every other t for ">= t".
+        Ascending, shape [n]; 0 means "> 0", every other t means ">= t".
     shares
-        For each bin of :data:`STACK` its share of the turns at each threshold, 0 to 1, shape [n]; they add up to 1.
+        Bin of :data:`STACK` → its share of the turns at each threshold, 0 to 1, shape [n]; the shares add up to 1.
     turns
-        Their number.
+        The number of turns.
     original
-        Whether Original is known; without it its bins (1 at the first place) are empty.
+        Whether there is Original; if not, its bins (with 1 in the first place) are empty.
     marked
-        A threshold between 0 and 1 that gets a line; None for none.
+        A threshold between 0 and 1 that is marked with a line; None for no line.
     """
 
     title: str
@@ -68,15 +68,15 @@ class SweepPanel:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The stack: band i lies between ``edges[i]`` and ``edges[i + 1]``, point j over ``x[j]`` to ``x[j + 1]``."""
+    """The stack of bands: band i lies between ``edges[i]`` and ``edges[i + 1]``, point j between ``x[j]`` and ``x[j + 1]``."""
 
     x: np.ndarray
     edges: np.ndarray
 
     @classmethod
     def of(cls, panel: SweepPanel) -> _Steps:
-        # The share at t holds on (previous t, t]. The first point, "> 0", has no point before it: it gets a step of the
-        # common width to the left of 0.
+        # The share at t applies to (previous t, t]. The first point, "> 0", has no previous point: it gets a step of the
+        # usual width to the left of 0.
         thresholds = np.asarray(panel.thresholds, dtype=float)
         first = thresholds[0] - (np.median(np.diff(thresholds)) if len(thresholds) > 1 else 0.02)
         heights = np.array([panel.shares[name] for name in STACK], dtype=float)
@@ -85,12 +85,11 @@ class _Steps:
 
 
 def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
-    """Stacked shares over thresholds.
+    """Draw stacked shares by threshold, one panel per sweep.
 
-    QA errors stand on top, then rewriter errors, then what is answered only after rewriting, at the bottom what the
-    Original question answers alone. The share at a threshold t is drawn over the interval from the grid point before it
-    up to t; the narrow step left of 0 is "> 0". One panel fills a column of a paper, two or more the full width, three
-    to a row.
+    QA errors are on top, then rewriter errors, turns answered only after rewriting, and turns answered by Original. The share
+    at a threshold t covers the interval from the previous grid point to t; the narrow step left of 0 is "> 0". One panel fills
+    a column of a paper; two or more fill the full width, three to a row.
     """
     width = COLUMN_WIDTH if len(panels) == 1 else page_width()
     narrow = width == COLUMN_WIDTH
@@ -128,17 +127,17 @@ def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_tur
     for index, name in enumerate(STACK):
         lower, upper = (np.append(edge, edge[-1]) for edge in steps.edges[index : index + 2])
         axes.fill_between(steps.x, lower, upper, step="post", color=BIN_COLOURS[name], linewidth=0)
-    for _, names in _regions(panel)[:-1]:  # white lines keep the regions apart where colours are lost
+    for _, names in _regions(panel)[:-1]:  # white lines separate the regions in print without colours
         top = steps.edges[STACK.index(names[-1]) + 1]
         axes.stairs(top, steps.x, baseline=None, color="white", linewidth=0.9)
     axes.axvline(steps.x[1], color="white", linewidth=0.6)
     if panel.marked is not None:
-        for colour, dashes in (("white", "solid"), (INK, (0, (3, 2)))):  # dashes that show on dark and light bands
+        for colour, dashes in (("white", "solid"), (INK, (0, (3, 2)))):  # visible on dark and light bands
             axes.axvline(panel.marked, color=colour, linewidth=0.9, linestyle=dashes)
     axes.set(xlim=(steps.x[0], steps.x[-1]), ylim=(0, 1))
     ticks = [tick for tick in np.linspace(0, 1, 6 if panel_width > _WIDE else 3) if steps.x[1] < tick <= steps.x[-1]]
     axes.set_xticks([(steps.x[0] + steps.x[1]) / 2, *ticks], [">0", *(f"{tick:.1f}" for tick in ticks)])
-    axes.set_yticks(np.linspace(0, 1, 6), [f"{percent} %" for percent in range(0, 101, 20)])
+    axes.set_yticks(np.linspace(0, 1, 6), [f"{percent}%" for percent in range(0, 101, 20)])
     axes.set_xlabel("threshold", labelpad=2)
     axes.tick_params(labelleft=leftmost)
     if leftmost:
@@ -146,7 +145,7 @@ def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_tur
 
 
 def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
-    """Width and height of each label in inches."""
+    """Return the width and height of each label in inches."""
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     sizes = {}
     for label in (label for labels, _ in (*_REGIONS, *_REGIONS_WITHOUT_ORIGINAL[:1]) for label in labels):
@@ -158,7 +157,7 @@ def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
 
 
 def _labels(axes: Axes, panel: SweepPanel, steps: _Steps, sizes: Mapping[str, tuple[float, float]], panel_width: float) -> None:
-    """Name the regions: inside one of their bands, level or along its slope, else nearby with a line to the region."""
+    """Label the regions: inside a band, horizontally or along its slope, else nearby with a line to the region."""
     scale = (steps.x[-1] - steps.x[0]) / panel_width  # threshold per inch
     boxes = {label: ((width + 0.1) * scale, (height + 0.03) / _PANEL_HEIGHT) for label, (width, height) in sizes.items()}
     taken: list[_Place] = []
@@ -176,7 +175,7 @@ def _labels(axes: Axes, panel: SweepPanel, steps: _Steps, sizes: Mapping[str, tu
             missing.append((labels[0], bands))
     for label, bands in missing:
         lower, upper = steps.edges[bands[0]], steps.edges[bands[-1] + 1]
-        # Away from the left edge, so that the line to the label can be seen.
+        # Away from the left edge, so that the line to the label is visible.
         thickest = int(np.argmax((upper - lower) * (steps.x[:-1] >= _FROM_THE_LEFT * steps.x[-1])))
         target = ((steps.x[thickest] + steps.x[thickest + 1]) / 2, (lower[thickest] + upper[thickest]) / 2)
         place = _nearby(steps, target, *boxes[label], taken)
@@ -187,7 +186,7 @@ def _labels(axes: Axes, panel: SweepPanel, steps: _Steps, sizes: Mapping[str, tu
 
 
 def _lead(axes: Axes, place: _Place, target: tuple[float, float]) -> None:
-    """A line from the edge of a label to the region that it names."""
+    """Draw a line from the edge of a label to its region."""
     colour = _letters(place.band)
     x = np.clip(target[0], place.x - place.span / 2, place.x + place.span / 2)
     y = np.clip(target[1], place.y - place.height / 2, place.y + place.height / 2)
@@ -197,7 +196,7 @@ def _lead(axes: Axes, place: _Place, target: tuple[float, float]) -> None:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a label stands: its centre, its slope in degrees on the page, the band behind it, its width and height."""
+    """The place of a label: its centre, its angle in degrees on the page, the band behind it, its width and height."""
 
     x: float
     y: float
@@ -208,7 +207,7 @@ class _Place:
 
 
 def _inside(steps: _Steps, bands: Sequence[int], span: float, height: float, scale: float, sloped: bool) -> _Place | None:
-    """The roomiest place in one of ``bands`` for letters of ``span`` by ``height``; None where they fit nowhere."""
+    """Return the place with the most room in one of ``bands`` for a label of ``span`` by ``height``; None if none fits."""
     best: _Place | None = None
     most = 0.0
     middles = (steps.x[1:] + steps.x[:-1]) / 2
@@ -221,7 +220,7 @@ def _inside(steps: _Steps, bands: Sequence[int], span: float, height: float, sca
             x = middles[covered]
             slope = np.polyfit(x, (lower[covered] + upper[covered]) / 2, 1)[0] if sloped else 0.0
             angle = np.arctan(slope * scale * _PANEL_HEIGHT)
-            # The free strip of this slope: between the highest point below it and the lowest above it.
+            # The free strip of this slope lies between the highest point below it and the lowest point above it.
             bottom, top = (lower[covered] - slope * x).max(), (upper[covered] - slope * x).min()
             room = (top - bottom) * np.cos(angle) - height
             if room > most and abs(angle) < np.pi / 3:
@@ -232,7 +231,7 @@ def _inside(steps: _Steps, bands: Sequence[int], span: float, height: float, sca
 
 
 def _nearby(steps: _Steps, target: tuple[float, float], span: float, height: float, taken: Sequence[_Place]) -> _Place | None:
-    """The place for a level label closest to ``target`` that lies in one band and on no other label."""
+    """Return the place for a horizontal label closest to ``target`` that lies in one band and on no other label."""
     candidates = []
     for band in range(len(STACK)):
         lower, upper = steps.edges[band], steps.edges[band + 1]
@@ -266,7 +265,7 @@ def _title(axes: Axes, panel: SweepPanel, same_turns: bool, longest: int) -> Non
 
 
 def _legend(figure: Figure, width: float, height: float, legend: float, original: bool) -> None:
-    """The colours with their marks in the order Original (where known), QR, Human, from the top of the stack down."""
+    """Draw the colours with their marks (Original if known, QR, Human), from the top of the stack down."""
     names = [name for name in STACK[::-1] if original or name in ("010", "000", "001", "011")]
     marked = "Original, QR, Human" if original else "QR, Human"
     one_line_legend = width > COLUMN_WIDTH
@@ -276,7 +275,7 @@ def _legend(figure: Figure, width: float, height: float, legend: float, original
     def write(x: float, y: float, text: str) -> None:
         figure.text(x / width, y / height, text, va="center", fontsize=letters(_LABEL_SIZE))
 
-    write(_LEFT, top, f"{marked}:" if one_line_legend else f"{marked} (✓ correct, × not):")
+    write(_LEFT, top, f"{marked}:" if one_line_legend else f"{marked} (✓ correct, × wrong):")
     for number, name in enumerate(names):
         row, column = (0, number) if one_line_legend else divmod(number, 4)
         x = _LEFT + (1.18 if one_line_legend else 0) + column * 0.66

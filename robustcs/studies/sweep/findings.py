@@ -1,4 +1,4 @@
-"""Sentences of a sweep: does blame depend on the threshold?"""
+"""Findings of a sweep: at which thresholds the ranker (or reader) or the rewriter fails more often."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from robustcs.statistics.estimate import p_text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.wording import counted
 
-#: The level at which two errors differ in number.
+#: Significance level for the difference between QA errors and rewriter errors.
 ALPHA = 0.05
 
 
 def ahead(rows: pd.DataFrame, sign: int) -> str:
-    """The thresholds of ``rows`` at which QA errors (``sign`` 1) or rewriter errors (−1) are more: ``> 0 to 0.18, 0.3``."""
+    """Return the thresholds at which QA errors (``sign`` 1) or rewriter errors (−1) are significantly more frequent.
+
+    ``rows``: the table ``blame`` of one rewriter and measure. Example: ``> 0 to 0.18, ≥ 0.3``.
+    """
     told = ((rows["p_corrected"] <= ALPHA) & (rows["difference"] * sign > 0)).to_numpy()
     points = rows["threshold"].tolist()
     runs: list[list[float]] = []
@@ -32,9 +35,9 @@ def _threshold(point: float, first: bool) -> str:
 
 
 def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
-    """Per measure (``metrics``, or all): which of the two fails more often, and at which thresholds.
+    """Return per measure (``metrics``, or all) which component fails more often, and at which thresholds.
 
-    Of several rewriters it is the one with the largest share of turns that QR and Human answer.
+    With several rewriters, the sentence is about the one with the largest share of turns on which QR and Human are correct.
     """
     part = f"the {component(result.evaluated.basis)}"
     family = f"max-T over {counted(len(result.blame), 'comparison')}"
@@ -51,15 +54,15 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
         test = f"adjusted p ≤ {ALPHA:g}, {family}"
         if len(sides) > 1:
             where = ", ".join(f"{name} fails more often at {label} {at}" for name, at in sides.items())
-            said = f"Blame depends on the threshold: {where} ({test})"
+            said = f"Blame depends on the threshold: {where} ({test})."
         elif sides:
             ((name, at),) = sides.items()
-            said = f"T{name[1:]} fails more often than {who if name == part else part} at {label} {at} ({test})"
+            said = f"T{name[1:]} fails more often than {who if name == part else part} at {label} {at} ({test})."
         else:
             least = rows.loc[rows["p_corrected"].idxmin()]
             p = p_text(least["p_corrected"], 0.0 if least["exact"] else least["p_floor"])
             said = f"The data do not show at any threshold of {label} whether {part} or {who} fails more often"
-            said += f" (smallest adjusted {p}, {family})"
+            said += f" (smallest adjusted {p}, {family})."
         qa, qr = (whole_percent(areas[cause]) for cause in ("qa", "qr"))
-        sentences.append(f"{said}; averaged over thresholds, {part} fails {qa} of turns and {who} {qr}.")
+        sentences.append(f"{said} Averaged over all thresholds, {part} fails on {qa} of turns and {who} on {qr}.")
     return tuple(sentences)

@@ -1,4 +1,4 @@
-"""A sweep as Figure 1 of the error-analysis paper, with its areas as a table."""
+"""Figure and tables of a sweep (Figure 1 of the error-analysis paper)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Figure, Heading, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
-from robustcs.documents.words import CAUSE_TITLES, component, cut_label, formulations, marks, measure_label, noted, percent
+from robustcs.documents.words import (
+    CAUSE_TITLES,
+    clustered,
+    component,
+    cut_label,
+    formulations,
+    marks,
+    measure_label,
+    noted,
+    percent,
+)
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
@@ -26,22 +36,26 @@ Panel = tuple[str, str]
 
 
 def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) -> tuple[Block, ...]:
-    """The figure, one table of areas, and per measure the counts at every tenth of the range.
+    """Return the figure, the tables of areas and, per measure, the counts at every tenth of the range.
 
-    Of several rewriters one figure and one table of all, then those tables for the ones in ``details``. ``marked`` is the
-    measure and threshold of which a text beside the figure speaks: a line marks it.
+    details
+        With several rewriters: those whose areas and counts are shown as well.
+    marked
+        The measure and threshold that the text next to the figure mentions; the figure marks it with a line.
 
-    Raises :class:`UsageError` for a rewriter that there is not.
+    Raises :class:`UsageError` for an unknown rewriter.
     """
     rewriters = list(dict.fromkeys(result.bins["rewriter"]))
     for name in details:
         if name not in rewriters:
-            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"there are {', '.join(rewriters)}")
-    below = " only after rewriting; at the bottom what the Original question answers alone." if _original(result) else "."
+            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(rewriters)}")
+    answered = CAUSE_TITLES["correct"]
+    if _original(result):
+        answered = "turns answered only after rewriting, turns answered by Original"
     figure = Figure(
         "sweep",
-        f"Bins at every threshold: errors of the QA component on top, then of the rewriter, then what is answered{below}"
-        + (f" Dashed: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
+        f"Shares of the bins at every threshold. From the top: QA errors, rewriter errors, {answered}."
+        + (f" Dashed line: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
         _alt(result),
         lambda: draw_sweep(result, marked),
     )
@@ -52,7 +66,7 @@ def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) 
 
 
 def _original(result: Sweep) -> bool:
-    """Is Original known?"""
+    """Return whether the result includes Original."""
     return "111" in bins_of(result.bins)
 
 
@@ -61,7 +75,7 @@ def _parts(frame: pd.DataFrame) -> dict[Panel, pd.DataFrame]:
 
 
 def panel_labels(result: Sweep) -> dict[Panel, str]:
-    """Heading of every (rewriter, metric): the measure, with the rewriter where there are several."""
+    """Return the heading of every (rewriter, metric): the measure, and the rewriter if there are several."""
     several = result.bins["rewriter"].nunique() > 1
     return {
         (rewriter, metric): f"{measure_label(metric)}, {rewriter}" if several else measure_label(metric)
@@ -70,7 +84,7 @@ def panel_labels(result: Sweep) -> dict[Panel, str]:
 
 
 def _one(result: Sweep, rewriter: str, slug: str) -> tuple[Block, ...]:
-    """The areas of one rewriter, and its counts by measure."""
+    """Return the table of areas of one rewriter, and its counts by measure."""
     labels = {panel: label for panel, label in panel_labels(result).items() if panel[0] == rewriter}
     names = bins_of(result.bins)
     areas = _parts(result.areas)
@@ -82,25 +96,25 @@ def _one(result: Sweep, rewriter: str, slug: str) -> tuple[Block, ...]:
     )
     table = result_table(
         result, "areas", "Threshold-free share of every bin", columns,
-        f"Area of each band of the figure: the share of {result.evaluated.turns} turns, averaged over all thresholds."
-        f" {_of_conversations(result)}, one bin at a time.{told}",
+        f"Share of the {result.evaluated.turns} turns in each bin, averaged over all thresholds: the area of its band in the"
+        f" figure. {_interval(result)}.{told}",
         rows=names, rules=bin_rules(names), slug=f"areas{slug}",
     )  # fmt: skip
     return (table, *(_counts(result, panel, label) for panel, label in labels.items()))
 
 
-def _of_conversations(result: Sweep) -> str:
-    return f"95% CI: for other {result.evaluated.unit}s of this kind"
+def _interval(result: Sweep) -> str:
+    return f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons"
 
 
 def _by_cause(result: Sweep, cause: str) -> dict[Panel, Any]:
-    """(rewriter, metric) → the row of a cause, the largest shares of turns that are answered first."""
+    """Return (rewriter, metric) → the row of a cause."""
     rows = result.causes[result.causes["cause"] == cause]
     return {(row.rewriter, row.metric): row for row in rows.itertuples()}
 
 
 def _area_columns(result: Sweep, panels: Sequence[Panel], *causes: str) -> list[Shown]:
-    """The measure, the rewriter where there are several, and the areas of these causes."""
+    """Return the columns of the measure, the rewriter (if there are several) and the areas of these causes."""
     columns: list[Shown] = [(text("metric", header="Measure"), lambda panel: measure_label(panel[1]))]
     columns += [(text("rewriter", header="Rewriter"), lambda panel: panel[0])] if len(dict(panels)) > 1 else []
     for cause in causes:
@@ -109,7 +123,7 @@ def _area_columns(result: Sweep, panels: Sequence[Panel], *causes: str) -> list[
 
 
 def _blame(result: Sweep) -> Table:
-    """Both areas of every measure and rewriter, and the thresholds at which one of the two fails more often."""
+    """Return the table of QA and rewriter errors, with the thresholds at which one of them is significantly more frequent."""
     rows = _parts(result.blame)
     group = "fails more often at"
     columns = [
@@ -118,25 +132,25 @@ def _blame(result: Sweep) -> Table:
         (text("qr").called("rewriter", group), lambda panel: ahead(rows[panel], -1) or "no threshold"),
     ]
     note = (
-        f"Areas: shares of {result.evaluated.turns} turns, averaged over all thresholds. {_of_conversations(result)}."
-        f" Thresholds: with p adj. ≤ {ALPHA:g}; McNemar's test with the {result.evaluated.unit} as unit, adjusted by max-T over"
-        f" {counted(len(result.blame), 'comparison')} (all thresholds, measures and rewriters). {' '.join(finding(result))}"
+        f"Areas: shares of {result.evaluated.turns} turns, averaged over all thresholds. {_interval(result)}. Fails more often"
+        f" at: thresholds with p adj. ≤ {ALPHA:g} (McNemar's test{clustered(result.evaluated.unit)}; max-T over"
+        f" {counted(len(result.blame), 'comparison')}: all thresholds, measures and rewriters). {' '.join(finding(result))}"
     )
-    hint = "CSV and JSON have p and p adj. at every threshold."
-    caption = "Which of the two fails more often, at every threshold?"
+    hint = "CSV and JSON contain p and p adj. for every threshold."
+    caption = f"At which thresholds does the {component(result.evaluated.basis)} or the rewriter fail more often?"
     return result_table(result, "blame", caption, columns, note, rows=list(rows), hint=hint)
 
 
 def _side_by_side(result: Sweep) -> Table:
-    """Every rewriter in a line: what it spoils and what it answers over all thresholds; what Human fails stands once."""
+    """Return a table with a row per rewriter: rewriter errors and correct turns over all thresholds."""
     correct = _by_cause(result, "correct")
     measures = list(dict.fromkeys(metric for _, metric in correct))
     keys = sorted(correct, key=lambda key: (measures.index(key[1]), -correct[key].area))
-    lost = {row.metric: f"{percent(row.area)} by {measure_label(row.metric)}" for row in _by_cause(result, "qa").values()}
+    lost = {row.metric: f"{percent(row.area)} ({measure_label(row.metric)})" for row in _by_cause(result, "qa").values()}
     note = (
-        f"Shares of {result.evaluated.turns} turns, averaged over all thresholds. {_of_conversations(result)}, one rewriter at"
-        f" a time: robustcs breakdown tests them. QA errors are the same for all: {', '.join(lost.values())}. --details NAME"
-        " shows the bins of a rewriter."
+        f"Shares of {result.evaluated.turns} turns, averaged over all thresholds. {_interval(result)}; robustcs breakdown tests"
+        f" the differences. QA errors are the same for all rewriters: {', '.join(lost.values())}. --details NAME shows the bins"
+        " of one rewriter."
     )
     told = result.causes[result.causes["cause"] != "qa"].itertuples()
     return result_table(
@@ -148,14 +162,14 @@ def _side_by_side(result: Sweep) -> Table:
 
 
 def _line(result: Sweep, marked: Cut) -> float | None:
-    """Where the line of ``marked`` stands; None for a measure that is not swept and at the ends of the range."""
+    """Return the threshold of ``marked``; None if its measure is not swept or the threshold is at an end of the range."""
     value = parse_threshold(marked[1]).value
     points = result.bins[result.bins["metric"] == marked[0]]["threshold"]
     return value if points.min() < value < points.max() else None
 
 
 def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
-    """The stacked figure, one panel per rewriter and measure; ``marked`` as for :func:`show`."""
+    """Draw the stacked figure, one panel per rewriter and measure; ``marked`` as for :func:`show`."""
     from robustcs.studies.sweep.figure import SweepPanel, sweep_figure
 
     labels, names = panel_labels(result), bins_of(result.bins)
@@ -179,8 +193,8 @@ def _counts(result: Sweep, panel: Panel, label: str) -> Table:
         for place, bin_ in enumerate(bins_of(result.bins))
     ]
     return result_table(
-        result, "bins", f"{label}: turns per bin at a threshold ({formulations(result.bins)})", columns,
-        f"Of {result.evaluated.turns} turns. {len(rows)} thresholds were counted; CSV and JSON have all of them.",
+        result, "bins", f"{label}: turns per bin by threshold ({formulations(result.bins)})", columns,
+        f"Of {result.evaluated.turns} turns. CSV and JSON contain all {len(rows)} thresholds.",
         rows=[point for point in rows if round(point * 10, 9) % 1 == 0], slug=f"bins-{'-'.join(panel)}",
     )  # fmt: skip
 
@@ -192,6 +206,6 @@ def _alt(result: Sweep) -> str:
         cause = causes[panel].set_index("cause")["area"].map(percent)
         answered = f"{CAUSE_TITLES['correct']} {cause['correct']}"
         if _original(result):
-            answered = f"answered only after rewriting {area['011']}, by the Original already {area['111']}"
-        said.append(f"{label}: errors of the QA component {cause['qa']}, of the rewriter {cause['qr']}, {answered}")
-    return "Stacked shares of the bins over the threshold. Averaged over thresholds, " + "; ".join(said) + "."
+            answered = f"answered only after rewriting {area['011']}, answered by Original {area['111']}"
+        said.append(f"{label}: QA errors {cause['qa']}, rewriter errors {cause['qr']}, {answered}")
+    return "Stacked shares of the bins by threshold. Averages over all thresholds: " + "; ".join(said) + "."

@@ -1,4 +1,4 @@
-"""The bins at every threshold, from the files of a workspace."""
+"""The command ``robustcs sweep`` and its part of the report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from robustcs.studies.sweep.show import show
 
 
 def ask(workspace: Workspace, *, step: Annotated[str, Opt("T")] = "0.02") -> Sweep:
-    """How do the bins change with the threshold? Counts, areas, and the stacked figure.
+    """How do the bins change with the threshold? Count the turns per bin at every threshold and draw them as a figure.
 
-    Measures that are 0 or 1, such as P_1, are swept only where --metric or the project file names them. Several measures, or
-    several rewriters, stand side by side. An --output that ends in .png, .svg or .pdf gets the figure.
+    Measures that are 0 or 1 on every turn, such as P_1, are included only if --metric or the project file names them. Several
+    measures or rewriters are shown side by side. If --output ends in .png, .svg or .pdf, the file contains the figure.
 
     step
-        Distance of the thresholds from 0 to 1.
+        Step from one threshold to the next, between 0 and 1.
 
     Examples:
       robustcs sweep --metric ndcg_cut_3
@@ -36,10 +36,10 @@ def ask(workspace: Workspace, *, step: Annotated[str, Opt("T")] = "0.02") -> Swe
 
 
 def _run(call: Call, step: str, details: Names) -> None:
-    """Run it for the command line.
+    """Run the study for the command line.
 
     details
-        Of several rewriters, also show the bins of this one.
+        With several rewriters: also show the bins of this rewriter.
     """
     from robustcs.studies.sweep.show import show
 

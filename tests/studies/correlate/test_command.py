@@ -72,8 +72,8 @@ def test_runs_that_are_shallower_than_the_papers(
     assert found["value"] == pytest.approx(0.7232339605, abs=1e-9)
     assert 0.64 < found["ci_low"] < found["value"] < found["ci_high"] < 0.80
     assert result["notes"][:2] == [
-        "the runs of qr and human are 100 deep: overlap of their top 100",
-        "1 turn of qr left out: text equals Human's, ranking does not (72_7)",
+        "the runs of qr and human end at rank 100: overlap covers the top 100",
+        "1 turn of qr excluded: same text as Human but a different ranking (72_7)",
     ]
     # the raw turns stand in for those that were not rewritten
     assert [note.partition(" (")[0] for note in result["notes"][2:]] == [
@@ -138,7 +138,7 @@ def test_ratings_of_people_as_what_is_predicted(in_demo: Command, tmp_path: Path
 
 def test_the_terminal_shows_everything_in_80_columns(in_demo: Command) -> None:
     out = in_demo("correlate").out
-    for part in ("Questions against answers: overlap of the top 100", "Pearson", "Spearman", "Kendall", "partial",
+    for part in ("Question similarity against overlap of the top 100", "Pearson", "Spearman", "Kendall", "partial",
                  "Different questions but the same answers", "Which differences are frequent, and what do they cost?",
                  "70 turns in 10 conversations · missing turns score"):  # fmt: skip
         assert part in out
@@ -161,7 +161,7 @@ def test_several_rewriters_stand_side_by_side(in_copy: Command, tmp_path: Path) 
     detailed = in_copy(f"{TWO} --details raw").out
     assert "the rewriters side by side" in detailed and "Spearman" in detailed
     assert "Rewriter raw" in detailed and "Rewriter stem" not in detailed
-    assert "no rewriter is named 'none'; there are stem, raw" in in_copy(f"{TWO} --details none", code=2).err
+    assert "no rewriter is named 'none'; choose one of stem, raw" in in_copy(f"{TWO} --details none", code=2).err
     tables = json.loads(in_copy(f"{TWO} --format json").out)["tables"]
     assert {row["rewriter"] for row in tables["differences"]} == {"stem", "raw"}
 
@@ -180,7 +180,7 @@ def test_turns_without_texts_or_answers_are_told(in_copy: Command, tmp_path: Pat
     texts.write_text(json.dumps({"1_1": "what is a sourdough starter", "1_2": "how", "9_99": "no such turn"}))
     result = json.loads(in_copy(f"correlate --rewrites qr={texts} --format json").out)
     assert [row["turn"] for row in result["tables"]["pairs"]] == ["1_1", "1_2"]
-    assert "68 turns without a text of qr or human left out: 1_3, 1_4, 1_5, 1_6, 1_7 …" in result["notes"]
+    assert "68 turns without a text of qr or human excluded: 1_3, 1_4, 1_5, 1_6, 1_7 …" in result["notes"]
 
 
 def test_texts_that_a_run_did_not_answer_are_told(in_demo: Command) -> None:
@@ -210,8 +210,8 @@ def test_turns_with_the_text_but_not_the_ranking_of_human_are_left_out(in_copy: 
     same = {row["turn"]: row["overlap_10"] for row in before["tables"]["pairs"]}
     left = {name for name in turns if name not in {row["turn"] for row in result["tables"]["pairs"]}}
     assert left and left <= {"1_2", "1_3"} and result["policy"]["turns"] == 70 - len(left)
-    (note,) = [note for note in result["notes"] if "left out" in note]
-    assert note.startswith(f"{len(left)} turn") and "text equals Human's, ranking does not (1_2" in note
+    (note,) = [note for note in result["notes"] if "excluded" in note]
+    assert note.startswith(f"{len(left)} turn") and "same text as Human but a different ranking (1_2" in note
     assert value(result, x="rouge1_f", y="overlap_10")["turns"] == 70 - len(left)
     assert not left & {row["turn"] for row in result["tables"]["outliers"]}
     (tmp_path / "demo" / "mine.txt").write_text("".join(f"mine {name} {same[name]}\n" for name in turns))
@@ -233,7 +233,7 @@ def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_
     run.write_text("".join(line for line in run.open() if not line.startswith(("2_", "3_1 "))))
     result = json.loads(in_copy("correlate --x rouge1_recall --y overlap_10 --format json").out)
     turns = [row for row in result["tables"]["pairs"] if row["turn"].startswith("2_")]
-    assert not turns and any("turns that nobody judged left out: qr lacks them" in note for note in result["notes"])
+    assert not turns and any("turns without judgments excluded: missing in qr" in note for note in result["notes"])
     assert [row["overlap_10"] for row in result["tables"]["pairs"] if row["turn"] == "3_1"] == [0]
 
 
@@ -265,14 +265,14 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     texts = ["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=h.json"]
     assert run(texts) == 2
     assert capfd.readouterr().err == (
-        "robustcs: nothing says how alike the answers are, and no run answers 2 turns (1_1, 1_2) of human; 2 turns (1_1, 1_2)"
+        "robustcs: there are no answers to compare, and no run answers 2 turns (1_1, 1_2) of human; 2 turns (1_1, 1_2)"
         " of qr; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml, or give"
         " --scores answers=FILE or predicted answers (--answers)\n"
     )
     assert run([*texts, "--y", "P_1"]) == 2
-    assert "nothing says which answers are good" in capfd.readouterr().err
+    assert "there is no input to score answers" in capfd.readouterr().err
     assert run([*texts, "--y", "overlap_10"]) == 2
-    assert "not all of Human and the rewriters have a run" in capfd.readouterr().err
+    assert "Human or a rewriter has no run" in capfd.readouterr().err
     (tmp_path / "s.txt").write_text("overlap 7_1 0.5\n")
     assert run([*texts, "--scores", "answers=s.txt"]) == 3
     assert capfd.readouterr().err == (
@@ -282,7 +282,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "q.json").write_text('{"1_3": "c"}')
     (tmp_path / "s.txt").write_text("overlap 1_2 0.5\noverlap 1_3 0.5\n")
     assert run(["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=q.json", "--scores", "answers=s.txt"]) == 2
-    assert "no turn has texts of qr and human and something about their answers" in capfd.readouterr().err
+    assert "no turn has texts of qr and human and answers to compare" in capfd.readouterr().err
 
 
 def test_answer_similarity_in_the_project_file(in_copy: Command, tmp_path: Path) -> None:

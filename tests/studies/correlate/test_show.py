@@ -41,7 +41,7 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
         f"{name}: r = {first['value']:.3f}" for name in ("qr", "other")
     ]
     (said,) = correlate_findings(result)
-    assert said.startswith("Pearson's r between ROUGE-1 F of QR and Human and overlap of the top 10, by rewriter: qr ")
+    assert said.startswith("ROUGE-1 F of QR and Human correlates with overlap of the top 10 (Pearson's r): qr ")
     assert " and other " in said and said.count("A correlation over turns does not show that the rewriter with") == 1
 
 
@@ -51,7 +51,7 @@ def test_details_are_those_of_one_rewriter() -> None:
     slugs = [block.slug for block in shown if isinstance(block, Table | Figure | Cards)]
     assert slugs == [f"{name}-other" for name in ("pearson-overlap_10", "methods-overlap_10", "scatter", "different-answers",
                                                   "same-answers", "differences")]  # fmt: skip
-    with pytest.raises(UsageError, match="^no rewriter is named 'none'; there are qr, other$"):
+    with pytest.raises(UsageError, match="^no rewriter is named 'none'; choose one of qr, other$"):
         show(result, ["none"])
 
 
@@ -69,7 +69,7 @@ def test_turns_that_nobody_judged_are_told_where_they_count(judged: int, said: s
     result = correlate_similarity([replace(conversations(6, 4), judged=known, correct=known)], EVALUATED)
     assert verdicts(result)[0].basis == f"{said}; Pearson's r of ROUGE-1 F and overlap of the top 10"
     assert correlate_findings(result)[0].startswith(f"Over {said}, ")
-    assert ("All: judged or not." in tables(result)[0].note) == said.endswith("not")
+    assert ("All: turns judged or not." in tables(result)[0].note) == said.endswith("not")
 
 
 def test_the_note_says_where_units_are_too_few() -> None:
@@ -135,9 +135,13 @@ def test_the_verdict_is_about_the_rewriter_whose_similarities_correlate_least() 
     ("apart", "caveat", "barred"),
     [
         ((0, 9), "", False),
-        ((7, 30), "7 turns left out: text equals Human's, ranking does not.", False),
-        ((1, 30), "1 turn left out: text equals Human's, ranking does not.", False),
-        ((16, 30), "16 turns left out: text equals Human's, ranking does not. The run probably answered other texts.", True),
+        ((7, 30), "7 turns excluded: same text as Human but a different ranking.", False),
+        ((1, 30), "1 turn excluded: same text as Human but a different ranking.", False),
+        (
+            (16, 30),
+            "16 turns excluded: same text as Human but a different ranking. The run probably answered other texts.",
+            True,
+        ),
     ],
 )
 def test_turns_left_out_stand_on_the_card_and_too_many_bar_it(apart: tuple[int, int], caveat: str, barred: bool) -> None:

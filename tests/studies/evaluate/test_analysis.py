@@ -152,7 +152,7 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
     table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
     text = " ".join(map(str, table.rows))
     assert f"'{few.units_needed}'" in text and "s0 and few, same and few: no interval: only 4 of 12 turns differ" in table.note
-    assert "no turn carries more than 30 % of the spread" in table.note
+    assert "no turn carries more than 30% of the spread" in table.note
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,8 @@ def test_units_needed_are_shown_with_their_interval(needed: tuple[int | None, ..
     found = replace(found, pairs=found.pairs.assign(**columns))
     table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
     assert f"'{text}'" in str(table.rows)
-    assert "needs so many conversations (95 % interval; ≥: it has no upper limit)" in table.note
+    assert "“needs” is the number of conversations that detect a true difference as large as the observed one" in table.note
+    assert "(95% CI; ≥: no upper limit)" in table.note
 
 
 def test_few_conversations_make_the_turn_the_unit_and_say_so() -> None:

@@ -40,7 +40,7 @@ def test_max_t_finds_in_ten_conversations_what_holm_cannot(in_demo: Command) -> 
     assert apart == {(a, b) for a, b in combinations(systems_of(tables), 2) if not letters[a] & letters[b]}
     shown = " ".join(in_demo(line).out.split())
     assert "19 of 66 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs)" in shown
-    assert "do not differ significantly, which does not make them equal" in shown and "cannot reach" not in shown
+    assert "do not differ significantly; this does not show that they are equal" in shown and "cannot reach" not in shown
 
 
 def systems_of(tables: dict[str, list[dict[str, str]]]) -> list[str]:
@@ -215,7 +215,7 @@ def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
 
 
 def test_what_needs_a_mean_is_noted_where_there_is_none(in_demo: Command) -> None:
-    note = "no slices and no pairs of systems: gm_map is no mean over turns"
+    note = "slices and pairs of systems skipped: gm_map is not a mean over turns"
     result = json.loads(in_demo("evaluate --metric gm_map --slices depth --find-slices --format json").out)
     assert note in result["notes"] and not result["tables"]["slices"]
     shown = in_demo("evaluate --metric gm_map --baseline human --margin 0.02 --table pairs").out
@@ -236,8 +236,8 @@ def test_every_run_over_its_own_turns_is_shown(in_demo: Command, gappy: dict[str
     line = f"evaluate --config plain.toml {runs} --metric map --missing own"
     shown = " ".join(in_demo(line).out.split())
     assert re.search(r"mean \(95% CI\) turns group", shown) and re.search(r"human 0\.\d+ \(\S+ to \S+\) 70 ", shown)
-    assert "own turns; pairs compare the turns that both answer. 2 of 3 pairs" in shown
-    assert "Means of 3 systems over the turns that each answers with" in shown
+    assert "the turns that the run answers; pairs compare the turns that both answer. 2 of 3 pairs" in shown
+    assert "Means of 3 systems over the turns that each answers (95% CI" in shown
     assert "original and human" in shown and " turns that both answer; unstable: 7 conversations only" in shown
 
 
@@ -297,9 +297,9 @@ def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> Non
     found = [row for row in tables["found_slices"] if row["run"] == "original" and not row["like"]]
     assert found and all(row["p"] <= 0.05 and row["difference"] < row["at_most"] < 0 for row in found)
     shown = " ".join(in_demo(line).out.split())
-    assert "human: NDCG@3 by slices of the turns" in shown and "On which turns is NDCG@3 low?" in shown
+    assert "human: NDCG@3 by slice" in shown and "On which turns is NDCG@3 low?" in shown
     assert "slices: column kind says nothing of 50 of the 70 turns" in shown
-    assert "The system with the highest mean NDCG@3 of 12; CSV and JSON have all." in shown
+    assert "Shown: the system with the highest mean NDCG@3 of 12; CSV and JSON contain all." in shown
     shown = " ".join(in_demo("evaluate --slices depth --metric ndcg_cut_3 --baseline original").out.split())
     assert "The baseline, one of 12; CSV and JSON have all." in shown
 
@@ -347,7 +347,7 @@ def test_many_systems_are_compared_with_each_other_on_request(tmp_path: Path, ca
     def tables(*arguments: str) -> dict[str, list[dict[str, object]]]:
         assert run([*line, *arguments, "--format", "json"]) == 0
         printed = json.loads(capsys.readouterr().out)
-        told = "pairs of 51 systems left out, since they are more than 50: --table pairs has them"
+        told = "pairs of 51 systems skipped (more than 50); --table pairs compares them"
         assert (told in printed["notes"]) == (not arguments)
         return dict(printed["tables"])
 
@@ -357,4 +357,4 @@ def test_many_systems_are_compared_with_each_other_on_request(tmp_path: Path, ca
     assert len(tables("--baseline", "s3")["pairs"]) == 50
     assert run([*line, "--format", "markdown"]) == 0
     shown = capsys.readouterr().out
-    assert "significantly" not in shown and "the pairs are tested" not in shown and "pairs of 51 systems left out" in shown
+    assert "significantly" not in shown and "the pairs are tested" not in shown and "pairs of 51 systems skipped" in shown

@@ -53,7 +53,7 @@ def test_a_grid_ends_at_1(step: str, grid: tuple[float, ...]) -> None:
 def test_what_is_not_a_step(step: str) -> None:
     with pytest.raises(UsageError) as error:
         threshold_grid(step)
-    assert str(error.value) == f"step {step!r}; write a number from 0.0001 to 1, such as 0.02"
+    assert str(error.value) == f"step {step!r} is not possible; write a number from 0.0001 to 1, such as 0.02"
 
 
 hundredths = st.integers(0, 100).map(lambda number: number / 100)
@@ -125,7 +125,7 @@ def test_rewriters_and_measures_stand_side_by_side() -> None:
 def test_scores_outside_0_to_1_cannot_be_swept(score: float) -> None:
     with pytest.raises(UsageError) as error:
         sweep(formulations((0, score, 1)), evaluated(1))
-    assert str(error.value) == "m leaves the range 0 to 1; sweep a measure such as ndcg_cut_3"
+    assert str(error.value) == "m has scores outside the range 0 to 1; choose a measure such as ndcg_cut_3"
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -133,7 +133,7 @@ def test_scores_outside_0_to_1_cannot_be_swept(score: float) -> None:
 def test_one_score_of_one_formulation_outside_is_enough(score: float, place: int) -> None:
     odd = [0.5, 0.5, 0.5]
     odd[place] = score
-    with pytest.raises(UsageError, match="m leaves the range 0 to 1"):
+    with pytest.raises(UsageError, match="m has scores outside the range 0 to 1"):
         sweep(formulations((0, 0.5, 1), tuple(odd), (1, 0, 0.5)), evaluated(3))
 
 
@@ -207,7 +207,7 @@ def test_a_line_is_announced_where_one_is_drawn() -> None:
         for cut in (("ndcg_cut_3", ">=0.5"), ("ndcg_cut_3", "=1"), ("map", ">=0.5"), None)
     }
     assert [cut for cut, caption in captions.items() if "Dashed" in caption] == [("ndcg_cut_3", ">=0.5")]
-    assert captions["ndcg_cut_3", ">=0.5"].endswith(" Dashed: NDCG@3 ≥ 0.5, as in the text.")
+    assert captions["ndcg_cut_3", ">=0.5"].endswith(" Dashed line: NDCG@3 ≥ 0.5, as in the text.")
 
 
 def test_the_note_says_where_units_are_too_few() -> None:

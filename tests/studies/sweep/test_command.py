@@ -101,10 +101,10 @@ def test_several_rewriters_are_one_table(in_demo: Command) -> None:
     out = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3").out
     assert len(out.splitlines()) < 45 and max(map(len, out.splitlines())) <= 80
     assert "the rewriters side by side" in out and "turns per bin" not in out
-    assert "adjusted by max-T over 102 comparisons (all thresholds, measures and rewriters)" in " ".join(out.split())
+    assert "max-T over 102 comparisons: all thresholds, measures and rewriters)" in " ".join(out.split())
     detailed = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3 --details B").out
     assert "Rewriter B" in detailed and "NDCG@3, B: turns per bin" in detailed and "NDCG@3, T5: turns per bin" not in detailed
-    assert "no rewriter is named 'C'; there are T5, B" in in_demo(f"sweep {REWRITERS} --details C", code=2).err
+    assert "no rewriter is named 'C'; choose one of T5, B" in in_demo(f"sweep {REWRITERS} --details C", code=2).err
     tables = json.loads(in_demo(f"sweep {REWRITERS} --format json").out)["tables"]
     causes = {(row["rewriter"], row["cause"]): row for row in tables["causes"]}
     areas = {(row["rewriter"], row["bin"]): row["area"] for row in tables["areas"]}
@@ -125,11 +125,11 @@ def test_several_outputs_of_one_computation(in_demo: Command, tmp_path: Path) ->
     assert list(json.loads((tmp_path / "s.json").read_text())["tables"]) == ["bins"]
     assert (tmp_path / "s.csv").read_text().startswith("rewriter,metric,threshold,")
     assert (tmp_path / "s.tex").read_text().startswith("% needs \\usepackage{")
-    assert (tmp_path / "s.md").read_text().startswith("**NDCG@3: turns per bin at a threshold")
+    assert (tmp_path / "s.md").read_text().startswith("**NDCG@3: turns per bin by threshold")
     assert (tmp_path / "s.txt").read_text() == answer.out
     assert "> 0          1    1    0    1   10    4   10   43" in answer.out
 
 
 def test_the_text_describes_the_figure(in_demo: Command) -> None:
     out = in_demo("sweep --format markdown").out
-    assert "Averaged over thresholds, NDCG@3: errors of the QA component 20.8%, of the rewriter 23.5%" in out
+    assert "Averages over all thresholds: NDCG@3: QA errors 20.8%, rewriter errors 23.5%" in out

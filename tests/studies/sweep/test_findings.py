@@ -41,7 +41,7 @@ def blamed(result: Sweep, rewriter: str, p: list[float], difference: list[float]
     return replace(result, blame=blame, causes=causes)
 
 
-MEAN = "; averaged over thresholds, the ranker fails 44% of turns and the rewriter 11%."
+MEAN = ". Averaged over all thresholds, the ranker fails on 44% of turns and the rewriter on 11%."
 
 
 @pytest.mark.parametrize(
