@@ -202,8 +202,8 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     for row in table("clariq", "preference"):
         assert f"{row['wins']} of {row['wins'] + row['losses']} judgments without a tie prefer" in text
     whole = table("snippets-agreement", "jaccard")[0]
-    chosen = f"All 3 annotators chose {100 * whole['value']:.1f}% of the characters "
-    assert chosen in told["Do annotators choose the same snippets?"]
+    chosen = f"All 3 annotators selected {100 * whole['value']:.1f}% of the characters "
+    assert chosen in told["Do annotators select the same snippets?"]
     for row in table("ratings-agreement", "kappa"):
         assert f"{row['criterion']} {row['value']:.2f} (95% CI " in told["Do raters agree?"]
     crowd = told["What do the crowd judgments show?"]
@@ -268,7 +268,7 @@ def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path)
     assert len(layers.texts) == 6 and all(text.layers for text in layers.texts)
     assert layers.texts[0].text.split(".")[0].encode() in report.files["report.html"]
     printed = pdf_words(report.files["report.pdf"], tmp_path)
-    assert "Do annotators choose the same snippets?" in printed and layers.caption not in printed
+    assert "Do annotators select the same snippets?" in printed and layers.caption not in printed
 
 
 def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -> None:

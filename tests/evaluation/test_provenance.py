@@ -82,4 +82,4 @@ def test_what_two_judges_see_otherwise_is_a_table(in_demo: Command, demo: Path, 
     assert {(row["first"], row["second"]) for row in found} == {("lexical", "other")}
     distances = [abs(row["difference"]) for row in found]
     assert distances == sorted(distances, reverse=True) and distances[0] == 4
-    assert "Which passages do two judges see otherwise?" in in_demo(f"{line} --metric P_1").out
+    assert "On which passages do two judges differ most?" in in_demo(f"{line} --metric P_1").out

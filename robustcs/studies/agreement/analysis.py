@@ -1,4 +1,4 @@
-"""How well do annotators agree on the snippets of a text, with each other and with reference annotations?
+"""Agreement of annotators on the snippets of a text, with each other and with reference annotations.
 
 Source: Łajewska and Balog (2023), "Towards Filling the Gap in Conversational Search", sections 4 and 5.4.
 """
@@ -48,78 +48,79 @@ from robustcs.studies.agreement.effort import (
 
 Texts = Mapping[TextKey, AnnotatedText]
 
-#: An annotation is flagged as long when it takes more than this share of its text.
+#: An annotation is flagged as long if it selects more than this share of its text.
 LONGEST_SHARE: Mapping[TextUnit, float] = {"paragraph": 0.5, "sentence": 0.75, "selection": 0.75}
-#: What is chosen has to be chosen by so many others too, or the annotation is flagged as outside.
+#: An annotation is flagged as outside if no part of it was selected by at least this number of other annotators.
 LEAST_OTHERS: Mapping[TextUnit, int] = {"paragraph": 2, "sentence": 2, "selection": 1}
 AGGREGATES = ("mean", "majority", "similarity")
-_BY_UNIT = "95 %, cluster-robust t over units on the logit; null for fewer than five"
-_UNITS = (count("units", "independent conversations, turns or texts"), text("note", "what must be known beside the interval"))
+_BY_UNIT = "95% CI, cluster-robust t over units on the logit scale; null for fewer than five"
+_UNITS = (count("units", "independent conversations, turns or texts"), text("note", "caveats of the interval"))
 _JACCARD = table(
-    "jaccard", "J_k: the characters (sentences) that at least k annotators chose out of those that any chose; highest k first.",
-    count("k", "the number of annotators: J"), *score("value").between(says=_BY_UNIT),
+    "jaccard", "J_k: of the characters (sentences) that any annotator selected, the share that at least k annotators selected.",
+    count("k", "J_k is J if k is the number of annotators"), *score("value").between(says=_BY_UNIT),
     count("texts", "with at least k annotators"), *_UNITS,
 )  # fmt: skip
 _REFERENCE = table(
-    "reference", "Annotations against reference annotations. No rows without references.",
+    "reference", "Annotations compared with reference annotations. No rows without references.",
     text("aggregate", "mean, majority or similarity", "Annotation"),
     *score("precision").between("precision_low", "precision_high"),
     *score("recall").between("recall_low", "recall_high"), *score("f1", header="F1").between(says=f"of f1: {_BY_UNIT}"),
-    count("texts"), text("rule", "what the aggregate takes"), *_UNITS,
-    count("empty", "texts in which no reference has a snippet; all three are 0 there"),
+    count("texts"), text("rule", "the annotations that the aggregate uses"), *_UNITS,
+    count("empty", "texts in which no reference has a snippet; precision, recall and F1 are 0 there"),
 )  # fmt: skip
 _CHANCE = table(
-    "chance", "Agreement on single characters (sentences where these are chosen), corrected for chance.",
+    "chance", "Chance-corrected agreement on single characters (or on sentences, if annotators select sentences).",
     text("coefficient", "Fleiss' kappa, or Krippendorff's alpha (nominal)", "Coefficient"),
-    *score("value").between(says="95 %, nested bootstrap-t over units; null for fewer than five"),
+    *score("value").between(says="95% CI, nested bootstrap-t over units; null for fewer than five"),
     count("texts", "with at least two annotators"), count("items", "characters, or sentences"), *_UNITS,
 )  # fmt: skip
-_CLUSTER = "95 %, cluster-robust t over units; null for fewer than five"
+_CLUSTER = "95% CI, cluster-robust t over units; null for fewer than five"
 _STATISTICS = table(
-    "statistics", "What was chosen; means over annotations or snippets, not over texts.",
-    text("group", "annotators or reference", "Group"), count("texts"), count("annotations", header="given"),
+    "statistics", "Size of the selections; means over annotations or snippets, not over texts.",
+    text("group", "annotators or reference", "Group"), count("texts"), count("annotations"),
     count("empty", "annotations without a snippet"), count("snippets"),
-    *number("snippets_per_annotation", "", "snippets each").rounded(2).between(
+    *number("snippets_per_annotation", "", "snippets per annotation").rounded(2).between(
         "snippets_per_annotation_low", "snippets_per_annotation_high", _CLUSTER),
-    *number("tokens_per_snippet", "white space separates tokens", "tokens a snippet").rounded(1).between(
+    *number("tokens_per_snippet", "white space separates tokens", "tokens per snippet").rounded(1).between(
         "tokens_per_snippet_low", "tokens_per_snippet_high"),
-    *number("tokens_per_annotation", "empty annotations count", "tokens each").rounded(1).between(
+    *number("tokens_per_annotation", "empty annotations count", "tokens per annotation").rounded(1).between(
         "tokens_per_annotation_low", "tokens_per_annotation_high"),
-    share("share", "of the text's characters that an annotation takes", "of the text"), *_UNITS,
+    share("share", "mean share of the text's characters that an annotation selects", "of the text"), *_UNITS,
 )  # fmt: skip
 _WORKERS = table(
-    "workers", "Flagged annotations by worker, the most often flagged first.",
+    "workers", "Flagged annotations by worker, most flags first.",
     text("worker", header="Worker"), count("annotations"),
-    number("f1_others", "mean F1 to the other annotators of the text", "F1 to others").rounded(2),
+    number("f1_others", "mean F1 with the other annotators of the text", "F1 to others").rounded(2),
     *(count(name, group="flagged as") for name in ("long", "outside", "empty")), count("flagged"),
 )  # fmt: skip
 _ANNOTATIONS = table(
-    "annotations", "Every annotation with its flags.",
+    "annotations", "Each annotation with its flags.",
     text("turn"), text("passage"), text("worker"), count("snippets"), count("characters"), share("share", "of the text"),
-    share("outside_share", "of the chosen characters, those that fewer than two others chose; null with fewer than two others;"
-          " of chosen sentences, those that no other chose"),
-    number("f1_others"), flag("long", "more than 50 % of a paragraph, 75 % of a sentence, or 75 % of the sentences"),
-    flag("outside", "nothing of it was chosen by at least two others; of chosen sentences, by any other"), flag("empty"),
+    share("outside_share", "of the selected characters, the share that fewer than two others selected (of selected sentences,"
+          " that no other selected); null with fewer than two (one) others"),
+    number("f1_others"), flag("long", "more than 50% of a paragraph, 75% of a sentence, or 75% of the sentences"),
+    flag("outside", "no part was selected by at least two others (selected sentences: by any other)"), flag("empty"),
 )  # fmt: skip
 
 
 def _texts_table(most: int) -> TableSpec:
-    """The table of texts that have up to ``most`` annotators."""
+    """Return the table of texts that have up to ``most`` annotators."""
     return table(
-        "texts", "Every text, the least agreement first.",
+        "texts", "The texts, lowest agreement first.",
         text("turn", header="Turn"), text("passage", header="Passage"), count("annotators"), count("characters"),
-        score("jaccard", "of all of its annotators", "J"), *(score(f"jaccard_{k}", header=f"J{k}") for k in range(2, most + 1)),
+        score("jaccard", "over all annotators of the text", "J"),
+        *(score(f"jaccard_{k}", header=f"J{k}") for k in range(2, most + 1)),
         *(score(f"f1_{name}", "against references", name, "F1 to references") for name in AGGREGATES),
-        score("kappa", "Fleiss' kappa over its characters", "Fleiss' κ"),
+        score("kappa", "Fleiss' kappa over the characters of the text", "Fleiss' κ"),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SnippetAgreement(Result):
-    """All values are means over texts, with intervals by conversation, turn or text, unless said otherwise.
+    """Agreement on snippets. Values are means over texts unless stated, with intervals by conversation, turn or text.
 
     read
-        What the annotators read: paragraphs, sentences, or paragraphs whose sentences they chose (selection).
+        What annotators read: paragraphs, sentences, or paragraphs of which they selected sentences (selection).
     """
 
     study = "agreement"
@@ -138,7 +139,7 @@ class SnippetAgreement(Result):
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
-        """Its tables; that of the texts has a column for every number of annotators."""
+        """The tables; ``texts`` has one column J_k for each number of annotators."""
         most = max(2, int(self.texts["annotators"].max()))
         first = (_JACCARD, _REFERENCE, ALIGNMENT, _CHANCE, _STATISTICS, WORK, CONFIDENCE, _WORKERS, _ANNOTATIONS)
         return (*first, _texts_table(most))
@@ -147,33 +148,37 @@ class SnippetAgreement(Result):
 def snippet_agreement(
     texts: Texts, references: Texts, evaluated: Evaluated, majority: int | None = None, seed: int = 0
 ) -> SnippetAgreement:
-    """Compare the annotations of every text with each other and, where the text has references, with those.
+    """Compare the annotations of each text with each other and with its references, if there are any.
 
-    Where sentences were chosen, everything that is counted in characters is counted in sentences. ``references`` of paragraphs
-    are cut to sentences: :func:`~robustcs.studies.agreement.effort.cut_references`. ``majority``: how many annotators make a
-    majority; None is more than half of those of the text. ``seed``: of the intervals of kappa and alpha.
+    If annotators selected sentences, all counts are of sentences instead of characters. ``references`` of paragraphs are cut
+    to sentences by :func:`~robustcs.studies.agreement.effort.cut_references`.
 
-    Raises :class:`UsageError` where no text has two annotators and no text has references, or none as many as the majority; or
-    where the references are of sentences and the annotations of paragraphs.
+    majority
+        Number of annotators that make a majority; None: more than half of the annotators of the text.
+    seed
+        Random seed of the intervals of kappa and alpha.
+
+    Raises :class:`UsageError` if no text has two annotators or a reference, if no text has ``majority`` annotators, or if the
+    references are of sentences and the annotations of paragraphs.
     """
     texts, given = _in_order(texts), _in_order(references)
     references, alignment = cut_references(texts, given)
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     if not expected and all(len(some) < 2 for some in chosen.values()):
-        advice = "give the files of several, or compare them with --reference FILE"
+        advice = "add the files of other annotators, or compare with --reference FILE"
         raise UsageError("one-annotator", "no text has two annotators", advice)
     check_majority(majority, max(map(len, chosen.values()), default=0), "annotators")
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
     annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
-    # sentences are made of references of paragraphs: what they cost and hold is told of these
+    # if references were cut to sentences, report the time and size of the original paragraph annotations
     read = given if alignment else {key: given[key] for key in given if key in texts}
     groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
     unit = evaluated.policy.unit
     units = units_of_items([turn for turn, _ in texts], "text", unit)
     read_unit = next(iter(texts.values())).unit
     without = len(texts) - len(expected) if references else 0
-    told = [f"without a reference and left out of that comparison: {without} of {len(texts)} texts"] if without else []
+    told = [f"no reference for {without} of {len(texts)} texts: excluded from that comparison"] if without else []
     texts_table = _texts(texts, chosen, overlaps)
     by_text = texts_table.set_index(["turn", "passage"])["jaccard"].to_dict()
     likeness = {key: similarity_to_others(some).tolist() for key, some in chosen.items()}
@@ -198,7 +203,7 @@ def snippet_agreement(
 
 
 def _chosen(text: AnnotatedText) -> Chosen:
-    """bool[n, items]: what each of n annotators chose of the text's characters, or of its sentences where these are chosen."""
+    """Return bool[n, items]: the characters of the text (or its sentences) that each of n annotators selected."""
     characters = chosen_characters([annotation.spans for annotation in text.annotations], len(text.text))
     if not text.parts:
         return characters
@@ -206,7 +211,7 @@ def _chosen(text: AnnotatedText) -> Chosen:
 
 
 def _in_order(texts: Texts) -> Texts:
-    """The texts in the order of their turns, the annotations of each by worker: no result follows that of the lines."""
+    """Return the texts by turn and the annotations by worker, so that results do not depend on the order of lines."""
     return {
         key: replace(texts[key], annotations=tuple(sorted(texts[key].annotations, key=lambda one: (one.worker, one.spans))))
         for key in sorted(texts, key=lambda key: (turn_sort_key(key[0]), key[1]))
@@ -224,12 +229,12 @@ def _jaccard(chosen: Sequence[Chosen], units: Units) -> pd.DataFrame:
 
 
 def _means(values: np.ndarray, units: Units) -> tuple[Estimate, ...]:
-    """The means of every row of ``values`` [M, texts], which lie between 0 and 1."""
+    """Return the mean of each row of ``values`` (float[M, texts], 0 to 1)."""
     return mean_estimates(units.sums(values), units.sizes, units.kind, (0.0, 1.0))
 
 
 def _against_reference(annotations: Chosen, references: Chosen, majority: int | None) -> np.ndarray:
-    """float[3 aggregates, 3 measures] of one text: precision, recall and F1, mean over the references."""
+    """Return float[3 aggregates, 3 measures] for one text: precision, recall and F1, means over the references."""
     by_annotator = np.array([scores.mean(axis=1) for scores in overlap_scores(annotations, references)])
     enough = annotations.sum(axis=0) >= majority_of(len(annotations), majority)
     by_majority = np.array([scores.mean() for scores in overlap_scores(enough[None, :], references)])
@@ -237,7 +242,7 @@ def _against_reference(annotations: Chosen, references: Chosen, majority: int | 
 
 
 def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empty: int) -> pd.DataFrame:
-    """``majority``: its rule in words; ``empty``: texts without a snippet of any reference."""
+    """Return the table ``reference``. ``majority``: its rule in words; ``empty``: texts without a reference snippet."""
     rules = ("all pairs of annotator and reference", majority, "the annotator most like the others")
     rows = []
     for place, (aggregate, rule) in enumerate(zip(AGGREGATES, rules, strict=True)):
@@ -248,11 +253,11 @@ def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empt
 
 
 def majority_rule(annotators: set[int], majority: int | None, items: str = "characters") -> str:
-    """The majority rule in words, as it is printed; ``items`` are what is chosen."""
+    """Return the majority rule in words; ``items``: the word for the selected items."""
     wanted = {majority_of(number, majority) for number in annotators}
     of = f" of {min(annotators)}" if len(annotators) == 1 else ""
     many = f"at least {min(wanted)}{of}" if len(wanted) == 1 else "more than half of the"
-    return f"{items} that {many} annotators chose"
+    return f"{items} that {many} annotators selected"
 
 
 def _annotations(text: AnnotatedText, chosen: Chosen) -> Iterator[tuple[object, ...]]:
@@ -279,7 +284,7 @@ def _workers(annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def _chance(chosen: Sequence[Chosen], units: Units, seed: int) -> pd.DataFrame:
-    """Kappa and alpha with every character of a text as an item; what a text adds to their sums is added up over units."""
+    """Return kappa and alpha with each character of a text as an item, from sums over sampling units."""
     several = np.array([len(some) >= 2 for some in chosen])
     counted = [_character_counts(some) for some in chosen if len(some) >= 2]
     if not counted:
@@ -297,7 +302,10 @@ def _chance(chosen: Sequence[Chosen], units: Units, seed: int) -> pd.DataFrame:
 
 
 def _character_counts(chosen: Chosen) -> tuple[np.ndarray, np.ndarray]:
-    """int64[n + 1, 2]: how many of n annotators passed a character over and how many chose it; how many such characters."""
+    """Count the characters by the number of annotators (0 to n) that selected them.
+
+    Returns int64[n + 1, 2], the numbers of annotators without and with a selection, and int64[n + 1], the characters of each.
+    """
     annotators = len(chosen)
     took = np.arange(annotators + 1)
     return np.column_stack([annotators - took, took]), np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
@@ -310,7 +318,7 @@ def _text_kappa(chosen: Chosen) -> float:
 
 def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
     shares = [share for own in texts.values() for share in _chosen(own).mean(axis=1).tolist()]
-    # snippets and their tokens, of every annotation
+    # snippets and their tokens, per annotation
     numbers = np.array([
         (len(one.spans), sum(len(own.text[start:end].split()) for start, end in one.spans))
         for own in texts.values() for one in own.annotations

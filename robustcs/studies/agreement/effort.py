@@ -1,6 +1,6 @@
-"""What annotations cost, whether annotators who are sure agree more, and references that are cut to sentences.
+"""Time and acceptance of annotations, confidence of annotators, and references that are cut to sentences.
 
-Source: the snippets paper, Table 1 and section 6.3; Table 3 compares sentences with references that were chosen in paragraphs.
+Source: the snippets paper, Table 1 and section 6.3; its Table 3 compares sentences with references selected in paragraphs.
 """
 
 from __future__ import annotations
@@ -28,43 +28,43 @@ Texts = Mapping[TextKey, AnnotatedText]
 NOT_FOUND = "not found"
 NO_REFERENCE = "no reference"
 ALIGNMENT = table(
-    "alignment", "Sentences by how they were found in the paragraph of the references. No rows where nothing had to be cut.",
-    text("found", f"as they stand, by their letters and digits, by those of ASCII alone; {NOT_FOUND}; {NO_REFERENCE}: of its"
-         " paragraph there is none", "Sentences found"),
+    "alignment", "How the sentences were found in the reference paragraphs. No rows if no reference was cut.",
+    text("found", f"verbatim; by the characters named; {NOT_FOUND}; {NO_REFERENCE}: the paragraph has no reference",
+         "Sentences found"),
     count("texts", "sentences"), count("annotations", "of these sentences"),
 )  # fmt: skip
 WORK = table(
-    "work", "The time that annotations took, and how many were accepted; where the files say it.",
+    "work", "Time per annotation, and share of accepted annotations, if the files contain them.",
     text("group", "annotators or reference", "Group"),
-    text("of", "annotation; paragraph: the sum over its sentences of the mean of their annotations", "One"),
-    count("timed", "how many have a time"),
+    text("of", "annotation; paragraph: the sum of the mean times of its sentences", "Per"),
+    count("timed", "with a time"),
     *number("seconds", "median", "median seconds").rounded(0).between(
-        "seconds_low", "seconds_high", "95 %, Woodruff's interval over units; null for fewer than five"),
+        "seconds_low", "seconds_high", "95% CI, Woodruff's interval over units; null for fewer than five"),
     number("seconds_mean", header="mean").rounded(0),
-    count("checked", "annotations whose status is Approved or Rejected (JSONL: that say accepted true or false)"),
+    count("checked", "annotations with status Approved or Rejected (JSONL: accepted is true or false)"),
     *share("accepted", "of those checked").between(
-        "accepted_low", "accepted_high", "95 %, Wilson by units; null for fewer than five"),
-    count("units"), text("note", "what must be known beside the intervals"),
+        "accepted_low", "accepted_high", "95% CI, Wilson by units; null for fewer than five"),
+    count("units"), text("note", "caveats of the intervals"),
 )  # fmt: skip
 CONFIDENCE = table(
-    "confidence", "Do annotators who say that they are sure agree more? No rows where nobody says how sure he is.",
-    text("x", "mean confidence of a text's annotators, or an annotator's confidence", "Confidence of"),
-    text("y", "J of the text, or the annotator's mean F1 to the others", "against"), text("method", header="Method"),
+    "confidence", "Correlation of the annotators' self-reported confidence with agreement. No rows without confidence.",
+    text("x", "mean confidence of a text's annotators, or the confidence of an annotation", "Confidence of"),
+    text("y", "J of the text, or the mean F1 of the annotation with the others", "against"), text("method", header="Method"),
     count("items", "texts or annotations"),
-    *number("value", header="correlation").between(says="95 %, jackknife over units; null for fewer than five"), p_value(),
+    *number("value", header="correlation").between(says="95% CI, jackknife over units; null for fewer than five"), p_value(),
     count("units"), text("note"),
 )  # fmt: skip
 
 
 def annotation_units(texts: Texts, unit: Unit) -> Units:
-    """The units of all annotations, text by text: conversations or turns where there are five, else the texts."""
+    """Return the sampling units of all annotations: conversations or turns if there are at least five, else texts."""
     units = units_of_items([turn for turn, _ in texts], "text", unit)
     codes = np.repeat(units.codes, [len(text.annotations) for text in texts.values()])
     return Units(units.kind, codes, units.labels, units.note)
 
 
 def work_table(groups: Sequence[tuple[str, Texts]], unit: Unit) -> pd.DataFrame:
-    """The table :data:`WORK` of the groups that say anything of it; paragraphs where the texts are sentences of one."""
+    """Return the table :data:`WORK` of the groups with times or acceptance, with rows for paragraphs read by sentence."""
     rows: list[tuple[object, ...]] = []
     for name, texts in groups:
         each = [one for text in texts.values() for one in text.annotations]
@@ -83,7 +83,7 @@ def work_table(groups: Sequence[tuple[str, Texts]], unit: Unit) -> pd.DataFrame:
 
 
 def _paragraphs(texts: Texts) -> list[tuple[str, float]]:
-    """(turn, seconds) of every paragraph all of whose sentences have times."""
+    """Return (turn, seconds) for each paragraph whose sentences all have times."""
     times: dict[tuple[str, str], list[float]] = {}
     for own in texts.values():
         if own.paragraph:
@@ -106,9 +106,9 @@ def _share(accepted: Sequence[bool], units: Units) -> tuple[object, ...]:
 def confidence_table(
     texts: Texts, agreement: Mapping[TextKey, float], likeness: Mapping[TextKey, Sequence[float]], unit: Unit
 ) -> pd.DataFrame:
-    """The table :data:`CONFIDENCE`.
+    """Return the table :data:`CONFIDENCE`.
 
-    ``agreement``: J of every text, nan for a single annotator; ``likeness``: of every annotation its mean F1 to the others.
+    ``agreement``: J of each text, nan for a single annotator; ``likeness``: mean F1 of each annotation with the others.
     """
     each = [(key, place, one.confidence) for key, own in texts.items() for place, one in enumerate(own.annotations)]
     told = np.array([level is not None and not math.isnan(agreement[key]) for key, _, level in each])
@@ -134,13 +134,13 @@ def confidence_table(
 
 
 def cut_references(texts: Texts, references: Texts) -> tuple[Texts, list[tuple[str, int, int]]]:
-    """References on the same texts as ``texts``, and the rows of :data:`ALIGNMENT`.
+    """Return the references cut to ``texts``, and the rows of :data:`ALIGNMENT`.
 
-    References of the same unit stay as they are. Those of paragraphs are cut to the sentences: every reference annotation of
-    the paragraph becomes one of the sentence, or of the sentences that could be chosen; it may be empty. A sentence that is
-    not found has no reference; one that could be chosen counts as passed over by the references.
+    References of the same unit do not change. References of paragraphs are cut to sentences: each annotation of the paragraph
+    becomes an annotation of the sentence (or of the sentences offered for selection), which may be empty. A sentence that is
+    not found has no reference; if it was offered for selection, it counts as not selected by the references.
 
-    Raises :class:`UsageError` for references that are not of paragraphs, where the annotations are of something else.
+    Raises :class:`UsageError` if the units differ and the references are not of paragraphs.
     """
     units: set[TextUnit] = {text.unit for text in texts.values()}
     of_reference: set[TextUnit] = {text.unit for text in references.values()}
@@ -148,8 +148,8 @@ def cut_references(texts: Texts, references: Texts) -> tuple[Texts, list[tuple[s
         return references, []
     if of_reference != {"paragraph"}:
         task, other = (", ".join(sorted(some)) for some in (units, of_reference))
-        found = f"the annotations are of one task ({task}), the references of another ({other})"
-        raise UsageError("two-units", found, "name references of paragraphs, which can be cut to sentences")
+        found = f"the annotations are of one task ({task}), but the references of another ({other})"
+        raise UsageError("two-units", found, "use references of paragraphs, which can be cut to sentences")
     rows = {found: [0, 0] for found in (*get_args(How), NOT_FOUND, NO_REFERENCE)}
     cut: dict[TextKey, AnnotatedText] = {}
     for key, own in texts.items():
@@ -167,7 +167,7 @@ def cut_references(texts: Texts, references: Texts) -> tuple[Texts, list[tuple[s
 
 
 def _moved(spans: Spans, parts: Spans, aligned: Sequence[Alignment | None]) -> Spans:
-    """``spans`` of a paragraph as spans of the text whose ``parts`` are its sentences."""
+    """Return ``spans`` of a paragraph as spans of the text whose ``parts`` are its sentences."""
     return tuple(
         (start + first, start + last)
         for (start, _), one in zip(parts, aligned, strict=True) if one is not None for first, last in one.cut(spans)

@@ -1,4 +1,4 @@
-"""How far annotators agree, in plain sentences with their numbers."""
+"""Findings on the agreement of annotators and raters, as sentences."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from robustcs.studies.agreement.analysis import SnippetAgreement
 from robustcs.studies.agreement.ratings import RatingAgreement
 from robustcs.wording import counted, first_of
 
-#: Criteria that are told of; the table has all.
+#: Maximum number of criteria in a sentence; the table contains all.
 _NAMED = 4
 
 
 def snippet_findings(result: SnippetAgreement) -> tuple[str, ...]:
-    """How much annotators chose together, and how close their majority is to the references."""
+    """Return the overlap of the annotators, and how close their majority is to the references."""
     sentences = []
     if len(result.jaccard):
         row = next(result.jaccard.itertuples())
         items = "sentences" if result.read == "selection" else "characters"
         sentences.append(
-            f"All {row.k} annotators chose {percent(row.value)} of the {items} that any of them chose (mean over"
+            f"All {row.k} annotators selected {percent(row.value)} of the {items} that any of them selected (mean over"
             f" {counted(row.texts, 'text')}{_interval(row)})."
         )
     for _, majority in result.reference[result.reference["aggregate"] == "majority"].iterrows():
@@ -33,11 +33,11 @@ def snippet_findings(result: SnippetAgreement) -> tuple[str, ...]:
 
 
 def _interval(row: Any) -> str:
-    return "" if math.isnan(row.ci_low) else f", 95 % interval {percent_interval(row.ci_low, row.ci_high)}"
+    return "" if math.isnan(row.ci_low) else f", 95% CI {percent_interval(row.ci_low, row.ci_high)}"
 
 
 def rating_findings(result: RatingAgreement) -> tuple[str, ...]:
-    """Agreement of raters, criterion by criterion."""
+    """Return the agreement of the raters by criterion."""
     ordinal = result.alpha[result.alpha["level"] == "ordinal"].set_index("criterion")["value"]
     parts = []
     for _, row in result.kappa.iterrows():

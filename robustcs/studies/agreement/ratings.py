@@ -1,9 +1,9 @@
-"""How well do raters agree, and what do they say? Fleiss' kappa, Krippendorff's alpha, raw agreement, majority labels.
+"""Agreement and results of raters: Fleiss' kappa, Krippendorff's alpha, raw agreement, majority labels.
 
-Source: Al-Thani et al. (2023), "ECAsT", stage 3 and Figure 7 (by the source of what was rated): items on which at least 40 % of
-raters agree are kept, ratings are grouped to poor, undecided and good, and an item's label is the rating of three or more of
-five raters. The agreement of an item is taken as the share of its pairs of ratings that are the same, the raw agreement of
-Fleiss' kappa: with five raters every item that reaches 40 % then has such a label.
+Source: Al-Thani et al. (2023), "ECAsT", stage 3 and Figure 7 (by the source of the rated items). The paper keeps items on which
+at least 40% of the raters agree, groups ratings into poor, undecided and good, and labels an item with the rating of at least
+three of five raters. Here, the agreement of an item is the share of equal pairs among its ratings (the raw agreement of
+Fleiss' kappa). With five raters, every item that reaches 40% then has a label.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from robustcs.statistics.agreement import (
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
 
-#: Group → its ratings; the paper's, for a scale of 1 to 5.
+#: Group → its ratings. The default is that of the paper, for a scale of 1 to 5.
 Groups = Mapping[str, Sequence[str]]
 GROUPS: Groups = {"poor": ("1", "2"), "undecided": ("3",), "good": ("4", "5")}
-#: The source of everything together.
+#: The name for all sources together.
 ALL = "all"
 NO_MAJORITY = "no majority"
 _CRITERION = text("criterion", header="Criterion")
 _STAGES = table(
-    "stages", "What filtering and grouping do.",
+    "stages", "Agreement before and after filtering and grouping.",
     _CRITERION, text("items", "all or kept", "Items"), text("ratings", "given or grouped", "Ratings"),
     count("count", "of items", "items"), score("kappa", header="κ"), score("alpha", "nominal"),
 )  # fmt: skip
@@ -62,21 +62,21 @@ _DISTRIBUTION = table(
     _CRITERION, text("rating", header="Rating"), count("count", header="ratings"), share("share", "of all ratings"),
 )  # fmt: skip
 _LABELS = table(
-    "labels", "The rating that a majority of an item's raters gave.",
+    "labels", "Labels of the items: the rating that a majority of an item's raters gave.",
     _CRITERION, text("items", "all or kept"), text("label", f"or {NO_MAJORITY!r}", "Label"),
-    text("group", "empty where the ratings are not grouped", "Group"), count("count", "of items"), share("share"),
+    text("group", "empty if the ratings are not grouped", "Group"), count("count", "of items"), share("share"),
 )  # fmt: skip
-_KEYS = (_CRITERION, text("source", f"of what was rated, or {ALL}", "Source"), count("items"))
-_LEAST = "95 %; null for fewer than five units"
+_KEYS = (_CRITERION, text("source", f"of the rated items, or {ALL}", "Source"), count("items"))
+_LEAST = "95% CI; null for fewer than five units"
 _UNITS = (count("units"), text("unit", "conversation or turn"))
 MEANS = table(
-    "means", "Mean ratings by criterion and source, where ratings are numbers.",
-    *_KEYS, *number("value", "mean over items of the mean of an item's ratings", "mean").rounded(2).between(says=_LEAST),
-    *_UNITS, number("label_mean", "mean of the ratings that a majority of an item's raters gave", "of labels").rounded(2),
-    count("labelled", "items with such a rating"),
+    "means", "Mean ratings by criterion and source, if ratings are numbers.",
+    *_KEYS, *number("value", "mean over items of the item's mean rating", "mean").rounded(2).between(says=_LEAST),
+    *_UNITS, number("label_mean", "mean of the labels", "of labels").rounded(2),
+    count("labelled", "items with a label"),
 )  # fmt: skip
 GROUPED = table(
-    "grouped", "Items by the group of their label, by criterion and source, where ratings are grouped (Figure 7).",
+    "grouped", "Items by the group of their label, by criterion and source, if ratings are grouped (Figure 7).",
     *_KEYS, text("group", f"or {NO_MAJORITY!r}"), count("count", "of items"), *share("share").between(says=_LEAST), *_UNITS,
 )  # fmt: skip
 SOURCE_KAPPA = table(
@@ -87,10 +87,10 @@ SOURCE_KAPPA = table(
 
 @dataclass(frozen=True)
 class RatingAgreement(Result):
-    """Intervals are by conversation, turn or item; items with a single rating count in no measure of agreement.
+    """Agreement on ratings. Intervals are by conversation, turn or item. Agreement excludes items with a single rating.
 
     min_agreement
-        The share of an item's pairs of ratings from which the item is kept.
+        An item is kept if at least this share of its pairs of ratings is equal.
     """
 
     study = "agreement"
@@ -116,13 +116,14 @@ def rating_agreement(
     majority: int | None = None,
     seed: int = 0,
 ) -> RatingAgreement:
-    """Agreement by criterion.
+    """Compute the agreement by criterion.
 
-    ``groups`` must hold every rating; None is :data:`GROUPS` where they do and no grouping elsewhere. ``majority``: how many
-    raters make a label; None is more than half of those of the item.
+    groups
+        Must contain every rating. None: :data:`GROUPS` if they contain every rating, else no grouping.
+    majority
+        Number of raters that make a label; None: more than half of the raters of the item.
 
-    Raises :class:`UsageError` for a rating that stands in no group or in two, or where no item has as many raters as the
-    majority.
+    Raises :class:`UsageError` for a rating in no group or in two, or if no item has ``majority`` raters.
     """
     scales = scales_of(ratings)
     check_majority(majority, max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0), "raters")
@@ -154,23 +155,23 @@ def rating_agreement(
 
 
 def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:
-    """Rating → group; empty where the ratings are not grouped."""
+    """Return rating → group; empty if the ratings are not grouped."""
     chosen = GROUPS if groups is None else groups
     pairs = [(value, name) for name, values in chosen.items() for value in values]
     group_of = dict(pairs)
     if len(group_of) < len(pairs):
-        raise UsageError("rating-in-two-groups", "a rating stands in two groups", "name every rating once")
-    lacking = [value for value in scale.values if value not in group_of]
-    if lacking and groups is not None:
+        raise UsageError("rating-in-two-groups", "a rating is in two groups", "list every rating once")
+    missing = [value for value in scale.values if value not in group_of]
+    if missing and groups is not None:
         raise UsageError(
-            "rating-without-group", f"rating {lacking[0]!r} of {scale.criterion} stands in no group",
-            f"the groups have {', '.join(group_of)}",
+            "rating-without-group", f"rating {missing[0]!r} of {scale.criterion} is in no group",
+            f"add it to a group; the groups contain {', '.join(group_of)}",
         )  # fmt: skip
-    return {} if lacking else group_of
+    return {} if missing else group_of
 
 
 def _grouped(counts: Counts, scale: Scale, group_of: Mapping[str, str]) -> Counts:
-    """``counts`` by group in place of value."""
+    """Return ``counts`` by group instead of rating."""
     names = list(dict.fromkeys(group_of.values()))
     member = np.array([[group_of[value] == name for name in names] for value in scale.values], dtype=np.int64)
     return np.asarray(counts @ member)
@@ -186,13 +187,13 @@ def _labels(
 
 
 def label_places(counts: Counts, majority: int | None) -> np.ndarray:
-    """int[items]: the place of the rating that a majority of an item's raters gave, −1 where there is none.
+    """Return int[items], the column of the rating that a majority of an item's raters gave, or −1.
 
-    ``counts`` [items, values]; ``majority``: how many raters make a label, None is more than half of those of the item.
+    ``counts``: int[items, ratings]; ``majority``: number of raters that make a label; None: more than half of the item's.
     """
     needed = np.array([majority_of(int(raters), majority) for raters in counts.sum(axis=1)], dtype=np.int64)
     top = counts.max(axis=1, initial=0)
-    # two ratings may both reach a majority that is no more than half
+    # if the majority is at most half, two ratings may reach it
     clear = (top >= needed) & ((counts == top[:, None]).sum(axis=1) == 1)
     return np.where(clear, counts.argmax(axis=1) if len(counts) else 0, -1)
 
@@ -200,9 +201,9 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 def source_tables(
     ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, unit: Unit, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The tables :data:`MEANS`, :data:`GROUPED` and :data:`SOURCE_KAPPA`.
+    """Return the tables :data:`MEANS`, :data:`GROUPED` and :data:`SOURCE_KAPPA`.
 
-    ``groups_of``: criterion → rating → group; empty where the ratings of a criterion are not grouped.
+    ``groups_of``: criterion → rating → group; empty for criteria whose ratings are not grouped.
     """
     means: list[tuple[object, ...]] = []
     grouped: list[tuple[object, ...]] = []
@@ -229,13 +230,13 @@ def source_tables(
 
 
 def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, Units]]:
-    """(source, ratings counted, units of their items) for every criterion: all together, then each source if there are any."""
+    """Yield (source, counted ratings, sampling units of the items) for each criterion: all sources together, then each."""
     source_of: dict[tuple[str, str], str] = {}
     for rating in ratings:
         if rating.source:
             source_of.setdefault((rating.turn, rating.item), rating.source)
     sources = sorted(set(source_of.values()))
-    # in an order of their own: what is drawn must not depend on that of the file
+    # random draws must not depend on the order of the file
     ordered = sorted(ratings, key=lambda rating: (turn_sort_key(rating.turn), rating.item, rating.worker))
     for criterion in dict.fromkeys(rating.criterion for rating in ratings):
         mine = [rating for rating in ordered if rating.criterion == criterion]
@@ -248,7 +249,7 @@ def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, 
 
 
 def _units(turns: Sequence[str], unit: Unit) -> Units:
-    """The unit of every item, by its turn: items of one turn are never independent."""
+    """Return the sampling unit of each item, at least its turn: items of one turn are never independent."""
     units = units_of(turns, unit)
     if units.kind == "conversation":
         return units

@@ -1,4 +1,4 @@
-"""Agreement of annotators: the snippets they chose, or the ratings they gave."""
+"""``robustcs agreement``: agreement of annotators on snippets or ratings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Texts = dict[TextKey, AnnotatedText]
 
 @dataclass(frozen=True)
 class ComparedSnippets:
-    """The result, and the texts that it is about; references as they were compared, cut to sentences where that was done."""
+    """The result and the compared texts. ``references`` are cut to sentences if the texts are sentences."""
 
     result: SnippetAgreement
     texts: Texts
@@ -43,13 +43,16 @@ def _files(project: Project) -> AgreementFiles:
 
 
 def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
-    """How far do annotators agree, on snippets or on ratings?
+    """Measure how well annotators agree on snippets or on ratings.
 
-    FILE... are snippet annotations of paragraphs or of sentences, or choices of sentences (CSV of MTurk or Prolific as
-    CAsT-snippets has them, or JSONL with turn, passage, worker, and text, snippets or sentences, chosen), or ratings (CSV or
-    JSONL with item, worker, grade, and turn and criterion where there are several). Several files are taken together; each row
-    is one annotation by one annotator. References of paragraphs are cut to sentences where sentences were annotated. Where no
-    FILE is given, those of [agreement] in robustcs.toml are taken: its snippets, or its ratings where it has no snippets.
+    FILE... contain snippets selected in paragraphs or sentences, selections of whole sentences, or ratings. Several files are
+    combined. Each row is one annotation by one annotator. Without FILE, the command uses [agreement] in robustcs.toml: its
+    snippets, or its ratings if it has no snippets.
+
+    Snippets and selections are CSV of MTurk or Prolific as in CAsT-snippets, or JSONL with turn, passage, worker, and either
+    text and snippets, or sentences and chosen. References of paragraphs are cut to sentences if sentences were annotated.
+
+    Ratings are CSV or JSONL with item, worker, grade, and optionally turn and criterion.
 
     Examples:
       robustcs agreement
@@ -63,19 +66,19 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
 
 
 def compare_snippets(workspace: Workspace) -> ComparedSnippets:
-    """How much of what annotators chose they chose together, and how close they are to the references.
+    """Compare the snippets of the project's annotators with each other and with the references.
 
-    Raises :class:`UsageError` without snippets, :class:`InputError` for a broken file.
+    Raises :class:`UsageError` without snippets, :class:`InputError` for an invalid file.
     """
     files = _files(workspace.project)
     if not files.snippets:
-        raise UsageError("no-annotations", "no snippets are given", "write [agreement] with snippets = …")
+        raise UsageError("no-annotations", "no snippets are given", "add snippets = … under [agreement] in robustcs.toml")
     texts, told = _read(workspace, "annotations", files.snippets)
     references, more = _read(workspace, "reference", files.reference)
     told += more
     numbers = {len(text.annotations) for text in texts.values()}
     if len(numbers) > 1:
-        told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k goes over the texts with at least k")
+        told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k uses the texts with at least k annotators")
     turns = len({turn for turn, _ in texts})
     evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
     result = snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
@@ -94,13 +97,13 @@ def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts
 
 
 def compare_ratings(workspace: Workspace) -> RatingAgreement:
-    """How far raters agree, criterion by criterion.
+    """Compute the agreement of the project's raters by criterion.
 
-    Raises :class:`UsageError` without ratings, :class:`InputError` for a broken file.
+    Raises :class:`UsageError` without ratings, :class:`InputError` for an invalid file.
     """
     files = _files(workspace.project)
     if not files.ratings:
-        raise UsageError("no-ratings", "no ratings are given", "write [agreement] with ratings = …")
+        raise UsageError("no-ratings", "no ratings are given", "add ratings = … under [agreement] in robustcs.toml")
     ratings: list[Rating] = []
     notes: list[str] = []
     for path in files.ratings:
@@ -121,18 +124,18 @@ def _run(
     majority: Count | None,
     html: File | None,
 ) -> None:
-    """Run it for the command line.
+    """Run the command.
 
     majority
-        How many annotators make a majority (default: more than half of those of the text or item).
+        Number of annotators that make a majority (default: more than half of the annotators of the text or item).
 
     html
-        Write a page with all tables and, for snippets, every text with its layers.
+        Write a page with all tables. For snippets, it shows every text with one layer per annotator.
     """
     known = _files(call.project).given(**({} if majority is None else {"majority": majority}))
     chosen = _chosen(known, files, call.given["reference"])
     if not chosen.snippets and call.given["reference"]:
-        raise UsageError("no-snippets", "--reference is about snippets, and these files hold ratings", "leave it out")
+        raise UsageError("no-snippets", "--reference needs snippets, but these files contain ratings", "remove --reference")
     workspace = call.workspace(replace(call.project, agreement=chosen))
     result: Result
     page: tuple[Block, ...] = ()
@@ -149,18 +152,18 @@ def _run(
     if not html or call.given["output"] or call.given["format"]:
         call.emit(workspace, result, blocks)
     if chosen.snippets and chosen.ratings:
-        call.tell("the ratings of [agreement] are another question: name their files to see them")
+        call.tell("[agreement] also has ratings; to compare them, name their files")
 
 
 def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str]) -> AgreementFiles:
-    """The files of the call, else those of the project."""
+    """Return the files of the call, else those of the project."""
     references = {"reference": tuple(map(Path, reference))} if reference else {}
     if files:
         columns, paths = columns_of(files[0]), tuple(map(Path, files))
         of_ratings = (is_ratings(columns) or is_rating_sheet(columns)) and not is_annotations(columns)
         return known.given(**{"ratings" if of_ratings else "snippets": paths}, **references)
     if not (known.snippets or known.ratings):
-        advice = "name their files, or write [agreement] with snippets or ratings in robustcs.toml"
+        advice = "name their files, or add snippets or ratings under [agreement] in robustcs.toml"
         raise UsageError("no-inputs", "no annotations are given", advice)
     return known.given(snippets=known.snippets, ratings=known.ratings, **references) if reference else known
 
@@ -177,22 +180,24 @@ def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: W
 COMMAND = command(ask, ("agreement.reference", *UNIT, *SEED), retrieves=False, run=_run)
 
 
-#: Texts shown with what everybody chose in them, those with the least agreement.
+#: Number of texts with layers in the report: those with the lowest agreement.
 _TEXTS = 10
 
 _READING_SNIPPETS = (
-    "How to read it: J is the part of all chosen characters that every annotator chose, J_k the part that at least k did. Low"
-    " values are usual, because people choose different passages of a text; compare with other data of the same kind."
+    "How to read it: J is the share of all selected characters that every annotator selected; J_k is the share that at least k"
+    " annotators selected. Low values are usual, because annotators select different parts of a text. Compare them with similar"
+    " data."
 )
 _READING_RATINGS = (
-    "How to read it: κ and alpha are 1 for full agreement and 0 for that of chance. Fleiss' κ takes every difference for a"
-    " disagreement; ordinal alpha minds near ratings less, so a large gap between the two means that raters differ by one step."
+    "How to read it: κ and alpha are 1 for full agreement and 0 for chance agreement. Fleiss' κ counts every difference as a"
+    " disagreement; ordinal alpha penalizes near ratings less. If alpha is much larger than κ, raters mostly differ by one"
+    " step."
 )
 
 
 def _part(kind: str, key: str) -> Callable[[Project], Project]:
     def part(project: Project) -> Project:
-        needs(getattr(_files(project), kind), key, f"no {kind}", f"name them with [agreement] {kind} = …")
+        needs(getattr(_files(project), kind), key, f"no {kind}", f"add {kind} = … under [agreement]")
         return only(project, ("agreement", "policy", "seed"))
 
     return part
@@ -214,7 +219,7 @@ def _ratings(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "snippets", "Do annotators choose the same snippets?", ("jaccard", "reference", "workers"),
+        "snippets", "Do annotators select the same snippets?", ("jaccard", "reference", "workers"),
         _part("snippets", "no-annotations"), given=lambda project: bool(_files(project).snippets), answer=_snippets,
     ),
     Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part("ratings", "no-ratings"),

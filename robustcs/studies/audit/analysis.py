@@ -1,4 +1,4 @@
-"""Can this judge be trusted? People's judgments beside those of a model, of a second person, or of another year."""
+"""Compare judges with human judgments: those of a model, a second person, or another year."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from robustcs.studies.audit.systems import (
 
 #: The slice of all pairs.
 ALL = "all"
-#: A run has found what stands in its top.
+#: A run has found a passage if it ranks it in this top.
 FOUND = 10
-#: Grades of a scale beyond which a table of both grades is none.
+#: Largest range of a scale; longer ones make no readable table of both grades.
 _LONGEST_SCALE = 20
-#: Grades apart from which a pair is a conflict.
+#: Smallest difference of two grades that is a conflict.
 _FAR = 2
 
 Numbers = npt.NDArray[np.int64]
@@ -51,57 +51,57 @@ Mask = npt.NDArray[np.bool_]
 Rows = list[tuple[Any, ...]]
 
 AGREEMENT = table(
-    "agreement", "How far a judge agrees with people on the pairs that both judged; intervals for other topics of this kind.",
-    text("judge", header="Judge"), count("pairs", "that both judged"),
-    *share("agree", "pairs with the same grade").between("agree_low", "agree_high"),
+    "agreement", "Agreement of a judge with human judgments on the pairs that both judged. Intervals are clustered by units.",
+    text("judge", header="Judge"), count("pairs", "judged by both"),
+    *share("agree", "pairs with equal grades").between("agree_low", "agree_high"),
     *number("kappa", "Cohen's, on all grades", "κ").between(),
     *number("kappa_weighted", "Cohen's, quadratic weights", "κ weighted").between("kappa_weighted_low", "kappa_weighted_high"),
-    *number("kappa_level", "Cohen's, relevant or not at the relevance level", "κ level").between(
+    *number("kappa_level", "Cohen's, relevant or not by the relevance level", "κ level").between(
         "kappa_level_low", "kappa_level_high"),
     *number("alpha", "Krippendorff's, ordinal", "α").between("alpha_low", "alpha_high"),
-    count("units", "conversations, or turns, that the intervals rest on"),
-    count("human_only", "pairs that people judged and the judge did not", "only people", "pairs"),
-    count("judge_only", "pairs that the judge judged and people did not", "only judge", "pairs"),
+    count("units", "conversations or turns behind the intervals"),
+    count("human_only", "pairs without a label of the judge", "human only", "pairs"),
+    count("judge_only", "pairs without a human judgment", "judge only", "pairs"),
     count("unlabelled", "rows of the file without a grade", "no grade", "rows"),
-    count("fallback", "answers that a parser could not read; no grades", "not read", "rows"),
-    count("unknown", "labels for texts that no turn or passage has", "unknown text", "rows"),
-    count("off_scale", "labels off the scale", "off scale", "rows"), text("note", "what must be known beside the numbers"),
+    count("fallback", "answers that the judge's parser could not read; they have no grade", "unreadable", "rows"),
+    count("unknown", "labels for texts of no known turn or passage", "unknown text", "rows"),
+    count("off_scale", "labels off the scale", "off scale", "rows"), text("note", "caveats of the numbers"),
 )  # fmt: skip
 CONFUSION = table(
-    "confusion", "The pairs that both judged, by both grades.",
-    text("judge", header="Judge"), count("human", "grade of the people", "people"), count("model", "grade of the judge"),
+    "confusion", "Number of pairs by human grade and grade of the judge.",
+    text("judge", header="Judge"), count("human", "human grade"), count("model", "grade of the judge"),
     count("count", "pairs"),
 )  # fmt: skip
 BIAS = table(
-    "bias", "In which direction a judge errs: all pairs, by the depth of the turn, and by the runs that found the passage.",
-    text("judge", header="Judge"), text("slice", "all, depth N, or found by GROUP (in the top 10)", "Pairs"),
-    share("human_share", "of the pairs that people call relevant", "people", "relevant"),
-    share("judge_share", "of the pairs that the judge calls relevant", "judge", "relevant"),
-    *number("ratio", "judge_share over human_share; null where people call nothing relevant").rounded(2).between(
+    "bias", "Direction of a judge's errors over all pairs, by the depth of the turn, and by the runs that found the passage.",
+    text("judge", header="Judge"), text("slice", "all, depth N, or found by GROUP (in the top 10)", "Subset"),
+    share("human_share", "pairs that are relevant by human judgment", "human", "relevant"),
+    share("judge_share", "pairs that are relevant by the judge", "judge", "relevant"),
+    *number("ratio", "judge_share divided by human_share; null if human_share is 0").rounded(2).between(
         "ratio_low", "ratio_high"),
-    *difference("mean_difference", "mean grade of the judge minus that of the people", "judge − people").rounded(2).between(),
-    count("pairs"), count("units"), text("note", "what must be known beside the numbers"),
+    *difference("mean_difference", "mean grade of the judge minus mean human grade", "judge − human").rounded(2).between(),
+    count("pairs"), count("units"), text("note", "caveats of the numbers"),
 )  # fmt: skip
 OFF_SCALE = table(
-    "off_scale", "Grades off the scale of the people's judgments; no rows where there are none.",
-    text("judge", header="Judge"), count("grade"), count("count", "labels with it", "labels"),
-    flag("kept", "were they clipped to the scale? else they were dropped", "clipped"),
+    "off_scale", "Grades off the scale of the human judgments. No rows if there are none.",
+    text("judge", header="Judge"), count("grade"), count("count", "labels with this grade", "labels"),
+    flag("kept", "clipped to the scale (true) or dropped (false)", "clipped"),
 )  # fmt: skip
 CONFLICTS = table(
-    "conflicts", "Pairs whose two grades lie at least two apart, the furthest first: worth reading.",
-    text("judge", header="Judge"), text("turn"), text("document"), count("human", "grade of the people", "people"),
-    count("model", "grade of the judge", "judge"), count("difference", "judge minus people"),
+    "conflicts", "Pairs whose human grade and grade of the judge differ by at least two, largest difference first.",
+    text("judge", header="Judge"), text("turn"), text("document"), count("human", "human grade"),
+    count("model", "grade of the judge", "judge"), count("difference", "judge minus human"),
 )  # fmt: skip
 BETWEEN = table(
-    "judge_conflicts", "Pairs that two judges see otherwise: grades at least two apart, the furthest first.",
-    text("first", "a judge"), text("second", "another"), text("turn"), text("document"),
+    "judge_conflicts", "Pairs whose grades by two judges differ by at least two, largest difference first.",
+    text("first", "a judge"), text("second", "another judge"), text("turn"), text("document"),
     count("first_grade", header="first"), count("second_grade", header="second"), count("difference", "first − second"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Audit(Result):
-    """Every judge beside the people."""
+    """The comparison of each judge with the human judgments."""
 
     study = "audit"
     declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS, CONFLICTS, BETWEEN)
@@ -120,18 +120,18 @@ class Audit(Result):
 
 @dataclass(frozen=True, eq=False)
 class Common:
-    """The n pairs that people and a judge judged.
+    """The n pairs with a human judgment and a label of the judge.
 
     human, model
         int64[n]: the grades.
     units
-        The unit of every pair.
+        The sampling unit of each pair.
     slices
-        Name → bool[n]: parts of the pairs.
+        Name → bool[n]: subsets of the pairs.
     scale
         The lowest and the highest grade.
     level
-        The grade from which a passage is relevant.
+        The relevance level.
     """
 
     human: Numbers
@@ -148,7 +148,7 @@ class Common:
 
     @property
     def cells(self) -> Floats:
-        """float64[K, V²]: how often each unit has each couple of grades."""
+        """float64[K, V²]: number of pairs by sampling unit and combination of grades."""
         width = len(self.grades)
         cell = (self.human - self.scale[0]) * width + self.model - self.scale[0]
         found = np.bincount(self.units.codes * width**2 + cell, minlength=self.units.count * width**2)
@@ -156,14 +156,15 @@ class Common:
 
 
 def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evaluated: Evaluated, seed: int) -> Audit:
-    """Hold every judge against the people; ``clipped``: were grades off the scale clipped? else they were dropped.
+    """Compare each judge with the human judgments; ``clipped``: grades off the scale were clipped, not dropped.
 
-    Raises :class:`UsageError` for a scale that is none, and where a judge and the people have neither pairs nor systems in
-    common.
+    Raises :class:`UsageError` for a scale that is too long, and if a judge and the human judgments have neither pairs nor
+    several systems in common.
     """
     lowest, highest = judged.scale
     if highest - lowest > _LONGEST_SCALE:
-        raise UsageError("long-scale", f"grades go from {lowest} to {highest}", "judge on a scale of a few grades")
+        most = f"at most {_LONGEST_SCALE + 1} grades are supported"
+        raise UsageError("long-scale", f"grades range from {lowest} to {highest}; {most}", "map them to a shorter scale")
     pool, seen = judged.pool, np.zeros(len(judged.pool.turns), dtype=bool)
     rows: dict[str, Rows] = {spec.name: [] for spec in Audit.declared}
     notes = list(evaluated.notes)
@@ -174,9 +175,9 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         paired = bool(both.any())
         if not paired:
             if len(pool.names) < 2:
-                advice = "check that their ids belong together; different topics need runs of several systems"
-                raise UsageError("no-common-pairs", f"{name} and the people judged no pair in common", advice)
-            notes.append(f"{name} and the people judged no pair in common: only the ranking of systems is compared")
+                advice = "check the turn and passage ids; to compare different topics, give runs of several systems"
+                raise UsageError("no-common-pairs", f"{name} and the human judgments have no pair in common", advice)
+            notes.append(f"{name} and the human judgments have no pair in common: only the ranking of systems is compared")
         common = _common(judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated)
         found, pairs = agreement(common, seed), len(common.human)
         alone = [int((side[:-1] > UNJUDGED).sum()) - pairs for side in sides]
@@ -210,7 +211,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
 
 
 def _ids(pool: RunPool, pairs: Mask) -> list[tuple[str, str]]:
-    """Turn and document of every pair that ``pairs`` (bool[N + 1]) chooses."""
+    """Return turn and document of each pair selected by ``pairs`` (bool[N + 1])."""
     documents = pool.documents.take(pa.array(pool.pair_documents[pairs[:-1]])).to_pylist()
     return [(pool.turns[row], document) for row, document in zip(pool.pair_turns[pairs[:-1]], documents, strict=True)]
 
@@ -220,7 +221,7 @@ def _named(pool: RunPool, turns: Mask) -> list[str]:
 
 
 def _turns_of(pool: RunPool, grades: Grades) -> Mask:
-    """bool[T]: the turns that have a judgment."""
+    """Return bool[T]: the turns that have a judgment."""
     return np.isin(np.arange(len(pool.turns)), pool.pair_turns[grades[:-1] > UNJUDGED])
 
 
@@ -235,7 +236,7 @@ def _common(judged: JudgedPool, graded: Sequence[Numbers], both: Mask, evaluated
     groups = np.array(run_groups(pool), dtype=np.int64)
     for group in dict.fromkeys(groups.tolist()):
         members = [name for name, own in zip(pool.names, groups, strict=True) if own == group]
-        more = f" and {len(members) - 1} like it" if len(members) > 1 else ""
+        more = f" and {len(members) - 1} similar" if len(members) > 1 else ""
         slices[f"found by {members[0]}{more}"] = found[groups == group].any(axis=0)
     if pool.names:
         slices["found by none"] = ~found.any(axis=0)
@@ -243,7 +244,7 @@ def _common(judged: JudgedPool, graded: Sequence[Numbers], both: Mask, evaluated
 
 
 def agreement(common: Common, seed: int) -> dict[str, Estimate]:
-    """The coefficients of agreement by the name of their column, each with its interval by units."""
+    """Return the coefficients of agreement by column name, each with its interval over units."""
     cells, grades, noun = common.cells, common.grades, common.units.kind
     width = len(grades)
     relevant = np.stack([grades < common.level, grades >= common.level], axis=1).astype(np.float64)
@@ -255,7 +256,7 @@ def agreement(common: Common, seed: int) -> dict[str, Estimate]:
         return cohen_of(2)((relevant.T @ square(sums) @ relevant).reshape(*sums.shape[:-1], 4))
 
     def ordinal(sums: Floats) -> Floats:
-        # two ratings of a pair coincide in both orders
+        # Krippendorff's alpha counts both orders of the two grades of a pair
         return alpha_of(grades, "ordinal")((square(sums) + square(sums).swapaxes(-1, -2)).reshape(sums.shape))
 
     statistics: dict[str, Statistic] = {
@@ -266,13 +267,13 @@ def agreement(common: Common, seed: int) -> dict[str, Estimate]:
 
 
 def confusion_rows(judge: str, common: Common) -> Rows:
-    """Every couple of grades of the scale, those that never occur included."""
+    """Return the number of pairs for every combination of grades of the scale, zeros included."""
     couples = [(human, model) for human in common.grades.tolist() for model in common.grades.tolist()]
     return [(judge, *couple, int(pairs)) for couple, pairs in zip(couples, common.cells.sum(axis=0), strict=True)]
 
 
 def conflict_rows(names: tuple[str, ...], ids: Sequence[tuple[str, str]], one: Numbers, other: Numbers, sign: int) -> Rows:
-    """The pairs that two sides see quite otherwise, the furthest apart first; the difference is ``sign`` (other − one)."""
+    """Return the pairs whose grades differ by at least two, largest difference (``sign`` (other − one)) first."""
     apart = sign * (other - one)
     far = np.flatnonzero(np.abs(apart) >= _FAR)
     order = far[np.argsort(-np.abs(apart[far]), kind="stable")]
@@ -280,10 +281,10 @@ def conflict_rows(names: tuple[str, ...], ids: Sequence[tuple[str, str]], one: N
 
 
 def bias_rows(judge: str, common: Common, seed: int) -> Rows:
-    """Shares called relevant, their ratio, and the mean difference of grades in every slice that has pairs.
+    """Return the shares of relevant pairs, their ratio, and the mean difference of grades for each slice with pairs.
 
-    Intervals are inverted sign-flip tests of whole units: of the mean difference, and of the judge's relevant pairs relative to
-    those of the people.
+    Intervals are inverted sign-flip tests of whole units: for the mean difference, and for the judge's relevant pairs relative
+    to the pairs that are relevant by human judgment.
     """
     slices = {ALL: np.ones(len(common.human), dtype=bool), **common.slices}
     masks = np.array([mask for mask in slices.values() if mask.any()])
@@ -304,7 +305,7 @@ def bias_rows(judge: str, common: Common, seed: int) -> Rows:
 def _scores(
     judged: JudgedPool, sides: Sequence[Grades], measures: Sequence[Measure], evaluated: Evaluated
 ) -> Iterator[tuple[str, Scored, Scored]]:
-    """Every measure with the systems' scores under people and under the judge, each over the turns that it judged."""
+    """Yield each measure with the systems' scores under human judgments and under the judge, each over its judged turns."""
     pool = judged.pool
     scores, units = [], []
     for side in sides:

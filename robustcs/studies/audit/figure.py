@@ -1,4 +1,4 @@
-"""A judge beside people as a figure: both grades, the direction of the errors, and the systems under both."""
+"""Draw a judge compared with human judges: both grades, the bias, and the scores of the systems."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import Audit
 
 _COLOUR, _OTHER = "#0b3a66", "#cf5c0c"
-# Measures of the page, in inches.
+# Lengths in inches.
 _ROW, _SQUARE, _EDGE = 0.14, 1.45, 0.8
-_NAME = 26  # characters of a slice's name
+_NAME = 26  # maximum length of a slice's name, in characters
 
 
 def audit_figure(result: Audit, judges: Sequence[str]) -> Figure:
-    """One row per judge: confusion, bias on the same axis for all, and systems where there are runs; in a column bias below."""
+    """Draw one row per judge: both grades, bias (same axis for all judges), and systems if there are runs.
+
+    In a narrow column, bias is below.
+    """
     narrow = page_width() <= COLUMN_WIDTH
     right = ["systems"] if len(result.means) else []
     layout = [["confusion", *(right or ".")], ["bias", "bias"]] if narrow else [["confusion", "bias", *right]]
@@ -55,7 +58,7 @@ def _confusion(axes: Axes, confusion: pd.DataFrame) -> None:
     size = len(shares)
     axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal", anchor="N")
     for row, column in np.ndindex(shares.shape):
-        share = float(shares[row, column])  # of the ground of the page, so that it follows the page's colours
+        share = float(shares[row, column])  # as opacity, so that the figure follows the page's colours
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_COLOUR, alpha=share, linewidth=0))
         colour = "white" if share > 0.6 else INK
         axes.text(column, row, f"{counts.iat[row, column]}", ha="center", va="center", fontsize=letters(5.5), color=colour)
@@ -63,7 +66,7 @@ def _confusion(axes: Axes, confusion: pd.DataFrame) -> None:
     axes.set_yticks(np.arange(size), list(map(str, counts.index)))
     axes.tick_params(length=0)
     axes.set_xlabel("grade of the judge", labelpad=1)
-    axes.set_ylabel("of people", labelpad=1)
+    axes.set_ylabel("human grade", labelpad=1)
 
 
 def _bias(axes: Axes, bias: pd.DataFrame) -> None:
@@ -76,7 +79,7 @@ def _bias(axes: Axes, bias: pd.DataFrame) -> None:
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=5)
     axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.4)
-    axes.set_xlabel("mean grade, judge − people", labelpad=2)
+    axes.set_xlabel("mean grade, judge − human", labelpad=2)
 
 
 def _systems(axes: Axes, means: pd.DataFrame, reversals: pd.DataFrame) -> None:
@@ -91,6 +94,6 @@ def _systems(axes: Axes, means: pd.DataFrame, reversals: pd.DataFrame) -> None:
     axes.plot(scores["human"], scores["model"], "o", color=_COLOUR, markersize=3)
     axes.set(xlim=limits, ylim=limits, aspect="equal", anchor="N")
     axes.locator_params(nbins=4)
-    axes.set_xlabel("under people", labelpad=2)
+    axes.set_xlabel("under human judgments", labelpad=2)
     axes.set_ylabel("under the judge", labelpad=1)
     axes.set_title(one_line(measure_label(metric)), loc="left")

@@ -1,4 +1,4 @@
-"""What an audit found, as verdicts and sentences."""
+"""Findings of an audit, as verdicts and sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robustcs.wording import counted, verb
 
 
 def verdicts(result: Audit) -> tuple[Verdict, ...]:
-    """Return the agreement of the judge that is closest to people, and the bias of the one that is furthest from them."""
+    """Return the agreement of the judge closest to human judgments, and the bias of the most biased judge."""
     found = result.agreement[result.agreement["kappa"].notna()]
     if not len(found):
         return ()
@@ -47,7 +47,7 @@ def verdicts(result: Audit) -> tuple[Verdict, ...]:
 
 
 def audit_findings(result: Audit) -> tuple[str, ...]:
-    """Return the bias, the agreement and the pairs of systems of each judge; the furthest from people first."""
+    """Return the bias, the agreement and the pairs of systems of each judge, largest bias first."""
     bias = result.bias[result.bias["slice"] == ALL].set_index("judge")
     found = result.agreement.set_index("judge")
     order = sorted(found.index, key=lambda name: -abs((bias["judge_share"] - bias["human_share"]).get(name, 0.0)))
@@ -55,7 +55,7 @@ def audit_findings(result: Audit) -> tuple[str, ...]:
 
 
 def _about(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> str:
-    sentences = [f"{name} graded other passages than the human judges."]
+    sentences = [f"{name} and the human judges graded different passages."]
     if name in bias.index:
         sentences = [f"{name} {_bias(bias.loc[name])}."]
         sentences.append(
@@ -66,7 +66,7 @@ def _about(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> st
 
 
 def verdict(row: Any) -> str:
-    """Return ``overrates`` or ``underrates`` where the interval of the ratio of relevant passages excludes 1; else nothing."""
+    """Return ``overrates`` or ``underrates`` if the interval of the ratio of relevant passages excludes 1, else nothing."""
     return "overrates" if row["ratio_low"] > 1 else "underrates" if row["ratio_high"] < 1 else ""
 
 
@@ -92,14 +92,14 @@ def _systems(result: Audit, name: str) -> list[str]:
         return []
     metric = headline_measure(own["metric"])
     row = own[own["metric"] == metric].iloc[0]
-    turned, significant, people = int(row["reversed"] + row["swapped"]), int(row["reversed"]), int(row["human_apart"])
+    turned, significant, human = int(row["reversed"] + row["swapped"]), int(row["reversed"]), int(row["human_apart"])
     text = f"by {measure_label(metric)}, {turned or 'none'} of {counted(int(row['pairs']), 'pair')} of systems"
     text += f" {verb(max(turned, 1), 'changes', 'change')} order"
     if turned:
         text += f", {significant or 'none'} of them significantly"
-    if not people:
+    if not human:
         return [text]
     pairs = result.reversals[(result.reversals["judge"] == name) & (result.reversals["metric"] == metric)]
     other_way = int(((pairs["change"] == "reversed") & (pairs["human_p_corrected"] <= ALPHA)).sum())
-    kept = people - int(row["lost"]) - other_way
-    return [text, f"of {counted(people, 'pair')} that human judges separate significantly, the judge confirms {kept or 'none'}"]
+    kept = human - int(row["lost"]) - other_way
+    return [text, f"of {counted(human, 'pair')} that human judges separate significantly, the judge confirms {kept or 'none'}"]

@@ -1,4 +1,4 @@
-"""A judge's agreement, bias and reversals as tables and one figure."""
+"""Show a judge's agreement, bias and reversals as tables and a figure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from robustcs.studies.audit.findings import verdict
 from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, sentences, verb
 
-#: Judges that are shown one by one and in the overview, and rows of tables that grow with pairs; JSON and CSV have all.
+#: Maximum numbers of judges with details, of judges in the overview, and of rows for pairs; JSON and CSV contain all.
 _JUDGES, _BEST, _SHOWN = 3, 10, 10
 _METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "rbo": "RBO"}
 
 
 def show(result: Audit) -> tuple[Block, ...]:
-    """All judges in one table each of agreement, bias and rankings; for a few judges what lies behind them."""
+    """Return tables of agreement, bias and rankings over all judges; details only for a few judges."""
     blocks: list[Block] = [_agreement(result)]
     judges = list(result.bias["judge"].unique())
     if judges:
@@ -26,23 +26,24 @@ def show(result: Audit) -> tuple[Block, ...]:
         blocks.append(
             wide_table(
                 result, "confusion", "Which grades does the judge give?", ["judge", "human"], "model", ["count"],
-                "Pairs that people and judge graded.", group="grade of the judge", by="judge",
+                "Number of pairs by human grade (rows) and grade of the judge (columns).",
+                group="grade of the judge", by="judge",
             )
         )  # fmt: skip
         if (result.bias["slice"] != ALL).any():
             blocks.append(_slices(result))
     if len(result.systems):
         blocks += [_systems(result), _conclusions(result)]
-    far = "Grades at least two apart, the furthest first."
+    far = "Grades that differ by at least two, largest difference first."
     parts: tuple[tuple[str, str, list[Shown], str], ...] = (
-        ("reversals", "Where does the judge say something else?",
+        ("reversals", "Which comparisons of systems change?",
          ["judge", "metric", "first", "second", *(result.spec("reversals").field(f"{side}_difference").bare
                                                   for side in ("human", "judge")), "change"],
-         "First minus second. Reversed: opposite order, significant under at least one; swapped: under neither; lost:"
-         " significant under people alone; gained: under the judge alone."),
-        ("conflicts", "Which passages do judge and people see otherwise?",
+         "First minus second. Reversed: opposite order, significant under at least one; swapped: opposite order, significant"
+         " under neither; lost: significant only under human judgments; gained: significant only under the judge."),
+        ("conflicts", "On which passages do the judge and human judges differ most?",
          ["judge", "turn", "document", "human", "model"], far),
-        ("judge_conflicts", "Which passages do two judges see otherwise?",
+        ("judge_conflicts", "On which passages do two judges differ most?",
          ["first", "second", "turn", "document", "first_grade", "second_grade"], far),
         ("off_scale", "Grades off the scale", ["judge", "grade", "count", "kept"], ""),
     )  # fmt: skip
@@ -50,7 +51,7 @@ def show(result: Audit) -> tuple[Block, ...]:
         rows = result.tables[name]
         if name == "judge_conflicts":
             rows = rows.sort_values("difference", key=abs, ascending=False, kind="stable")
-        cut = f" The first {_SHOWN} of {counted(len(rows), 'row')}; JSON and CSV have all." if len(rows) > _SHOWN else ""
+        cut = f" First {_SHOWN} of {counted(len(rows), 'row')}; JSON and CSV contain all." if len(rows) > _SHOWN else ""
         if len(rows):
             blocks.append(result_table(result, name, caption, columns, note + cut, rows=rows.head(_SHOWN)))
     return tuple(blocks)
@@ -59,16 +60,17 @@ def show(result: Audit) -> tuple[Block, ...]:
 def _agreement(result: Audit) -> Table:
     bare = [result.spec("agreement").field(name).bare for name in ("kappa_weighted", "kappa_level", "alpha")]
     notes = [
-        f"κ: Cohen's, on all grades, with its interval for other {result.evaluated.unit}s of this kind; weighted: by squared"
-        f" distance; level: relevant (≥ {result.evaluated.policy.relevance_level}) or not. α: Krippendorff's, ordinal."
+        f"κ: Cohen's κ on all grades, 95% CI clustered by {result.evaluated.unit}; weighted: quadratic weights; level: relevant"
+        f" (≥ {result.evaluated.policy.relevance_level}) or not. α: Krippendorff's, ordinal."
     ]
     for row in result.agreement.itertuples():
         if row.human_only or row.judge_only:
-            notes.append(f"{row.judge}: {row.human_only:,} more pairs judged by people alone, {row.judge_only:,} by the judge.")
+            alone = f"{row.judge_only:,} labels without a human judgment, {row.human_only:,} human judgments without a label"
+            notes.append(f"{row.judge}: {alone}.")
         if row.note:
             notes.append(f"{row.judge}: {row.note}.")
     columns: list[Shown] = ["judge", "pairs", result.spec("agreement").field("agree").bare, "kappa", *bare]
-    return result_table(result, "agreement", "How far does the judge agree with people?", columns, " ".join(notes))
+    return result_table(result, "agreement", "How well does the judge agree with human judges?", columns, " ".join(notes))
 
 
 def _bias(result: Audit) -> Table:
@@ -76,41 +78,41 @@ def _bias(result: Audit) -> Table:
     told = [verdict(row) for _, row in rows.iterrows()]
     over, under = (told.count(which) for which in ("overrates", "underrates"))
     note = (
-        f"Relevant: grade ≥ {result.evaluated.policy.relevance_level}; ratio: judge over people. Judge − people: of the mean"
-        f" grades. Beyond chance, {over} of {counted(len(rows), 'judge')} {verb(over, 'overrates', 'overrate')} and {under}"
-        f" {verb(under, 'underrates', 'underrate')}."
+        f"Relevant: grade ≥ {result.evaluated.policy.relevance_level}. Ratio: judge / human. Judge − human: difference of the"
+        f" mean grades. {over} of {counted(len(rows), 'judge')} significantly {verb(over, 'overrates', 'overrate')} relevance,"
+        f" {under} {verb(under, 'underrates', 'underrate')} it."
     )
     columns = ["judge", "human_share", "judge_share", "ratio", "mean_difference"]
-    return result_table(result, "bias", "In which direction does the judge err?", columns, note, rows=rows)
+    return result_table(result, "bias", "Does the judge over- or underrate relevance?", columns, note, rows=rows)
 
 
 def _whole(result: Audit) -> pd.DataFrame:
-    """The rows of table ``bias`` on all pairs."""
+    """Return the rows of table ``bias`` on all pairs."""
     return result.bias[result.bias["slice"] == ALL]
 
 
 def _slices(result: Audit) -> Table:
-    """All slices of every judge."""
+    """Return the bias of each judge by slice."""
     names = result.bias["slice"]
     rows = result.bias.assign(slice=names.str.removeprefix("found by "), part=result.bias["judge"] + names.str.split().str[0])
     columns: list[Shown] = ["judge", "slice", "pairs", "human_share", "judge_share", "mean_difference"]
-    note = f"By the depth of the turn, and by the runs that have the passage in their top {FOUND}."
+    note = f"By the depth of the turn, and by the runs with the passage in their top {FOUND}."
     return result_table(result, "bias", "Where does the judge err?", columns, note, rows=rows, by="part", slug="bias-slices")
 
 
 def _systems(result: Audit) -> Table:
     frame = result.systems
     note = (
-        "On these topics; at least: one-sided 95 % limit for as many other ones. No upper limit is given: noise pulls the"
-        " correlation of two rankings down, so that no interval holds what it says."
+        "Value: on these topics. At least: one-sided 95% lower limit for another sample of topics of the same size. There is no"
+        " upper limit, because noise lowers the correlation of two rankings."
     )
-    apart = frame[frame["note"].str.startswith("people and")]
+    apart = frame[frame["note"].str.startswith("the human judgments and")]
     if len(apart):
         first = apart.iloc[0]
-        note += f" {', '.join(apart['judge'].unique())}: different topics, {first['turns']} of people and"
-        note += f" {first['judge_turns']} of the judge."
+        note += f" {', '.join(apart['judge'].unique())}: different topics; {counted(first['turns'], 'turn')} with human"
+        note += f" judgments, {first['judge_turns']} with labels of the judge."
     return wide_table(
-        result, "systems", "Do the systems stand in the same order?", ["judge", "metric"], "method", ["value", "ci_low"], note,
+        result, "systems", "Do the systems rank in the same order?", ["judge", "metric"], "method", ["value", "ci_low"], note,
         heads=_METHODS,
     )  # fmt: skip
 
@@ -118,28 +120,30 @@ def _systems(result: Audit) -> Table:
 def _conclusions(result: Audit) -> Table:
     columns = ["judge", "metric", "pairs", "human_apart", "judge_apart", "reversed", "swapped", "lost", "gained"]
     note = (
-        f"Significant: adjusted p ≤ {ALPHA:g} by a sign-flip test of whole {result.evaluated.unit}s, max-T over all pairs of"
-        " systems of a measure, for people and for each judge. Opposite order: significant under at least one, or neither."
+        f"Significant: adjusted p ≤ {ALPHA:g} (sign-flip test of whole {result.evaluated.unit}s, max-T over all pairs of"
+        " systems of a measure, separately under human judgments and each judge). Opposite order: significant under at least"
+        " one, or under neither."
     )
     note += sentences(result.conclusions["note"])
-    return result_table(result, "conclusions", "Which conclusions survive?", columns, note)
+    return result_table(result, "conclusions", "Which conclusions hold under the judge?", columns, note)
 
 
 def _figure(result: Audit, judges: list[str]) -> Figure:
-    words = [
-        f"{row.judge}: {number(100 * row.judge_share, 0)} % relevant, people {number(100 * row.human_share, 0)} %; mean grade"
-        f" {signed(row.mean_difference, 2)}"
+    parts = [
+        f"{row.judge}: {number(100 * row.judge_share, 0)}% relevant, human judges {number(100 * row.human_share, 0)}%;"
+        f" difference of mean grades {signed(row.mean_difference, 2)}"
         for row in _whole(result).head(len(judges)).itertuples()
     ]
     more = result.bias["judge"].nunique() - len(judges)
-    left_out = f" {counted(more, 'further judge')} in the tables." if more else ""
+    others = f" The tables contain {counted(more, 'more judge')}." if more else ""
     caption = (
-        "Judge beside people. Left: pairs by both grades, shaded by the share of a row. Middle: mean difference of grades with"
-        f" 95 % intervals, over all pairs, by depth of the turn, and by the runs that found the passage in their top {FOUND}."
+        "Judge compared with human judges. Left: pairs by both grades, shaded by the share of the row. Middle: mean difference"
+        f" of grades with 95% CI, over all pairs, by depth of the turn, and by the runs with the passage in their top {FOUND}."
     )
     if len(result.means):
-        caption += " Right: mean scores of the systems; lines join pairs that turn round."
-    return Figure("audit", caption + left_out, f"Judges beside people. {'; '.join(words)}.", lambda: _draw(result, judges))
+        caption += " Right: mean scores of the systems; lines connect pairs in opposite order."
+    words = f"Judges compared with human judges. {'; '.join(parts)}."
+    return Figure("audit", caption + others, words, lambda: _draw(result, judges))
 
 
 def _draw(result: Audit, judges: list[str]) -> Drawing:
@@ -149,24 +153,24 @@ def _draw(result: Audit, judges: list[str]) -> Drawing:
 
 
 def overview(result: Audit) -> tuple[Table | Figure, ...]:
-    """Agreement beyond chance and bias of the judges, the closest first."""
+    """Return agreement beyond chance and bias of the judges, highest agreement first."""
     found = result.agreement[result.agreement["kappa"].notna()].sort_values("kappa", ascending=False, kind="stable")
     if not len(found):
         return ()
-    cut = f" The {_BEST} closest of {counted(len(found), 'judge')}." if len(found) > _BEST else ""
+    cut = f" The {_BEST} closest of {len(found)} judges." if len(found) > _BEST else ""
     bias = result.spec("bias")
     shares: list[Shown] = [bias.field(name).called(title) for name, title in (
-        ("judge_share", "calls relevant"), ("human_share", "people"), ("ratio", "ratio"))]  # fmt: skip
+        ("judge_share", "calls relevant"), ("human_share", "human judges"), ("ratio", "ratio"))]  # fmt: skip
     of_bias = ["judge", "judge_share", "human_share", "ratio", "ratio_low", "ratio_high"]
     best = found.head(_BEST).merge(_whole(result)[of_bias], on="judge", how="left")
     note = (
-        f"Cohen's κ: 1 is full agreement, 0 that of chance; in brackets 95 % intervals for other {result.evaluated.unit}s."
-        " Ratio: passages that the judge calls relevant for each that people do."
+        f"Cohen's κ: 1 is full agreement, 0 is chance agreement; 95% CI in brackets, clustered by {result.evaluated.unit}."
+        " Ratio: share that the judge calls relevant divided by the share that human judges call relevant."
     )
-    caption = f"How close is each judge to people?{cut}"
+    caption = f"How close is each judge to human judges?{cut}"
     table = result_table(result, "agreement", caption, ["judge", "kappa", *shares], note, rows=best, slug="overview")
     words = "; ".join(f"{row.judge} {number(row.kappa, 2)}" for row in best.itertuples())
-    caption = f"Agreement of judges with people beyond chance (Cohen's κ) with 95 % intervals.{cut}"
+    caption = f"Agreement of judges with human judges beyond chance (Cohen's κ) with 95% CI.{cut}"
     return table, Figure("closest", caption, f"Cohen's κ: {words}.", lambda: _closest(best))
 
 
@@ -174,4 +178,4 @@ def _closest(rows: pd.DataFrame) -> Drawing:
     from robustcs.documents.forest import MeanPanel, forest
 
     limits = (rows[name].to_numpy() for name in ("ci_low", "kappa", "ci_high"))
-    return forest(list(rows["judge"]), [MeanPanel("Agreement with people", *limits)], "κ, 95 % interval")
+    return forest(list(rows["judge"]), [MeanPanel("Agreement with human judges", *limits)], "κ (95% CI)")

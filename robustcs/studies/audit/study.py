@@ -1,4 +1,4 @@
-"""A judge beside people: what is read, the command, and its question in the report."""
+"""``robustcs audit``: the command, and its question in the report."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Questio
 
 
 def ask(workspace: Workspace, *, off_scale: Literal["refuse", "drop", "clip"] = "refuse") -> Audit:
-    """Can this judge be trusted? A model's judgments beside those of people, on the same passages.
+    """Compare a judge with human judgments to find out whether it can be trusted.
 
-    Agreement on grades, the direction of the errors, by the depth of the turn and by the runs that found a passage, and what
-    becomes of the ranking of systems. A judge may also be a second person, or the same people at another time. Where people
-    and judge judged different topics, only the rankings of systems are compared. Without runs, agreement and bias alone.
+    The output contains the agreement on the same passages, the bias by the depth of the turn and by the runs that found a
+    passage, and the changes in the ranking of systems. A judge may be a model, a second person, or the same people at another
+    time. If the human judgments and the judge cover different topics, only the rankings of systems are compared. Without runs,
+    the output contains only agreement and bias.
 
     off_scale
-        What becomes of grades that people do not use: the file is refused, the labels are dropped, or they are clipped to the
-        nearest grade.
+        Handling of labels off the scale of the human judgments: reject the file, drop these labels, or clip them to the nearest
+        grade.
 
     Examples:
       robustcs audit
@@ -46,10 +47,10 @@ def ask(workspace: Workspace, *, off_scale: Literal["refuse", "drop", "clip"] = 
 
 COMMAND = command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))
 _READING = (
-    "How to read it: the judge graded passages that people graded too. The square shows which grades it gives where people"
-    " give another; the lines show by how much it is too kind or too strict, and whether that depends on the turn or on the"
-    " runs that found the passage. A judge that errs alike everywhere moves scores and leaves conclusions; one that is kinder"
-    " to some runs turns them round."
+    "How to read it: the judge graded passages that also have human grades. The square shows how often each pair of grades"
+    " occurs. The lines show whether the judge is too generous or too strict, and whether that depends on the turn or on the"
+    " runs that found the passage. The same bias for all runs changes scores but not conclusions; a bias in favor of some runs"
+    " can reverse conclusions."
 )
 
 

@@ -38,7 +38,7 @@ def test_tables_2_and_3_of_the_snippets_paper(shared_data: Path) -> None:
     assert reference.loc["mean", ["precision", "recall", "f1"]].astype(float).round(4).tolist() == [0.5841, 0.6117, 0.5381]
     assert round(reference.loc["majority", "f1"], 4) == 0.5972
     assert round(reference.loc["similarity", "f1"], 4) == 0.6080
-    assert reference.loc["majority", "rule"] == "characters that at least 3 of 5 annotators chose"
+    assert reference.loc["majority", "rule"] == "characters that at least 3 of 5 annotators selected"
     for row in (*result.jaccard.itertuples(), *result.reference.rename(columns={"f1": "value"}).itertuples()):
         assert row.ci_low < row.value < row.ci_high
     assert result.statistics.set_index("group").loc["annotators", "annotations"] == 550
@@ -86,10 +86,10 @@ def test_texts_may_have_different_numbers_of_annotators() -> None:
 
 
 def test_the_majority_rule_in_words() -> None:
-    assert majority_rule({3}, None) == "characters that at least 2 of 3 annotators chose"
-    assert majority_rule({2, 3}, None) == "characters that at least 2 annotators chose"
-    assert majority_rule({3, 5}, None) == "characters that more than half of the annotators chose"
-    assert majority_rule({5}, 4) == "characters that at least 4 of 5 annotators chose"
+    assert majority_rule({3}, None) == "characters that at least 2 of 3 annotators selected"
+    assert majority_rule({2, 3}, None) == "characters that at least 2 annotators selected"
+    assert majority_rule({3, 5}, None) == "characters that more than half of the annotators selected"
+    assert majority_rule({5}, 4) == "characters that at least 4 of 5 annotators selected"
 
 
 def test_one_annotator_alone_cannot_agree() -> None:

@@ -16,17 +16,17 @@ RATINGS = "agreement annotations/ratings.csv"
 def test_snippets_of_the_demo(in_demo: Command) -> None:
     out = in_demo(SNIPPETS).out
     assert max(map(len, out.splitlines())) <= 80
-    for question in ("How much of what annotators chose did they choose together?", "How close are they to the references?",
-                     "Whose annotations need a second look?", "On which texts do they agree least?"):  # fmt: skip
+    for question in ("How much do the selections of the annotators overlap?", "How close are the annotators to the references?",
+                     "Whose annotations should be checked?", "On which texts do annotators agree least?"):  # fmt: skip
         assert question in out
-    assert "Majority: characters that at least 2 of 3 annotators chose." in " ".join(out.split())
+    assert "Majority: characters that at least 2 of 3 annotators selected." in " ".join(out.split())
     assert out.endswith("4 turns · texts only, nothing is scored\n")
 
 
 def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
     bare = in_demo("agreement --format json")
     assert bare.out == in_demo(f"{SNIPPETS} --format json").out
-    assert bare.err == "the ratings of [agreement] are another question: name their files to see them\n"
+    assert bare.err == "[agreement] also has ratings; to compare them, name their files\n"
     assert in_demo("agreement --table jaccard").out == in_demo(f"{SNIPPETS} --table jaccard").out
 
 
@@ -37,7 +37,7 @@ def test_json_and_the_majority_rule(in_demo: Command) -> None:
     ]  # fmt: skip
     assert [row["k"] for row in found["tables"]["jaccard"]] == [3, 2]
     assert [row["aggregate"] for row in found["tables"]["reference"]] == ["mean", "majority", "similarity"]
-    assert found["tables"]["reference"][1]["rule"] == "characters that at least 3 of 3 annotators chose"
+    assert found["tables"]["reference"][1]["rule"] == "characters that at least 3 of 3 annotators selected"
     assert [(entry["role"], entry["rows"]) for entry in found["inputs"]] == [("annotations", 18), ("reference", 12)]
     flagged = [row for row in found["tables"]["annotations"] if row["long"] or row["outside"] or row["empty"]]
     # of three annotators, "two others" are all others
@@ -86,14 +86,14 @@ def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
     sentences = folder / "topic_1-sentence-master.csv.gz"
     err = in_demo(f"agreement {files} {sentences}", code=2).err
     assert f"sentences ({sentences}) are two tasks, and are not pooled; compare the files of each by themselves" in err
-    assert in_demo(f"agreement {sentences}").out.startswith("How much of what annotators chose")
+    assert in_demo(f"agreement {sentences}").out.startswith("How much do the selections of the annotators overlap?")
 
 
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
         (f"{RATINGS} --reference annotations/experts.jsonl", 2,
-         "robustcs: --reference is about snippets, and these files hold ratings; leave it out"),
+         "robustcs: --reference needs snippets, but these files contain ratings; remove --reference"),
         ("agreement annotations/gone.csv", 3, "annotations/gone.csv: no such file; check the path"),
         ("agreement topics.json", 3, "topics.json:"),
         ("agreement paraphrases.csv", 3, "paraphrases.csv:1: not a file of snippet annotations; write the CSV of MTurk or"),
@@ -128,7 +128,7 @@ def test_the_sentence_task_and_the_choice_of_sentences(in_copy: Command, tmp_pat
     assert [row["texts"] for row in found["reference"]] == [8, 8, 8]
     assert {row["found"]: row["texts"] for row in found["alignment"]}["verbatim"] == 8
     out = in_copy(f"agreement annotations/selected.jsonl {experts} --html page.html --format table").out
-    assert "Sentences chosen by at least k annotators" in out and max(map(len, out.splitlines())) <= 80
+    assert "Sentences selected by at least k annotators" in out and max(map(len, out.splitlines())) <= 80
     # what the experts chose stands over the sentences of the workers
     assert "reference 2: expert_2" in (tmp_path / "demo" / "page.html").read_text()
     err = in_copy("agreement annotations/selected.jsonl annotations/sentences.jsonl", code=2).err

@@ -28,7 +28,7 @@ def test_spec_14_the_sentence_task_against_experts(released: SnippetAgreement) -
     reference = released.reference.set_index("aggregate")
     assert reference["f1"].round(3).tolist() == [0.345, 0.371, 0.380]
     assert set(reference["texts"]) == {252} and set(reference["empty"]) == {58} and set(reference["units"]) == {12}
-    assert reference.loc["majority", "rule"] == "characters that at least 2 of 3 annotators chose"
+    assert reference.loc["majority", "rule"] == "characters that at least 2 of 3 annotators selected"
     # the order of the paper: mean, majority, similarity; over sentences in which an expert chose something they are higher
     over_chosen = reference["f1"] * 252 / (252 - 58)
     assert over_chosen.round(2).tolist() == [0.45, 0.48, 0.49]
@@ -72,12 +72,12 @@ def test_spans_of_a_paragraph_become_spans_of_the_sentence() -> None:
     assert [row for row in rows if row[1]] == [("verbatim", 1, 1), ("letters and digits", 1, 1), ("not found", 1, 1)]
     result = snippet_agreement(texts, paragraph(((4, 21),), ((0, 27),)), EVALUATED)
     assert result.reference["texts"].tolist() == [2, 2, 2]
-    assert "without a reference and left out of that comparison: 1 of 3 texts" in result.evaluated.notes
+    assert "no reference for 1 of 3 texts: excluded from that comparison" in result.evaluated.notes
 
 
 def test_references_of_sentences_do_not_fit_paragraphs() -> None:
     own = {("1_1", "p--0"): sentence("Wait.", ((0, 4),))}
-    with pytest.raises(UsageError, match="the annotations are of one task [(]paragraph[)], the references of another"):
+    with pytest.raises(UsageError, match="the annotations are of one task [(]paragraph[)], but the references of another"):
         snippet_agreement(paragraph(((0, 3),), ((0, 3),)), own, EVALUATED)
     assert cut_references(own, own) == (own, [])
 
@@ -100,7 +100,7 @@ def test_sentences_are_counted_and_not_their_characters() -> None:
     assert result.jaccard["value"].tolist() == pytest.approx([1 / 3, 2 / 3])
     mean, majority, _ = result.reference.itertuples()
     # the first expert chose something in sentence 0, the second in sentence 2
-    assert majority.rule == "sentences that at least 2 of 3 annotators chose"
+    assert majority.rule == "sentences that at least 2 of 3 annotators selected"
     assert (majority.precision, majority.recall) == (1 / 4, 1 / 2)
     assert mean.f1 == pytest.approx((2 / 3 + 0 + 1 + 0 + 2 / 4 + 2 / 4) / 6)
     assert result.chance["items"].tolist() == [3, 3]

@@ -29,6 +29,6 @@ def test_what_annotators_chose_together_and_against_the_references() -> None:
     texts = {(f"{number}_1", "p"): chosen(number, 10, 8, 4) for number in range(1, 5)}
     references = {(f"{number}_1", "p"): chosen(number, 4) for number in (1, 2)}
     together, against = snippet_findings(snippet_agreement(texts, references, EVALUATED))
-    assert together == "All 3 annotators chose 40.0% of the characters that any of them chose (mean over 4 texts)."
+    assert together == "All 3 annotators selected 40.0% of the characters that any of them selected (mean over 4 texts)."
     # precision 4/8, recall 1
     assert against == "The majority of the annotators reaches an F1 of 0.667 against the references (mean over 2 texts)."

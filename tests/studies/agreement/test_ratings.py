@@ -71,9 +71,9 @@ def test_other_scales_are_grouped_only_when_asked() -> None:
     assert set(rating_agreement(other, EVALUATED).stages["ratings"]) == {"given"}
     grouped = rating_agreement(other, EVALUATED, groups={"low": ("0", "1"), "high": ("3",)})
     assert set(grouped.labels["group"]) == {"low", "high", ""}
-    with pytest.raises(UsageError, match=r"rating '3' of meaning stands in no group; the groups have 0, 1"):
+    with pytest.raises(UsageError, match=r"rating '3' of meaning is in no group; add it to a group; the groups contain 0, 1"):
         rating_agreement(other, EVALUATED, groups={"low": ("0", "1")})
-    with pytest.raises(UsageError, match="a rating stands in two groups"):
+    with pytest.raises(UsageError, match="a rating is in two groups"):
         rating_agreement(other, EVALUATED, groups={"low": ("0", "1"), "high": ("1", "3")})
 
 

@@ -39,4 +39,4 @@ def test_words_have_no_ordinal_alpha_and_criteria_are_ruled_apart() -> None:
     assert [column.title for column in found["alpha"].columns[1:]] == ["nominal", "ordinal", "interval"]
     assert found["alpha"].rows[1][2:] == ("–", "–")
     assert found["stages"].rules == {4} and found["distribution"].rules == {5} and found["labels"].rules == {6}
-    assert [column.title for column in found["kappa"].columns][3:5] == ["agree", "items ≥ 40 %"]
+    assert [column.title for column in found["kappa"].columns][3:5] == ["agree", "items ≥ 40%"]

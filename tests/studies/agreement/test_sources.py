@@ -165,7 +165,7 @@ def test_sheets_of_several_raters(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert {row["unit"] for row in tables["source_kappa"]} == {"conversation"}
     assert run(["agreement", *sheets]) == 0
     out = capsys.readouterr().out
-    assert max(map(len, out.splitlines())) <= 80 and "How many are good?" in out
+    assert max(map(len, out.splitlines())) <= 80 and "How many items are in each group?" in out
     assert run(["agreement", *sheets, "--output", "figure.png"]) == 0
     # edits are read as paraphrases
     capsys.readouterr()

@@ -88,7 +88,7 @@ def test_different_topics(shared_data: Path, capfd: pytest.CaptureFixture[str]) 
     assert means["p_bm25"] == (0.445831, 0.569627) and means["NLE_P_V1andV2"] == (0.672365, 0.839900)
     assert tables["bias"] == tables["confusion"] == []
     assert tables["agreement"][0]["pairs"] == 0 and tables["agreement"][0]["kappa"] is None
-    assert "gpt4 and the people judged no pair in common: only the ranking of systems is compared" in found["notes"]
+    assert "gpt4 and the human judgments have no pair in common: only the ranking of systems is compared" in found["notes"]
     assert tables["conclusions"][0]["pairs"] == 780
     assert "no pair in common" in fail(capfd, 2, *judged)  # without runs there is nothing to compare
 

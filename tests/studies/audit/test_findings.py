@@ -72,7 +72,7 @@ def test_what_is_at_stake_orders_the_cards() -> None:
 
 def test_each_judge_has_its_bias_its_agreement_and_its_pairs() -> None:
     *_, far, near, other = told()
-    assert other == "other graded other passages than the human judges."
+    assert other == "other and the human judges graded different passages."
     assert far == (
         "far overrates relevance: it calls 2.44 times as many passages relevant as human judges do (95% CI 2.06 to 2.94). Its"
         " mean grade minus theirs is +0.41 (95% CI 0.33 to 0.52). Cohen's κ with the human judges is 0.21 (95% CI 0.15 to"
@@ -108,9 +108,9 @@ def test_without_relevant_passages_or_common_passages_nothing_is_divided() -> No
     assert closest.startswith("Judge far agrees with human judges at Cohen's κ = 0.21")
     assert "it calls 50.0% of the passages relevant, human judges none. Its mean grade minus theirs is +0.41. Cohen" in sentence
     [other] = told(agreement=[{"judge": "other"}], bias=(), conclusions=(), reversals=())
-    assert other == "other graded other passages than the human judges."
+    assert other == "other and the human judges graded different passages."
     *_, pairs = told(agreement=[{"judge": "far"}], bias=())
-    assert pairs.startswith("far graded other passages than the human judges. By NDCG@3, 3 of 10 pairs")
+    assert pairs.startswith("far and the human judges graded different passages. By NDCG@3, 3 of 10 pairs")
 
 
 def test_a_judge_that_reverses_all_confirms_nothing() -> None:
