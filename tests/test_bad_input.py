@@ -250,7 +250,7 @@ CASES = [
     Case("scores given twice", f"{SCORED} --scores qr=raw.eval", 2,
          "robustcs: two files of --scores have the same name; give each --scores a different NAME"),
     Case("unknown table", f"{RUNS} --table bin", 2,
-         "robustcs: no table is named 'bin'; there are bins, attribution, blame, answerable, tests, headroom,"
+         "robustcs: no table is named 'bin'; choose from bins, attribution, blame, answerable, tests, headroom,"
          " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices,"
          " found_slices"),
     Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
@@ -320,7 +320,7 @@ CASES = [
     Case("report in another form", f"report {ON_RUNS} --format json", 2,
          "Error: No such option '--format'."),
     Case("report into a file", f"report {ON_RUNS} --output qrels.txt", 3,
-         "robustcs: qrels.txt/report.html: not written, its folder would have the name of a file; choose another name"),
+         "robustcs: qrels.txt/report.html: not written, a parent folder is a file; choose another name"),
     Case("check without inputs", "check", 2,
          "robustcs: no inputs are named; give options, or write a robustcs.toml with robustcs init"),
     Case("init over a config", "init", 2, "robustcs: robustcs.toml exists already; edit it, or move it first",

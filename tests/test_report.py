@@ -170,7 +170,7 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     assert opening.startswith(f"{loses} ({ends}; measured drop {lost['drop']:.3f}; mean of 70 turns)".replace("-", "−"))
     drop = next(row for row in drops if row["group"] == "manual")
     ends = f"95% CI {drop['expected_low']:.3f} to {drop['expected_high']:.3f}"
-    expected = f"filled in by the model, the expected drop is {drop['expected']:.3f} ({ends})".replace("-", "−")
+    expected = f"in the top 10, the expected drop is {drop['expected']:.3f} ({ends})".replace("-", "−")
     part = f"Unjudged passages account for {100 * drop['hole_share']:.0f}% of the measured drop (95% CI "
     tip = next(
         row for row in tables(report, "unjudged", "tipping") if row["second"] == "manual" and row["metric"] == "ndcg_cut_3"
@@ -259,7 +259,7 @@ def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
     number = lines.count(line)
     assert 1 < number < len(lines)
     assert report.document.policy == (
-        f"{line} · so in {number} of {len(lines)} sections with scores; each says at its end what it goes over"
+        f"{line} · this policy holds for {number} of {len(lines)} sections with scores; each section ends with its own"
     )
 
 
@@ -522,7 +522,7 @@ def test_a_number_that_was_changed_in_a_kept_answer_is_not_reported(small: Path,
     path.write_bytes(kept.replace(b"0.2", b"0.7"))
     capfd.readouterr()
     assert run(["report", "--output", "made"]) == 0
-    told = f"{path.relative_to(small)} is not as it was written; this is computed again\n"
+    told = f"{path.relative_to(small)} damaged or edited; this answer is computed again\n"
     assert capfd.readouterr().err.count(told) == 1 and contents(small / "made") == written and path.read_bytes() == kept
     assert run(["report", "--output", "made"]) == 0
     assert capfd.readouterr().err == f"made contains {len(written) - 1} files, 0 of them new or changed\n"
@@ -599,7 +599,7 @@ def test_what_a_report_cannot_be(small: Path, capfd: pytest.CaptureFixture[str])
     assert run(["report", "--format", "csv"]) == 2
     assert capfd.readouterr().err.endswith("\nError: No such option '--format'.\n")
     assert run(["report", "--output", "qr.eval"]) == 3
-    assert capfd.readouterr().err.startswith("robustcs: qr.eval/report.html: not written, its folder would have the name of")
+    assert capfd.readouterr().err.startswith("robustcs: qr.eval/report.html: not written, a parent folder is a file")
 
 
 def test_a_folder_that_cannot_be_written_is_told_before_the_work(
@@ -619,7 +619,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(
 
     monkeypatch.setattr(os, "open", closed)
     for folder, why in {
-        "out": "out/tables/report: not written, its folder would have the name of a file; choose another name",
+        "out": "out/tables/report: not written, a parent folder is a file; choose another name",
         "page": "page/report.html: not written, this is a folder; name a file",
         "new/report": "new/report/report.html: not written, its folder may not be written to; check the permissions",
     }.items():

@@ -10,13 +10,13 @@ from robustcs.result import Field, text
 
 
 def bin_rules(bins: Sequence[str]) -> tuple[int, ...]:
-    """Thin rules between errors of the QA component, errors of the rewriter, and what is answered."""
+    """Return the rows with a thin rule above them: it separates QA errors, rewriter errors and correct turns."""
     causes = [CAUSE_OF_BIN[bin_] for bin_ in bins]
     return tuple(place for place in range(1, len(bins)) if causes[place] != causes[place - 1])
 
 
 def bin_columns(bins: Sequence[str]) -> list[tuple[Field, Callable[[str], str]]]:
-    """Original (where it is known), QR, Human: a tick or a cross for each, from one of ``bins``; empty for any other row."""
+    """Return columns for Original (if known), QR and Human with a tick or a cross for each bin; empty for other rows."""
     return [
         (text(name), lambda bin_, place=place: {"1": "✓", "0": "×"}.get(bin_[place : place + 1], ""))  # type: ignore[misc]
         for place, name in enumerate(FORMULATION_NAMES.values())

@@ -1,4 +1,4 @@
-"""Results for programs: JSON and CSV, unrounded."""
+"""Write results for programs: JSON and CSV, unrounded."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def to_json(
     tables: Mapping[str, pd.DataFrame],
     notes: Iterable[str] = (),
 ) -> str:
-    """One JSON object ``{"command", "version", "policy", "inputs", "tables": {name: [{column: value}]}, "notes"}``.
+    """Return one JSON object ``{"command", "version", "policy", "inputs", "tables": {name: [{column: value}]}, "notes"}``.
 
-    Strict JSON: missing values, NaN and infinities are null, numpy scalars plain numbers. Row labels (the index) are
-    not written. One row stands on one line and the text ends with a line end; bytes of file names that are not UTF-8
-    become U+FFFD.
+    Strict JSON: missing values, NaN and infinities are null, and numpy scalars are plain numbers. Row labels (the index) are
+    not written. Each row is one line, and the text ends with a line feed. Bytes of file names that are not UTF-8 become
+    U+FFFD.
     """
     bodies = [f"\n{_encode(str(name))}: {_lines(_rows(frame))}" for name, frame in tables.items()]
     parts = [
@@ -44,22 +44,22 @@ def to_json(
 
 
 def to_csv(frame: pd.DataFrame, raw: bool = False) -> str:
-    """The table as comma-separated text with a head line, line feeds as line ends and RFC 4180 quoting.
+    """Return the table as CSV with a header line, line feeds as line ends, and RFC 4180 quoting.
 
-    Numbers are written so that they read back as the same double; missing values are empty. A text that a spreadsheet would
-    run as a formula (it starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no mere number such as
-    ``-3`` or ``=1``) gets an apostrophe in front, unless ``raw``. One that starts with apostrophes before such a character gets
-    one more, so that taking one off gives every text back.
+    Numbers read back as the same double; missing values are empty. Unless ``raw``, a text that a spreadsheet would run as a
+    formula (it starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is not a number such as ``-3`` or
+    ``=1``) gets an apostrophe in front. A text with apostrophes before such a character gets one more, so removing one
+    apostrophe restores every text.
     """
     cell = _quoted if raw else _guarded
     lines = [",".join(cell(str(name)) for name in frame.columns)]
     lines += map(",".join, zip(*([_field(value, cell) for value in column] for column in _columns(frame)), strict=True))
-    # An empty line would be read as no row at all.
+    # Readers skip an empty line, so the row would be lost.
     return "".join(f"{line}\n" if line else '""\n' for line in lines)
 
 
 def _rows(frame: pd.DataFrame) -> Iterable[str]:
-    # Encoding whole columns and filling one pattern per row takes half the time of encoding dictionaries.
+    # Encoding whole columns and filling one pattern per row is twice as fast as encoding dictionaries.
     pattern = ", ".join(f"{_encode(str(name))}: ".replace("%", "%%") + "%s" for name in frame.columns)
     encode = _ENCODER.encode
     columns = ([repr(v) if type(v) is float else encode(v) for v in column] for column in _columns(frame))
@@ -71,7 +71,7 @@ def _columns(frame: pd.DataFrame) -> list[list[Any]]:
 
 
 def _plain_list(column: pd.Series[Any]) -> list[Any]:
-    """The values as str, int, float, bool or None; numbers are converted as a whole, which is what makes this fast."""
+    """Return the values as str, int, float, bool or None; numeric columns are converted as a whole, for speed."""
     values: list[Any] = column.tolist()
     kind = column.dtype.kind
     if kind in "iub" and not column.hasnans:
@@ -82,7 +82,7 @@ def _plain_list(column: pd.Series[Any]) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """``value`` as JSON knows it; containers are converted all through, anything unknown becomes its text."""
+    """Return ``value`` as a value of JSON; containers are converted recursively, unknown types become text."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""The date that a report bears."""
+"""The date of a report."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 
 from robustcs.errors import UsageError
 
-#: 9999-12-31, the last day that dates can be.
+#: 9999-12-31, the last valid date.
 _LAST = 253_402_300_799
 
 
 def source_date() -> int | None:
-    """``SOURCE_DATE_EPOCH``, in seconds since 1970, which makes the same report byte for byte; None (now) where it is not set.
+    """Return ``SOURCE_DATE_EPOCH``, in seconds since 1970; None if it is not set. With it, reports are the same byte for byte.
 
-    Raises :class:`UsageError` where it is no such number.
+    Raises :class:`UsageError` if it is not such a number.
     """
     text = os.environ.get("SOURCE_DATE_EPOCH")
     if not text:

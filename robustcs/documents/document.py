@@ -1,7 +1,7 @@
-"""What every rendered form has in common: a document made of headings, paragraphs, tables, figures and cards.
+"""The document that all renderers share: headings, paragraphs, tables, figures and cards.
 
-An analysis result is turned into blocks once (``show.py`` of its study); terminal, Markdown, LaTeX, HTML and PDF render the
-same blocks. All strings are plain text, never markup: each renderer escapes them for its own language.
+``show.py`` of a study turns its result into blocks; terminal, Markdown, LaTeX, HTML and PDF render the same blocks. All
+strings are plain text, never markup: each renderer escapes them for its own language.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heading:
-    """``level`` 1 is a question that the document answers, 2 a part of the answer."""
+    """A heading: a question that the document answers (``level`` 1), or a part of the answer (2)."""
 
     text: str
     level: int = 1
@@ -24,7 +24,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph of running text; ``about`` stands before it and names the heading of which it tells the gist."""
+    """A paragraph of text; ``about`` is printed before it and names the heading that it summarises."""
 
     text: str
     about: str = ""
@@ -32,7 +32,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Column:
-    """A table column; columns of equal ``group`` that stand side by side get one shared head above their titles."""
+    """A table column; adjacent columns of the same ``group`` get a shared head above their titles."""
 
     title: str
     align: Literal["left", "right"] = "right"
@@ -41,18 +41,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells are strings already rounded for people; ``caption`` says what is counted and ``note`` out of what.
+    """A table of rounded values; ``caption`` says what is counted, and ``note`` out of what.
 
     slug
         Lower-case name, unique within a document; used for labels, anchors and file names.
     rules
         Indices of rows that have a thin rule above them.
     of
-        The table of the result that it shows; empty for a table of its own.
+        The table of the result that it shows; empty if there is none.
     hint
-        How to see more of it at the terminal; no page and no paper has it.
+        How to see more of it, for the terminal only.
     asked
-        Shown only where its table is named.
+        Shown only if its table is named.
     """
 
     slug: str
@@ -68,7 +68,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, drawn when a renderer needs it. ``alt`` says in words what it shows, for those who do not see it."""
+    """A figure, drawn when a renderer needs it. ``alt`` describes it in words, for screen readers."""
 
     slug: str
     caption: str
@@ -78,9 +78,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that has been drawn: ``<svg>`` elements, whose points may link to turns, and its width in inches.
+    """A figure that has been drawn: an ``<svg>`` element, whose points may link to turns, and its width in inches.
 
-    ``column``: the same for one column of a paper, and for a phone; empty where ``svg`` is no wider.
+    ``column``: the figure for one column of a paper, or for a phone; empty if ``svg`` is no wider.
     """
 
     slug: str
@@ -93,7 +93,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Card:
-    """One turn to read: a head line and labelled texts."""
+    """One turn to read: a title and labelled texts."""
 
     title: str
     fields: tuple[tuple[str, str], ...]
@@ -104,7 +104,7 @@ class Cards:
     """Turns to read, under one caption.
 
     asked
-        An option asked for them: they are shown beside a single table as well.
+        An option requested them: they are also shown next to a single table.
     """
 
     slug: str
@@ -115,12 +115,12 @@ class Cards:
 
 @dataclass(frozen=True)
 class LayeredText:
-    """A text and what several annotators chose in it.
+    """A text and the snippets that several annotators selected in it.
 
     layers
         (annotator, half-open [start, end) spans in characters); at most :data:`MAX_LAYERS`.
     fields
-        Labelled texts that stand above it, such as the question.
+        Labelled texts above it, such as the question.
     """
 
     title: str
@@ -129,20 +129,20 @@ class LayeredText:
     layers: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
 
 
-#: Layers that can be told apart over one text.
+#: The largest number of layers that remain distinguishable over one text.
 MAX_LAYERS = 8
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Annotated texts, under one caption: HTML draws a coloured layer per annotator over the text."""
+    """Annotated texts under one caption: HTML draws a coloured layer per annotator over the text."""
 
     slug: str
     caption: str
     texts: tuple[LayeredText, ...]
 
     def as_cards(self) -> Cards:
-        """The same without layers: every annotator's snippets, named, below the text."""
+        """Return cards without layers, with every annotator's snippets below the text."""
         cards = []
         for text in self.texts:
             chosen = [
@@ -162,26 +162,26 @@ SUBJECTS: tuple[Subject, ...] = get_args(Subject)
 
 @dataclass(frozen=True)
 class Verdict:
-    """One thing to know: a number, and the sentence that it carries.
+    """The main conclusion of an analysis: a number and a sentence.
 
     number, interval
-        ``40%`` and its 95% interval ``31% to 49%``, which is empty where there is none.
+        ``40%`` and its 95% interval ``31% to 49%``; the interval is empty if there is none.
     text
-        A sentence of plain words that holds the number, without a full stop, or one that goes on from it: ``of the turns …``.
+        A sentence that contains the number, without a full stop, or a clause that follows it: ``of the turns …``.
     basis
-        What the number goes over, with its denominator: ``69 of 173 turns``.
+        The denominator of the number: ``69 of 173 turns``.
     weight
-        How much is at stake, 0 to 1: a share of the turns, or of the scale of a score. The worst news stand first.
+        The effect, 0 to 1: a share of the turns, or of the range of a score. The largest comes first.
     tone
-        The colour that stands for it: ``qa``, ``qr`` or ``correct``, as for the bins; empty for none.
+        Its colour: ``qa``, ``qr`` or ``correct``, as for the bins; empty for none.
     about
-        The heading that tells more.
+        The heading with the details.
     subject
-        What it is about; None for the subject of the question that it answers.
+        Its subject; None for the subject of the question that it answers.
     caveat
         Why it is less certain than it looks, in whole sentences.
     barred
-        It may not open a report.
+        Whether it must not open a report.
     """
 
     number: str
@@ -202,7 +202,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """All of it as one sentence, and its caveat."""
+        """The verdict as one sentence, followed by its caveat."""
         caveat = f" {self.caveat}" if self.caveat else ""
         if self.number in self.text:
             return f"{self.text} ({'; '.join(filter(None, (self.between, self.basis)))}).".replace(") (", "; ") + caveat
@@ -212,9 +212,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks for whoever wants more: folded in a page, in the appendix of a PDF unless they are for the page alone.
+    """Further details: folded in a page and, unless ``page_only``, in the appendix of a PDF.
 
-    In the appendix they stand under the heading that the fold follows.
+    The appendix repeats the heading above the fold.
     """
 
     title: str
@@ -224,7 +224,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Opening:
-    """The first screen and the first page: what was compared, at most three verdicts, one table and one figure."""
+    """The first screen or page: what was compared, at most three verdicts, one table and one figure."""
 
     what: str
     verdicts: tuple[Verdict, ...]
@@ -239,15 +239,15 @@ class Document:
     """A whole report.
 
     opening
-        What the reader meets first.
+        The first screen.
     policy
-        The line that closes it.
+        The policy line at the end.
     provenance
         (label, value) pairs: command, versions, inputs.
     latex
-        Slug of a table → the table as LaTeX, to be copied from the page.
+        Slug of a table → the table as LaTeX, which the page copies.
     turns
-        Every turn with its texts, scores and top passages, as :mod:`robustcs.reporting.turns` describes it; empty without.
+        Every turn with its texts, scores and top passages, as described in :mod:`robustcs.reporting.turns`; may be empty.
     """
 
     title: str
@@ -261,7 +261,7 @@ class Document:
 
 
 def every_block(document: Document) -> Iterator[Block | Picture]:
-    """All blocks in the order of the page: those that open it, and those inside folds."""
+    """Yield all blocks in the order of the page, including those of the first screen and inside folds."""
     if document.opening:
         yield from document.opening.blocks
     for block in document.blocks:

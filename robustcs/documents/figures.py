@@ -1,4 +1,4 @@
-"""Figures: one style, one colour per bin, and saving in the same bytes every time."""
+"""Figures: one style, one colour per bin, and reproducible files."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from robustcs.errors import UsageError
 COLUMN_WIDTH = 3.4
 FULL_WIDTH = 7.0
 
-#: Axes and letters; in HTML they take the colour of the page's text.
+#: Colour of axes and letters; in HTML they have the colour of the page's text.
 INK = "#23272b"
 
-#: One colour per bin (Original, QR, Human; 1 = correct), told apart with any colour vision and, where two touch in the
-#: sweep, in grey (CIE lightness 38 62 80 55 25 48 70 88 from the bottom up).
+#: One colour per bin (Original, QR, Human; 1 = correct). They can be distinguished with any colour vision and, for bins that
+#: touch in the sweep, in grey (CIE lightness 38 62 80 55 25 48 70 88 from the bottom up).
 BIN_COLOURS: Mapping[str, str] = {
     "000": "#0b3a66",
     "100": "#2f74b0",
@@ -49,23 +49,23 @@ BIN_COLOURS: Mapping[str, str] = {
     "-11": "#2fa585",
 }
 
-#: What each bin says about the turn.
+#: Meaning of each bin.
 BIN_LABELS: Mapping[str, str] = {
     "000": "QA error",
-    "100": "QA error, though Original is answered",
-    "010": "QA error, though QR is answered",
-    "110": "QA error, though Original and QR are answered",
+    "100": "QA error; Original is correct",
+    "010": "QA error; QR is correct",
+    "110": "QA error; Original and QR are correct",
     "001": "rewriter error",
-    "101": "rewriter error, though Original is answered",
-    "011": "answered only after rewriting",
-    "111": "answered by Original already",
+    "101": "rewriter error; Original is correct",
+    "011": "QR and Human correct; Original is wrong",
+    "111": "all three correct",
     "-00": "QA error",
-    "-10": "QA error, though QR is answered",
+    "-10": "QA error; QR is correct",
     "-01": "rewriter error",
     "-11": "QR and Human correct",
 }
 
-#: Attributes whose numbers are places on the page, in points; a hundredth of one is more than a printer shows.
+#: Attributes whose numbers are positions in points; they are rounded to hundredths, which no printer resolves.
 _GEOMETRY = frozenset({"d", "transform", "x", "y", "cx", "cy", "r", "width", "height", "points"})
 _LONG_NUMBER = re.compile(r"-?[0-9]+\.[0-9]{3,}(?![0-9e])")
 _SPACES = re.compile(r"\s+")
@@ -106,15 +106,15 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-#: Are figures drawn for one column of a paper, and for a phone?
+#: Whether figures are drawn for one column of a paper, or for a phone.
 _IN_COLUMN: ContextVar[bool] = ContextVar("in_column", default=False)
-#: Letters in a column are larger by this: on a phone of 390 pixels they are then 11 pixels high.
+#: Letters in a column are larger by this factor, so that they are 11 pixels high on a phone of 390 pixels.
 _COLUMN_LETTERS = 1.18
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The settings under which every figure is drawn, as a context."""
+    """Return a context with the settings for every figure."""
     sized = {key: letters(value) for key, value in _STYLE.items() if key.endswith("size") and "major" not in key}
     with mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, **sized, "backend": "agg"}):
         yield
@@ -122,7 +122,7 @@ def style() -> Iterator[None]:
 
 @contextmanager
 def in_column() -> Iterator[None]:
-    """Figures that are drawn inside fill one column of a paper: :func:`page_width` and :func:`letters` say so."""
+    """Return a context in which figures fill one column of a paper; see :func:`page_width` and :func:`letters`."""
     token = _IN_COLUMN.set(True)
     try:
         yield
@@ -131,24 +131,24 @@ def in_column() -> Iterator[None]:
 
 
 def page_width() -> float:
-    """The width in inches of a figure that takes all there is: the page's, or that of a column."""
+    """Return the full width in inches, of the page or of a column."""
     return COLUMN_WIDTH if _IN_COLUMN.get() else FULL_WIDTH
 
 
 def panels_across(panels: int, most: int) -> int:
-    """How many of ``panels`` stand side by side: at most ``most`` on a page, one in a column."""
+    """Return the number of panels side by side: at most ``most`` on a page, one in a column."""
     return 1 if _IN_COLUMN.get() else min(panels, most)
 
 
 def letters(size: float) -> float:
-    """The size of letters in points, or of what must hold them in inches, that is ``size`` on a page."""
+    """Return ``size`` (of letters in points, or of their space in inches), enlarged in a column."""
     return size * _COLUMN_LETTERS if _IN_COLUMN.get() else size
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write ``figure`` as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
 
-    Raises :class:`UsageError` for any other suffix and ``OutputError`` where the file cannot be written.
+    Raises :class:`UsageError` for any other suffix, and ``OutputError`` if the file cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in (".png", ".svg", ".pdf"):
@@ -162,12 +162,12 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def figure_pdf(svg: str) -> bytes:
-    """What :func:`svg_text` gave as a PDF of its own: on white, without links."""
+    """Return the result of :func:`svg_text` as a PDF on white, without links."""
     return drawing_pdf(link_turns(svg, {}))
 
 
 def _without_links(figure: Figure) -> None:
-    """Take links to turns, which lead somewhere only inside a page, off ``figure``."""
+    """Remove links to turns from ``figure``; they work only inside a page."""
     for artist in figure.findobj():
         artist.set_url(None)  # type: ignore[arg-type]
         if hasattr(artist, "set_urls"):
@@ -175,23 +175,23 @@ def _without_links(figure: Figure) -> None:
 
 
 def _figure_bytes(figure: Figure, kind: str, transparent: bool = False) -> bytes:
-    source_date()  # matplotlib stops with a traceback at a wrong one
-    # None leaves out dates and versions, which would make every file different.
+    source_date()  # with an invalid date, matplotlib would stop with a traceback
+    # None omits dates and versions, which would make every file different.
     metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
     buffer = io.BytesIO()
     with style(), warnings.catch_warnings():
-        # Letters that the font lacks are boxes; in SVG they are letters, for which the viewer has a font.
+        # Characters missing from the font are boxes; in SVG they stay text, and the viewer may have a font for them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(buffer, format=kind, metadata=metadata, facecolor="none" if transparent else "white")
     return buffer.getvalue()
 
 
 def svg_text(figure: Figure, name: str, alt: str) -> str:
-    """``figure`` as an ``<svg>`` element to stand inside an HTML page or a typst document.
+    """Return ``figure`` as an ``<svg>`` element for an HTML page or a typst document.
 
-    Letters stay text, so that they can be searched, and take the colour of the text around; ids start with ``name``, so
-    that several figures fit into one page; there are no style attributes, which a strict Content-Security-Policy
-    forbids; ``alt`` is what a screen reader says.
+    Letters stay text, so they can be searched, and have the colour of the surrounding text. Ids start with ``name``, so
+    several figures fit into one page. There are no style attributes, since a strict Content-Security-Policy forbids them.
+    ``alt`` is for screen readers.
     """
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _XLINK)
@@ -199,7 +199,7 @@ def svg_text(figure: Figure, name: str, alt: str) -> str:
     prefix = anchor(name)
     links = False
     root.remove(root[0])  # metadata
-    root.remove(root[0])  # a style sheet, which says what stands in the attributes of the root below
+    root.remove(root[0])  # a style sheet; the attributes of the root below replace it
     for element in root.iter():
         _presentation_attributes(element)
         _prefix_ids(element, prefix)
@@ -211,7 +211,7 @@ def svg_text(figure: Figure, name: str, alt: str) -> str:
     description.text = one_line(alt)
     root.insert(0, description)
     root.attrib |= {
-        "role": "group" if links else "img",  # what stands inside an image cannot be reached
+        "role": "group" if links else "img",  # links inside an image cannot be reached
         "aria-labelledby": f"{prefix}.desc",
         "color": INK,
         "stroke-linejoin": "round",
@@ -221,13 +221,13 @@ def svg_text(figure: Figure, name: str, alt: str) -> str:
 
 
 def svg_file(svg: str) -> str:
-    """What :func:`svg_text` gave as a file of its own: on white, without links."""
+    """Return the result of :func:`svg_text` as an SVG file on white, without links."""
     head, end, rest = link_turns(svg, {}).partition("</desc>")
     return f'{head}{end}<rect width="100%" height="100%" fill="white" />{rest}\n'
 
 
 def _plain_link(element: ElementTree.Element) -> bool:
-    """Whether the element is a link; then its address stands where HTML has it, and nothing else."""
+    """Return whether the element is a link; if so, keep only its address, as ``href``."""
     if element.tag != f"{{{_SVG}}}a":
         return False
     address = element.attrib.pop(f"{{{_XLINK}}}href", "")
@@ -237,7 +237,7 @@ def _plain_link(element: ElementTree.Element) -> bool:
 
 
 def _presentation_attributes(element: ElementTree.Element) -> None:
-    """Turn ``style="fill: red"`` into ``fill="red"``, and the ink into the colour of the surrounding text."""
+    """Replace ``style="fill: red"`` by ``fill="red"``, and the ink by the colour of the surrounding text."""
     for declaration in element.attrib.pop("style", "").split(";"):
         key, _, value = declaration.partition(":")
         if value:
@@ -259,7 +259,7 @@ def _prefix_ids(element: ElementTree.Element, prefix: str) -> None:
 
 
 def draw_picture(figure: FigureBlock) -> Picture:
-    """The figure drawn as wide as it likes to be and, where it is made for one, for a column; for an HTML page or typst."""
+    """Draw the figure at its full width and, if it supports one, for a column."""
     wide = figure.draw()
     with in_column():
         column = figure.draw()
@@ -268,7 +268,7 @@ def draw_picture(figure: FigureBlock) -> Picture:
     return Picture(figure.slug, figure.caption, figure.alt, svg, wide.get_figwidth(), narrow)
 
 
-#: Colour on white → the same on a dark page, as light as it must be to be told from the ground.
+#: Colour on white → colour on a dark page, light enough to stand out from the background.
 DARK_COLOURS: Mapping[str, str] = {
     "#0b3a66": "#3f7cba",
     "#2f74b0": "#62a0dc",
@@ -280,17 +280,17 @@ DARK_COLOURS: Mapping[str, str] = {
     "#6f4a1f": "#b58550",
 }
 
-#: More marks than this are drawn as one image and lead nowhere: a page with ten thousand links is slow, and none can be hit.
+#: Above this number, marks have no links: ten thousand links make a page slow, and are too dense to click.
 MOST_MARKS = 2_000
 
 _LINK = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
 
 
 def link_turns(svg: str, titles: Mapping[str, str]) -> str:
-    """``svg`` with links only to the turns of ``titles`` (anchor → what a pointer over it is told), the others without.
+    """Return ``svg`` with links to the turns of ``titles`` (anchor → tooltip) only.
 
-    A mark for several turns, whose address is their anchors with commas between, leads to the first and lists all in
-    ``data-turns``.
+    The address of a mark for several turns is their anchors, separated by commas. It links to the first, and ``data-turns``
+    lists all.
     """
 
     def link(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Writing output files: whole or not at all."""
+"""Write output files completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from robustcs.tempfiles import temporary
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, make_parents: bool = False) -> None:
-    """Write ``text`` as UTF-8 with the line ends it has; see :func:`write_bytes`.
+    """Write ``text`` as UTF-8, with its line ends unchanged; see :func:`write_bytes`.
 
-    What UTF-8 cannot hold (halves of surrogate pairs, which stand for undecodable bytes) becomes a question mark.
+    Halves of surrogate pairs (undecodable bytes), which UTF-8 cannot represent, become question marks.
     """
     write_bytes(path, text.encode("utf-8", "replace"), make_parents=make_parents)
 
@@ -25,17 +25,16 @@ def write_text(path: str | os.PathLike[str], text: str, *, make_parents: bool = 
 def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool = False) -> None:
     """Write ``data`` to ``path`` so that a reader finds the old file or the whole new one, never a part of it.
 
-    The data go to a temporary file of the same folder, reach the disk, and are then renamed; an error or interruption
-    removes the temporary file. A link stays a link and its target is replaced. What is there but no ordinary file (a
-    terminal, a pipe, ``/dev/stdout``) is written to directly.
+    The data are written to a temporary file in the same folder, synced to disk, and renamed. An error or interruption
+    removes the temporary file. A link stays a link, and its target is replaced. Anything but an ordinary file (a terminal, a
+    pipe, ``/dev/stdout``) is written to directly.
 
     Raises
     ------
     OutputError
-        Where the folder is absent (unless ``make_parents``) or closed for writing, ``path`` is a folder, or the disk is
-        full.
+        If the folder does not exist (unless ``make_parents``) or is not writable, ``path`` is a folder, or the disk is full.
     UsageError
-        Where ``path`` is an input.
+        If ``path`` is an input.
     """
     refuse_protected(path)
     try:
@@ -45,7 +44,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
         mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):
             raise OutputError(path, "this is a folder", "name a file")
-        # /dev/stdout may lead to an ordinary file that the shell holds open: that one must not be renamed away.
+        # /dev/stdout may be an ordinary file that the shell has open; it must not be replaced.
         if mode is not None and (not stat.S_ISREG(mode) or Path(path).is_relative_to("/dev")):
             with open(path, "wb") as device:
                 device.write(data)
@@ -56,9 +55,9 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
-    """Raise :class:`OutputError` where ``path`` could not be written, its folders made where they are absent; nothing stays.
+    """Check before long work that ``path`` can be written, including new parent folders; leave nothing behind.
 
-    For whoever would learn it only after long work. Raises :class:`UsageError` where ``path`` is an input.
+    Raises :class:`OutputError` if it cannot, and :class:`UsageError` if ``path`` is an input.
     """
     refuse_protected(path)
     try:
@@ -67,7 +66,7 @@ def require_writable(path: str | os.PathLike[str]) -> None:
             raise OutputError(path, "this is a folder", "name a file")
         nearest = next(folder for folder in target.parents if folder.exists())
         if not nearest.is_dir():
-            raise OutputError(path, "its folder would have the name of a file", "choose another name")
+            raise OutputError(path, "a parent folder is a file", "choose another name")
         with temporary(nearest) as trial:
             trial.touch(exist_ok=False)
     except (OSError, ValueError) as error:
@@ -75,11 +74,10 @@ def require_writable(path: str | os.PathLike[str]) -> None:
 
 
 def write_folder(folder: str | os.PathLike[str], files: Mapping[str, str], overwrite: bool = False) -> list[Path]:
-    """Write ``files`` (name → content) into ``folder``, which is made where it is absent, and return their paths.
+    """Write ``files`` (name → content) into ``folder``, which is created if needed, and return their paths.
 
-    A file that is there already with the same content is left alone, so that a broken-off command can be repeated.
-    Raises :class:`UsageError`, before anything is written, for one with other content unless ``overwrite``, and for one that
-    is an input in any case.
+    An existing file with the same content is kept, so an interrupted command can be repeated. Raises :class:`UsageError`,
+    before anything is written, for an existing file with other content (unless ``overwrite``), and for an input.
     """
     paths = {Path(folder) / name: text for name, text in files.items()}
     todo = {path: text for path, text in paths.items() if not _holds(path, text)}
@@ -89,7 +87,7 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, str], overw
     if taken and not overwrite:
         more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
         raise UsageError(
-            "file-exists", f"{taken[0]}{more}: there already, with other content", "name another --folder, or add --overwrite"
+            "file-exists", f"{taken[0]}{more}: exists with other content", "name another --folder, or add --overwrite"
         )
     for path, text in todo.items():
         write_text(path, text, make_parents=True)
@@ -118,6 +116,6 @@ def _mode(path: str | os.PathLike[str]) -> int | None:
 
 
 def _umask() -> int:
-    mask = os.umask(0o077)  # the only way to read it is to set it
+    mask = os.umask(0o077)  # reading it requires setting it
     os.umask(mask)
     return mask

@@ -1,4 +1,4 @@
-"""Panels side by side whose rows have names, and means of systems with their intervals as a forest plot."""
+"""Panels with named rows, and forest plots of means with their intervals."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from robustcs.documents.figures import INK, letters, page_width, panels_across, 
 from robustcs.documents.text import one_line, shortened
 
 _COLOUR, _MARK = "#0b3a66", "#cf5c0c"
-# Measures of the page, in inches.
+# Sizes in inches.
 TOP, AXIS, EDGE, ROW = 0.26, 0.4, 0.05, 0.17
 RIGHT, BETWEEN = 0.15, 0.3
-_LEFT, LETTER = 0.55, 0.065  # the least room for names, and what a letter of them takes
+_LEFT, LETTER = 0.55, 0.065  # the smallest width of the names, and the width of a letter
 _PER_ROW = 3
-#: Characters of a system's name.
+#: Characters shown of a system's name.
 NAME = 22
 
 
 @dataclass(frozen=True)
 class MeanPanel:
-    """One measure: per system the lower limit, the mean and the upper limit, each shape [systems]; NaN without an interval.
+    """One measure: lower limit, mean and upper limit, each of shape [systems]; NaN without an interval.
 
     mark
-        Where a dashed line stands; NaN for none.
+        Position of a dashed line; NaN for none.
     """
 
     title: str
@@ -51,10 +51,10 @@ def panel_grid(
     edge: float = EDGE,
     width: float | None = None,
 ) -> tuple[Figure, list[tuple[Axes, bool]]]:
-    """A figure with ``count`` panels of height ``body``, at most three side by side, and whether each is the leftmost.
+    """Return a figure with ``count`` panels of height ``body``, at most three side by side, and which of them are leftmost.
 
-    ``left`` and ``right`` are left free beside all, ``above`` on top of them, ``top`` and ``axis`` (of a page) for the title
-    and the axis of each; in inches.
+    ``left``, ``right`` and ``above`` are margins around all panels; ``top`` and ``axis`` are the heights of the title and the
+    axis of each panel on a page. All are in inches.
     """
     full, top, axis = width or page_width(), letters(top), letters(axis)
     across = panels_across(count, _PER_ROW) if count else 1
@@ -68,12 +68,12 @@ def panel_grid(
 
 
 def room_of(names: Sequence[str]) -> float:
-    """What the names of rows take at the left, in inches."""
+    """Return the width of the names of rows, in inches."""
     return max(_LEFT, 0.1 + letters(LETTER) * max(len(shortened(name, NAME)) for name in names))
 
 
 def name_rows(axes: Axes, names: Sequence[str], leftmost: bool, title: str, label: str) -> None:
-    """Name the rows of a panel from the top down, and say what its axis is; ``label`` stands below it."""
+    """Name the rows of a panel from the top down, and label its axis."""
     axes.set_yticks(np.arange(len(names))[::-1], [shortened(name, NAME) if leftmost else "" for name in names])
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.tick_params(axis="y", length=0)
@@ -84,9 +84,9 @@ def name_rows(axes: Axes, names: Sequence[str], leftmost: bool, title: str, labe
 
 
 def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean and 95% CI", zero: bool = False) -> Figure:
-    """One panel per measure; every system has the same line in all of them.
+    """Draw one panel per measure, with the same row for a system in all of them.
 
-    ``label`` stands below each axis; with ``zero`` a line marks 0.
+    ``label`` is printed below each axis; with ``zero``, a line marks 0.
     """
     places = np.arange(len(names))[::-1]
     with style():

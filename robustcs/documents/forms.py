@@ -1,4 +1,4 @@
-"""A result in each of the forms that it can be written in, for the command line and for Python alike."""
+"""Write a result in each output format, for the command line and for Python."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def chosen_tables(result: Result, names: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """The tables of ``names``, all without any. Raises :class:`UsageError` for one that the result does not have."""
+    """Return the tables of ``names``, or all. Raises :class:`UsageError` if the result has no such table."""
     tables = result.tables
     for name in names:
         if name not in tables:
-            raise UsageError("no-such-table", f"no table is named {name!r}", f"there are {', '.join(tables)}")
+            raise UsageError("no-such-table", f"no table is named {name!r}", f"choose from {', '.join(tables)}")
     return {name: tables[name] for name in tables if not names or name in names}
 
 
 def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
-    """The blocks that show the tables of ``names``, with headings and sentences above them, and cards that were asked for.
+    """Return the blocks of the tables ``names``, with the headings and sentences above them, and requested cards.
 
-    None named: all blocks but tables that are shown where they are named. A table that has no block is shown as it is.
+    Without names: all blocks, except tables that must be named. A table without a block is shown unformatted.
     """
     if not names:
         return [*(block for block in blocks if not (isinstance(block, Table) and block.asked)), *collection_tables(result)]
@@ -54,7 +54,7 @@ def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) 
 
 
 def data_of(form: str, command: str, result: Result, inputs: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
-    """The tables of ``names`` for programs: ``json``, or the first of them as ``csv`` or ``raw-csv``."""
+    """Return the tables of ``names`` for programs: ``json``, or the first of them as ``csv`` or ``raw-csv``."""
     tables = chosen_tables(result, names)
     if form == "json":
         evaluated = result.evaluated
@@ -63,9 +63,9 @@ def data_of(form: str, command: str, result: Result, inputs: Sequence[Mapping[st
 
 
 def text_of(form: str, result: Result, blocks: Sequence[Block], names: Sequence[str] = (), terminal: bool = False) -> str:
-    """The tables of ``names`` for people: ``latex``, ``markdown``, ``html``, or ``table`` as a terminal has it.
+    """Return the tables of ``names`` for people: ``latex``, ``markdown``, ``html``, or ``table`` (as on a terminal).
 
-    ``terminal``: it goes to one, which has its own width, and colours.
+    ``terminal``: the text is for a terminal, whose width and colours apply.
     """
     chosen_tables(result, names)
     blocks, evaluated = shown_blocks(result, blocks, names), result.evaluated

@@ -1,4 +1,4 @@
-"""The one measure and threshold that findings, squares and turns to read are about; the tables have all."""
+"""Choose the measure and threshold of findings, squares and turns to read; tables show all of them."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ Cut = tuple[str, str]
 
 
 def headline_measure(names: Iterable[str]) -> str:
-    """The first of the measures that says more than right or wrong (not P@1, success, em), else the first."""
+    """Return the first measure that is not binary (P@1, success and em are), else the first."""
     every = list(dict.fromkeys(names))
     return next((name for name in every if not parse_measure(name).right_or_wrong), every[0])
 
 
 def headline_cut(cuts: Sequence[Cut]) -> Cut:
-    """Of the cuts of :func:`headline_measure`, that with the threshold nearest to 0.5; the lower of two."""
+    """Return the cut of :func:`headline_measure` with the threshold nearest to 0.5; the lower of two."""
     metric = headline_measure(name for name, _ in cuts)
     return min((cut for cut in cuts if cut[0] == metric), key=lambda cut: _from_half(cut[1]))
 
 
 def headline_of(names: Iterable[str], thresholds: Sequence[Threshold]) -> Cut:
-    """:func:`headline_cut` of all measures at all of ``thresholds`` that tell their scores apart."""
+    """Return :func:`headline_cut` of all measures, at all of ``thresholds`` that split their scores differently."""
     return headline_cut([(name, str(one)) for name in names for one in distinct_thresholds(name, thresholds)])
 
 
 def shown_cuts(frame: pd.DataFrame) -> list[Cut]:
-    """The (metric, threshold) pairs of a table, in its order."""
+    """Return the (metric, threshold) pairs of a table, in its order."""
     return list(dict.fromkeys(zip(frame["metric"], frame["threshold"], strict=True)))
 
 
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
-    """The rows of a measure and threshold."""
+    """Return the rows of a measure and threshold."""
     return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
 
 

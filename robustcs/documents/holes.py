@@ -1,4 +1,4 @@
-"""The tables of unjudged passages that several studies show."""
+"""Tables about unjudged passages that several studies show."""
 
 from __future__ import annotations
 
@@ -22,51 +22,53 @@ if TYPE_CHECKING:
 
 #: How to read :func:`expected_columns`.
 EXPECTED_NOTE = (
-    f"Expected: with the unjudged passages in the top {FILLED_DEPTH} of all runs here filled in by the model; 95 %: for other"
-    " conversations, sampling and unjudged passages together. Holes: share of the measured difference that is expected to be"
-    " due to unjudged passages, on these turns; – where the interval of this share leaves 0 to 100%. Holds for: factors on the"
-    " odds of relevance of unjudged passages at which the same side is expected ahead."
+    f"Expected: the difference after the hole model fills in the unjudged passages in the top {FILLED_DEPTH} of all runs here."
+    " Its interval covers the unjudged passages and the sample of conversations. Unjudged: share of the measured difference"
+    " expected to be due to unjudged passages, on these turns; –: the interval of this share exceeds 0 to 100%. Holds for:"
+    " factors on the odds of relevance of unjudged passages at which the same system is expected ahead."
 )
 
 
 def rates_table(result: Result, depth: int) -> list[Table]:
-    """Judged and unjudged passages of the top ``depth`` of every run."""
+    """Return the table of judged and unjudged passages in the top ``depth`` of every run."""
     columns = ["run", "retrieved", "judged", "unjudged", "share", "short", "missing"]
     if result.tables["rates"]["judged_later"].notna().any():
         columns.append("judged_later")
-    note = f"Passages retrieved in the top {depth} of {counted(result.evaluated.turns, 'turn')}; share: unjudged of retrieved."
+    note = (
+        f"Passages in the top {depth} of {counted(result.evaluated.turns, 'turn')}. Share: unjudged out of retrieved passages."
+    )
     if depth > 1:
         note += f" Short lists: turns with fewer than {depth} passages."
-    return [result_table(result, "rates", f"How much of the top {depth} did nobody judge?", columns, note)]
+    return [result_table(result, "rates", f"How many of the top {depth} passages are unjudged?", columns, note)]
 
 
 def sources_table(result: Result, depth: int) -> list[Table]:
-    """Whose grades, of people or of a judge, the top ``depth`` of every run has, where there are several sources."""
+    """Return the table of the sources of grades (people, judges) in the top ``depth``, if there are several."""
     if result.tables["sources"]["source"].nunique() < 2:
         return []
     return [result_table(
-        result, "sources", f"Whose grades does the top {depth} have?",
+        result, "sources", f"Who graded the top {depth} passages?",
         ["run", "source", "graded", "share", "relevant", "mean_grade"],
-        "Of people by the file whose grade stands; of each judge, what it says of passages that people did not grade. Share: of"
-        f" the passages retrieved; relevant: of the graded, grade ≥ {result.evaluated.policy.relevance_level}.",
+        "Human grades by the file whose grade counts; grades of a judge only for passages without a human grade. Share: out of"
+        f" the retrieved passages; relevant: out of the graded ones, grade ≥ {result.evaluated.policy.relevance_level}.",
         by="run",
     )]  # fmt: skip
 
 
 def unique_table(result: Result, depth: int) -> list[Table]:
-    """Unjudged passages that one of several runs of a group alone finds, run by run and together."""
+    """Return the table of unjudged passages that only one run of a group retrieves, by run and in total."""
     if len(result.tables["rates"]) < 2:
         return []
     both = pd.concat([result.tables["unique_runs"], result.tables["unique"].assign(run="together")])
     return [result_table(
-        result, "unique", "How many of the unjudged passages does one run alone find?", UNIQUE_RUNS.fields,
-        f"Top {depth}; a passage counts once for a turn. Runs of a group are compared with one another.",
+        result, "unique", "How many unjudged passages does only one run retrieve?", UNIQUE_RUNS.fields,
+        f"Top {depth}; a passage counts once per turn. Runs are compared with the others of their group.",
         rows=pd.concat([part for _, part in both.groupby("group", sort=False)]), by="group",
     )]  # fmt: skip
 
 
 def later_grades_table(result: Result, depth: int) -> list[Table]:
-    """The grades that the unjudged passages got since, where any did."""
+    """Return the table of grades that unjudged passages got later, if there are any."""
     grades, rates = result.tables["grades"], result.tables["rates"].set_index("run")
     if not len(grades):
         return []
@@ -75,21 +77,21 @@ def later_grades_table(result: Result, depth: int) -> list[Table]:
         (run, *(f"{one} ({100 * one / sum(own):.0f}%)" if sum(own) else "–" for one in own), f"{sum(own)} of {unjudged}")
         for run, own, unjudged in zip(rates.index, counts.to_numpy().tolist(), rates["unjudged"], strict=True)
     ]
-    columns = (text("Run"), *(count(str(grade), group="grade") for grade in counts.columns), count("judged since"))
+    columns = (text("Run"), *(count(str(grade), group="grade") for grade in counts.columns), count("judged later"))
     return [result_table(
-        result, "grades", "Which grades did the unjudged passages get?", ready(*columns),
-        f"Unjudged passages of the top {depth}; shares of those judged since.", rows=rows,
+        result, "grades", "Which grades did unjudged passages get later?", ready(*columns),
+        f"Unjudged passages in the top {depth}; percentages of those judged later.", rows=rows,
     )]  # fmt: skip
 
 
 def expected_columns(tipping: pd.DataFrame | None) -> list[Shown]:
-    """What a difference probably is, for tables with the columns of ``EXPECTED``, and how far the model may err."""
+    """Return the columns of an expected difference and, with ``tipping``, of the factors at which its order holds."""
     held: Shown = (text("holds for"), lambda row: _held(tipping, row))
     return ["expected", "hole_share", *([] if tipping is None or not len(tipping) else [held])]
 
 
 def _held(tipping: pd.DataFrame | None, row: Any) -> str:
-    """``× 0.4 to 3``: the factors between which the order of a row of pairs or drops is the same."""
+    """Return ``0.4 to 3``: the factors between which the order in a row of pairs or drops is the same."""
     first, second = (row.baseline, row.group) if hasattr(row, "baseline") else (row.first, row.second)
     found = None if tipping is None else tipping_row(tipping, first, second, row.metric, "order")
     if found is None:
@@ -99,7 +101,7 @@ def _held(tipping: pd.DataFrame | None, row: Any) -> str:
 
 
 def drops_table(result: Result) -> list[Table]:
-    """The table ``drops``, where it has rows: what drops probably are, and how much of them is due to unjudged passages."""
+    """Return the table of expected drops and the share due to unjudged passages, if it has rows."""
     if not len(result.tables["drops"]):
         return []
     columns = ["metric", "group", "baseline", "drop", *expected_columns(result.tables.get("tipping"))]
@@ -108,16 +110,16 @@ def drops_table(result: Result) -> list[Table]:
 
 
 def tipping_table(result: Result, rows: pd.DataFrame) -> list[Table]:
-    """``rows`` of the table ``tipping``: how far the model may err before a conclusion is another one."""
+    """Return ``rows`` of the table ``tipping``: how wrong the hole model may be before a conclusion changes."""
 
     def factor(end: str) -> Shown:
         return number(end, group="changes at odds ×"), lambda row: _factor(getattr(row, f"factor_{end}"))
 
     return [result_table(
-        result, "tipping", "How far may the model be off before a conclusion changes?",
+        result, "tipping", "How wrong may the hole model be before a conclusion changes?",
         ["first", "second", "metric", "conclusion", "scope", factor("below"), factor("above")],
-        "The odds that an unjudged passage reaches the next grade, times a factor, for all unjudged passages or for those that"
-        f" only one of the two found. –: no factor between 1/{LARGEST:.0f} and {LARGEST:.0f} changes the conclusion.",
+        "The factor multiplies the odds that an unjudged passage reaches the next grade: of all unjudged passages, or of those"
+        f" that only one of the two retrieved. –: no factor between 1/{LARGEST:.0f} and {LARGEST:.0f} changes the conclusion.",
         rows=rows, by="metric",
     )] if len(rows) else []  # fmt: skip
 
@@ -136,9 +138,9 @@ def tipping_row(
 
 
 def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str, significant: bool) -> str:
-    """Return what would have to be true for the conclusion to change, as a sentence; empty where nobody looked.
+    """Return a sentence with the factors at which the conclusion changes; empty if they were not computed.
 
-    ``significant``: the difference is; else only which side is expected ahead is in question.
+    ``significant``: the difference is significant; otherwise the conclusion is only which side is expected ahead.
     """
     kind: Kind = "differ" if significant else "order"
     found = [tipping_row(tipping, first, second, metric, kind, scope) for scope in ("all", "unique")]
@@ -148,32 +150,34 @@ def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str
     holds = "The difference stays significant" if significant else "The sign of the expected difference holds"
     if not ends[0]:
         said = f"{holds} for all factors from 1/{LARGEST:.0f} to {LARGEST:.0f} on the odds of relevance of unjudged passages"
-        return f"{said}." if not ends[1] else f"{said}, but not if {ends[1]} as high for those that only one of the two found."
-    alone = f" (for those that only one of the two found: {ends[1]})" if ends[1] else ""
+        return (
+            f"{said}." if not ends[1] else f"{said}, but not if {ends[1]} as high for those that only one of the two retrieved."
+        )
+    alone = f" (for those that only one of the two retrieved: {ends[1]})" if ends[1] else ""
     return f"{holds} unless the odds of relevance of unjudged passages are {ends[0]} as high as predicted{alone}."
 
 
 def _unless(row: Mapping[str, Any]) -> str:
-    """``less than 0.4 times or more than 3 times``; empty where no factor changes the conclusion."""
+    """Return ``less than 0.4 times or more than 3 times``; empty if no factor changes the conclusion."""
     ends = (("less", row["factor_below"]), ("more", row["factor_above"]))
     return " or ".join(f"{word} than {factor:.2g} times" for word, factor in ends if not math.isnan(factor))
 
 
 def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
-    """What a measured ``drop`` probably is, and which share is due to unjudged passages; ``expected``: a row of ``drops``."""
+    """Return sentences on the expected drop and the share due to unjudged passages; ``expected``: a row of ``drops``."""
     interval = f"95% CI {plain(expected['expected_low'])} to {plain(expected['expected_high'])}"
     if math.isnan(expected["expected_low"]):
-        interval = "too few conversations, or too few that differ, for an interval"
+        interval = "no interval: too few conversations, or too few that differ"
     said = (
-        f"With the unjudged passages in the top {FILLED_DEPTH} filled in by the model, the expected drop is"
+        f"After the hole model fills in the unjudged passages in the top {FILLED_DEPTH}, the expected drop is"
         f" {plain(expected['expected'])} ({interval})."
     )
     if drop <= 0:
         return said
     share, low, high = (expected[f"hole_share{end}"] for end in ("", "_low", "_high"))
     if math.isnan(share) and expected["holes_high"] - expected["holes_low"] > drop:
-        return f"{said} The measured drop is too small to tell which share of it is due to unjudged passages."
-    if math.isnan(share):  # the interval of the share passes 0
+        return f"{said} The measured drop is too small to estimate the share due to unjudged passages."
+    if math.isnan(share):  # the interval of the share contains 0
         return f"{said} This does not show that unjudged passages account for any of the measured drop."
     if high == low == 0:
         return f"{said} No drawn grade changes it."
@@ -182,5 +186,5 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
 
 
 def is_significant(expected: Mapping[str, Any]) -> bool:
-    """Whether an expected difference is other than 0 on other conversations, adjusted over its family."""
+    """Return whether an expected difference is significant, adjusted for its family."""
     return bool(expected["expected_p"] <= LEVELS[0])

@@ -1,4 +1,4 @@
-"""A document as one self-contained HTML file."""
+"""Render a document as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from robustcs.documents.figures import DARK_COLOURS, FULL_WIDTH, MOST_MARKS, dra
 from robustcs.documents.text import anchor, head_groups, one_line, turn_anchor, visible
 from robustcs.documents.turn_table import TURNS, turn_table
 
-#: Rows of the table of turns that stand in the page from the start; the script fetches the others out of the data.
+#: Rows of the table of turns in the page; the script reads the others from the packed data.
 FIRST_TURNS = 100
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_html(document: Document) -> str:
-    """The whole page: style, script and figures inside, nothing loaded from anywhere.
+    """Return the whole page, with its style, script and figures; it loads nothing.
 
-    Its Content-Security-Policy admits only the style and the script that stand in it, by hash, so that nothing in the
-    texts can run even if it escaped the escaping. With the script tables can be sorted, filtered and copied, and every turn of
-    ``document.turns`` opens as a card; without it the page shows everything but the passages, and the first turns alone.
+    The Content-Security-Policy allows only the page's own style and script, by hash, so nothing in the texts can run even if
+    escaping failed. With the script, tables can be sorted, filtered and copied, and every turn of ``document.turns`` opens as
+    a card. Without it, the page shows everything except passages and all turns after the first ones.
     """
     style, script = (
         (_TEMPLATES / name).read_text(encoding="utf-8").replace("\r\n", "\n") for name in ("report.css", "report.js")
@@ -68,7 +68,7 @@ def render_html(document: Document) -> str:
         headings=page.headings,
         data=_data(document, page.latex),
         identity=_identity(document),
-        # The two files are part of the program and hold no text of a user.
+        # The two files are part of the program and contain no text of a user.
         style=Markup(style),
         script=Markup(script),
         style_hash=_hash(style),
@@ -77,19 +77,19 @@ def render_html(document: Document) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source of a Content-Security-Policy that admits exactly this inlined text."""
+    """Return the source of a Content-Security-Policy that allows exactly this inline text."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _identity(document: Document) -> str:
-    """What tells a report from others, whose notes it must not show; it stays the same when runs or judgments are added."""
+    """Return an id of the report for the notes of its readers; added runs or judgments do not change it."""
     turns = [turn["turn"] for turn in document.turns.get("turns", ())]
     text = json.dumps([document.title, turns, document.turns.get("formulations")])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _dark_colours() -> str:
-    """Rules that give figures their colours on a dark page; a printed page is white."""
+    """Return the style rules for the colours of figures on a dark page; a printed page is white."""
     rules = "".join(
         f'figure svg [{name}="{colour}"]{{{name}:{dark}}}'
         for colour, dark in DARK_COLOURS.items() for name in ("fill", "stroke", "stop-color")
@@ -98,9 +98,10 @@ def _dark_colours() -> str:
 
 
 def _data(document: Document, latex: Mapping[str, str]) -> str:
-    """Turns and tables as LaTeX: JSON, packed so that ten thousand turns stay a small file, and unpacked after the page shows.
+    """Return turns and LaTeX tables as compressed JSON, which the script unpacks after the page is shown.
 
-    As data of the page it is read, never run; in base64 no text can end it. Empty where there is neither.
+    Compression keeps ten thousand turns small. The browser does not run it, and no text can end it, since it is base64. Empty
+    if there are neither turns nor tables.
     """
     turns = dict(document.turns)
     if not turns and not latex:
@@ -113,7 +114,7 @@ def _data(document: Document, latex: Mapping[str, str]) -> str:
 
 
 def _visible(value: Any) -> Any:
-    """All texts inside a JSON value made harmless."""
+    """Return a JSON value with control characters made visible in all its texts."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, list | tuple):
@@ -122,9 +123,9 @@ def _visible(value: Any) -> Any:
 
 
 class _Page:
-    """The blocks as the template wants them, each with an id of its own in the page.
+    """The blocks as the template reads them, each with a unique id.
 
-    ``headings``: ids by text, of the headings that stand in the contents. ``latex``: id of a table → it as LaTeX.
+    ``headings``: text → id, of the headings in the table of contents. ``latex``: id of a table → the table as LaTeX.
     """
 
     def __init__(self, document: Document):
@@ -133,7 +134,7 @@ class _Page:
         self.headings: dict[str, str] = {}
         self.latex: dict[str, str] = {}
         turns = document.turns.get("turns", ())
-        # by the name as it is shown, for cells and titles
+        # by the shown name, for cells and titles
         self.anchors = {one_line(turn["turn"]): turn_anchor(turn["turn"]) for turn in turns}
         self.titles = {turn_anchor(turn["turn"]): _point_title(turn) for turn in turns}
         self.rows = [turn_anchor(turn["turn"]) for turn in turns[:FIRST_TURNS]]
@@ -142,7 +143,7 @@ class _Page:
                 self.headings.setdefault(block.text, self.ids.take(block.text))
 
     def entry(self, block: Block | Picture | Fold) -> dict[str, Any]:
-        """One block for the template."""
+        """Return one block for the template."""
         if isinstance(block, Fold):
             return {
                 "kind": "fold",
@@ -198,18 +199,18 @@ class _Page:
 
 
 def _links(table: Table, anchors: dict[str, str]) -> list[dict[str, str]]:
-    """Per column, cell → the turn that it names; only columns headed "turn" name turns."""
+    """Return, per column, cell → anchor of the turn that it names; only columns headed "turn" name turns."""
     return [anchors if column.title.lower() == "turn" else {} for column in table.columns]
 
 
 def _point_title(turn: Mapping[str, Any]) -> str:
-    """What a pointer over a turn's point is told: its id and its clearest text."""
+    """Return the tooltip of a turn's point: its id and its most explicit text."""
     text = next((text for text in reversed(turn["texts"]) if text), "")
     return f"{turn['turn']}: {text[:200]}" if text else str(turn["turn"])
 
 
 def _pieces(text: LayeredText) -> list[tuple[str, list[int], str]]:
-    """The text cut where any layer starts or ends: (piece, numbers of its layers from 1, their names)."""
+    """Return the text in pieces between the ends of layers: (piece, numbers of its layers from 1, their names)."""
     ends = {0, len(text.text)} | {end for _, spans in text.layers for span in spans for end in span}
     pieces = []
     for start, end in pairwise(sorted(ends)):
@@ -223,12 +224,12 @@ def _pieces(text: LayeredText) -> list[tuple[str, list[int], str]]:
 
 
 def _is_long(table: Table, index: int) -> bool:
-    """Whether a column holds texts, not names or numbers."""
+    """Return whether a column contains texts, not names or numbers."""
     return table.columns[index].align == "left" and any(len(row[index]) > 30 for row in table.rows)
 
 
 class _Ids:
-    """Ids that are safe in a page and stand there once."""
+    """Ids that are safe and unique in a page."""
 
     def __init__(self) -> None:
         self.taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data"}

@@ -1,4 +1,4 @@
-"""Tables as LaTeX with booktabs, to be pasted into a paper unchanged."""
+"""Render tables as LaTeX with booktabs, ready for a paper."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ _SPECIAL = {
     "Δ": r"\ensuremath{\Delta}",
     "⟨": r"\ensuremath{\langle}",
     "⟩": r"\ensuremath{\rangle}",
-    # the pictures of controls, which few fonts have
+    # symbols for control characters, which few fonts have
     **{chr(0x2400 + code): rf"\ensuremath{{\langle}}U+{code:04X}\ensuremath{{\rangle}}" for code in range(0x20)},
     "␡": r"\ensuremath{\langle}U+007F\ensuremath{\rangle}",
 }
 _CHARACTERS = re.compile("|".join(map(re.escape, _SPECIAL)))
-#: Letters and marks beyond ASCII that pdflatex knows by itself.
+#: Letters and marks beyond ASCII that pdflatex supports without packages.
 _LATIN = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŁłŒœŠšŽžČčŘřŚśĆćŃńŻżŹźĞğŐőŰűĚěŮů“”‘’"
 _OTHER = re.compile(f"[^\x00-\x7f{_LATIN}{re.escape(''.join(_SPECIAL))}]+")
 #: Shows its argument with lualatex and xelatex; pdflatex would stop with an error at such characters.
@@ -65,14 +65,14 @@ _OTHER_SCRIPT = (
     r"\providecommand{\otherscript}[1]{\ifdefined\directlua#1\else\ifdefined\XeTeXversion#1\else?\fi\fi}"
     "% pdflatex shows ?\n"
 )
-#: Width in points of a column and of a page of a two-column article, a little less than the narrowest that is usual.
+#: Width in points of a column and of a page of a two-column article, slightly less than the narrowest usual ones.
 _COLUMN, _PAGE = 236.0, 500.0
-#: Sizes of letters, the distance between columns, and how wide ten points of a letter are at that size.
+#: Font sizes, half the distance between columns in points, and the scale of letter widths.
 _SIZES = ((r"\small", 4.0, 0.93), (r"\small", 2.5, 0.93), (r"\footnotesize", 2.5, 0.85), (r"\scriptsize", 2.0, 0.78))
-#: A column with a longer cell than this may be set as a paragraph, of at least this many characters.
+#: A column with a cell longer than the first may be set as a paragraph with at least the second number of characters.
 _LONG_CELL = 24
 _LEAST_PARAGRAPH = 14
-#: Points of a letter on the wide side, by which words in paragraphs get their break points.
+#: Width of a wide letter in points; it determines where words in paragraphs may break.
 _WIDE_LETTER = 5.4
 #: Widths of Computer Modern's letters in points at ten points, rounded up; 5.6 for the others.
 _LETTERS = {
@@ -80,21 +80,21 @@ _LETTERS = {
     **dict.fromkeys("cegzv", 4.6), **dict.fromkeys("0123456789–aoxyk", 5.1), **dict.fromkeys("wABCDEFGHKLNOPQRSTUVXYZ&", 7.4),
     **dict.fromkeys("mMW%@…✓×−±≥≤=+<>≈→", 8.4),
 }  # fmt: skip
-#: What stands below a table; whoever does not want it takes the command's contents away.
+#: The command for notes below a table; authors can redefine it as empty.
 _NOTE = (
     r"\providecommand{\tablenote}[1]{\par\smallskip\begin{minipage}{\linewidth}\footnotesize #1\end{minipage}}"
-    "% \\renewcommand{\\tablenote}[1]{} leaves these notes out\n"
+    "% \\renewcommand{\\tablenote}[1]{} removes these notes\n"
 )
 _PACKAGES = r"% needs \usepackage{amssymb,array,booktabs}"
 
 
 def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()) -> str:
-    r"""One ``table`` environment per :class:`Table`; other blocks are left out, figures and cards with a comment.
+    r"""Return one ``table`` environment per :class:`Table`; a comment replaces each figure and each set of cards.
 
-    A table is as wide as a column of a two-column article where it fits there with letters of seven points or more, else as
-    wide as the page. The notes and the policy stand below every table, so that each can be pasted alone, in ``\tablenote``,
-    which an author can empty. Other scripts than Latin are kept for lualatex and xelatex, which need a font that has them;
-    pdflatex shows a question mark in their place.
+    A table is as wide as a column of a two-column article if it fits there with letters of at least seven points, else as
+    wide as the page. The notes and the policy are below every table, so each table can be copied alone, in ``\tablenote``,
+    which authors can redefine as empty. Non-Latin scripts work with lualatex and xelatex and a suitable font; pdflatex prints
+    a question mark instead.
     """
     parts = [_PACKAGES]
     for block in blocks:
@@ -111,9 +111,9 @@ def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a table fits: ``table`` (a column) or ``table*`` (the page), the letters, and the columns of each of its parts.
+    """The layout of a table: ``table`` (a column) or ``table*`` (the page), the font size, and the columns of each part.
 
-    ``paragraphs``: column → its width in points.
+    ``paragraphs``: column → width in points.
     """
 
     environment: str
@@ -124,7 +124,7 @@ class _Layout:
 
 
 def _layout(table: Table) -> _Layout:
-    """The largest letters with which the table fits a column; else the page; else it is split into parts."""
+    """Return the layout with the largest font that fits a column, else the page, else a split into parts."""
     for environment, available in (("table", _COLUMN), ("table*", _PAGE)):
         for size, gap, scale in _SIZES:
             paragraphs = _paragraphs(table, scale, gap, available)
@@ -138,7 +138,7 @@ def _layout(table: Table) -> _Layout:
 
 
 def _paragraphs(table: Table, scale: float, gap: float, available: float) -> dict[int, float] | None:
-    """The columns that must be paragraphs so that the table fits, and their widths; None where it does not."""
+    """Return the columns that must be paragraphs so that the table fits, with their widths; None if it does not fit."""
     widths = [_width(table, index, scale) for index in range(len(table.columns))]
     room = available - 2 * gap * (len(widths) - 1) - _groups_excess(table, widths, gap, scale)
     if sum(widths) <= room:
@@ -160,7 +160,7 @@ def _is_long(table: Table, index: int) -> bool:
 
 
 def _width(table: Table, index: int, scale: float) -> float:
-    """Of a column's cells and of its head, which may stand in two lines."""
+    """Return the width of a column's cells and of its head, which may have two lines."""
     title = max(map(_letters, _lines(table.columns[index].title, table, index)))
     return scale * max(title, *(_letters(one_line(row[index])) for row in table.rows), 0.0)
 
@@ -170,7 +170,7 @@ def _letters(text: str) -> float:
 
 
 def _lines(title: str, table: Table, index: int) -> list[str]:
-    """A head in one line, or in two where it is wider than the cells."""
+    """Return the lines of a head: two if it is wider than the cells."""
     title = one_line(title)
     words = title.split()
     cells = max((_letters(one_line(row[index])) for row in table.rows), default=0.0)
@@ -181,7 +181,7 @@ def _lines(title: str, table: Table, index: int) -> list[str]:
 
 
 def _groups_excess(table: Table, widths: Sequence[float], gap: float, scale: float) -> float:
-    """By how much shared heads are wider than their columns."""
+    """Return by how much shared heads are wider than their columns."""
     excess, start = 0.0, 0
     for group, span in head_groups(table.columns):
         inside = sum(widths[start : start + span]) + 2 * gap * (span - 1)
@@ -254,7 +254,7 @@ def _groups(columns: Sequence[Column]) -> Iterable[str]:
 
 
 def _cell(text: str, width: float | None) -> str:
-    """A cell; in a column that breaks its lines at ``width`` points words that are wider may break too."""
+    """Return a cell; in a column of ``width`` points, wider words may break."""
     return _text(text) if width is None else _text(text, int(width / _WIDE_LETTER))
 
 

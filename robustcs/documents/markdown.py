@@ -1,4 +1,4 @@
-"""Blocks as GitHub-flavoured Markdown."""
+"""Render blocks as GitHub-flavoured Markdown."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
 from robustcs.documents.text import one_line
 
-#: Characters that Markdown gives a meaning; an underscore has none inside a word (``ndcg_cut_3``).
+#: Characters with a meaning in Markdown; an underscore inside a word (``ndcg_cut_3``) is plain text.
 _MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
-#: What would make a line a list, a heading, a quotation or a rule.
+#: Starts of a line that would make it a list, a heading, a quotation or a rule.
 _LINE_START = re.compile(r"^(\d{1,9})?([-+#>=.)])")
 
 
 def render_markdown(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()) -> str:
-    """The blocks, the notes and the policy line. A figure is its caption and the words that describe it."""
+    """Return the blocks, the notes and the policy line. A figure becomes its caption and its description."""
     parts = [part for block in blocks for part in _block(block)]
     parts += [f"Note: {_text(note)}" for note in notes]
     parts.append(f"*{_text(policy)}*")

@@ -1,4 +1,4 @@
-"""Results as a notebook shows them."""
+"""Render results for a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def notebook_html(blocks: Iterable[Block], evaluated: Evaluated) -> str:
-    """Tables and figures as an HTML fragment without style, script or links of its own; the policy closes it."""
+    """Return tables and figures as an HTML fragment without style, script or links, ending with the policy."""
     parts = [part for block in blocks for part in _fragment(block)]
     notes = [Markup("<p><small>{}</small></p>").format(one_line(note)) for note in evaluated.notes]
     closing = Markup("<p><small>{}</small></p>").format(one_line(evaluated.policy_line))

@@ -8,5 +8,5 @@ from robustcs.documents.document import Block, Figure
 
 
 def figures_first(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Figures before tables, otherwise as they come."""
+    """Return the blocks with figures first, otherwise in their order."""
     return tuple(sorted(blocks, key=lambda block: not isinstance(block, Figure)))

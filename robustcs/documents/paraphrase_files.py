@@ -1,4 +1,4 @@
-"""Paraphrases as files: CSV in the ECAsT form, which robustcs reads back."""
+"""Write paraphrases as CSV in the ECAsT form, which robustcs reads."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Iterable, Sequence
 from robustcs.inputs.paraphrases import CATEGORY, COLUMNS
 from robustcs.inputs.ratings import SHEET_CRITERIA
 
-#: What a rating sheet has beside the columns of ECAsT, before the criteria.
+#: Columns of a rating sheet between those of ECAsT and the criteria.
 _SHEET = ("ITEM", "SOURCE", "SOURCE TEXT", "WORKER")
 
 
 def paraphrases_csv(rows: Iterable[tuple[str, str, str, str]]) -> str:
-    """TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE and CATEGORY of every row."""
+    """Return a CSV with TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE and CATEGORY of every row."""
     return _csv([*COLUMNS, CATEGORY], rows)
 
 
 def sheet_csv(rows: Iterable[tuple[str, str, str, str, str]]) -> str:
-    """A sheet to edit and rate paraphrases, of rows turn, source, source text, manual, raw.
+    """Return a sheet to edit and rate paraphrases, from rows of turn, source, source text, manual, raw.
 
-    It is a paraphrase file in ECAsT's form as well: who edits the texts in it has edited the paraphrases. Raters put their name
-    into WORKER and ratings from 1 to 5 under the criteria; ``robustcs agreement`` reads any number of such sheets.
+    The sheet is also a paraphrase file in ECAsT's form, so edits of its texts change the paraphrases. Raters enter their name
+    under WORKER and ratings from 1 to 5 under the criteria; ``robustcs agreement`` reads any number of such sheets.
     """
     places: dict[str, int] = {}
     cells = []

@@ -1,4 +1,4 @@
-"""A document as a typeset PDF, by typst."""
+"""Render a document as PDF, typeset by typst."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
 from robustcs.documents.typeset import typeset
 
-#: Comes with typst, and with matplotlib for what the first lacks and for the letters in figures.
+#: The first comes with typst; the second, with matplotlib, has other characters and the letters of figures.
 _FONTS = ["Libertinus Serif", "DejaVu Sans"]
-#: Width of the text in points, and what a character takes of the font size, roughly.
+#: Width of the text in points, and the rough width of a character as a share of the font size.
 _TEXT_WIDTH = 470.0
 _CHARACTER = 0.52
 _GUTTER = 1.8  # characters
 _SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5)
-#: Longer cells are set as texts that share the width, and take at least this many characters.
+#: Longer cells are set as texts that share the width, with at least this number of characters.
 _LONG_CELL = 24
 
 
 def render_pdf(document: Document) -> bytes:
-    """The pages, A4. The same document gives the same bytes; :func:`typeset` says where the letters come from.
+    """Return the document as A4 pages. The same document gives the same bytes; :func:`typeset` describes the fonts.
 
-    ``SOURCE_DATE_EPOCH`` is the date in the file, which otherwise holds none.
+    ``SOURCE_DATE_EPOCH`` is the date in the file; without it, the file has no date.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     data: dict[str, Any] = {
@@ -65,7 +65,7 @@ def _opening(opening: Opening) -> dict[str, Any]:
 
 
 def _appendix(document: Document) -> list[dict[str, Any]]:
-    """What is folded in the page, each part under the heading that it follows."""
+    """Return the folded parts of the page, each with the heading that it follows."""
     parts = []
     title = ""
     for block in document.blocks:
@@ -99,7 +99,7 @@ def _block(block: Block | Picture) -> dict[str, Any]:
 
 
 def _batches(table: Table) -> tuple[float, list[list[int]]]:
-    """The largest size of letters at which the whole width of the table fits, else the smallest and a split."""
+    """Return the largest font size at which the whole table fits, else a small one and a split of the columns."""
     widths = [_least_width(table, index) for index in range(len(table.columns))]
     needed = sum(widths) + _GUTTER * len(widths)
     for size in _SIZES:

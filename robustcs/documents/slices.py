@@ -1,4 +1,4 @@
-"""The tables of slices that several studies show."""
+"""Tables of slices that several studies show."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from robustcs.slicing.search import ALPHA
 from robustcs.statistics.estimate import LEAST_UNITS, STABLE_UNITS
 from robustcs.wording import counted
 
-#: A slicing of more slices shows the ends: so many at each.
+#: Slices shown at each end of a slicing with more than ``_MOST`` slices.
 _ENDS = 3
 _MOST = 14
 
 
 def few_or_cell(field: Field) -> Shown:
-    """An estimate of slices with its interval, or with the units that are too few for one: ``0.512 (K = 3)``."""
+    """Return the column of an estimate with its interval, or with the number of units if too few: ``0.512 (K = 3)``."""
     own = replace(field, limits=("ci_low", "ci_high"), header=f"{field.header or field.name} (95% CI)")
 
     def shown(row: Any) -> str:
@@ -36,10 +36,10 @@ def few_or_cell(field: Field) -> Shown:
 def slices_table(
     result: Result, rows: pd.DataFrame, caption: str, field: Field, note: str, slug: str, mean: str = "means"
 ) -> Table:
-    """All slicings of one system in one table; ``field`` is what is estimated, ``rows`` have it in the column of its name.
+    """Return all slicings of one system as one table; ``field`` is the estimate, a column of ``rows``.
 
-    The ends of slicings with very many slices alone are shown. ``note`` stands before what all such tables say; ``mean`` is
-    what is compared.
+    Of slicings with very many slices, only the highest and lowest are shown. ``note`` precedes the common note; ``mean`` is
+    the name of the compared estimate.
     """
     shown, left_out = shown_slices(rows, field.name)
     signed, limits = (points, points_interval) if field.unit == "share" else (_signed, signed_interval)
@@ -57,9 +57,9 @@ def slices_table(
         for note in _parts(row.note)
     ]
     said = (
-        f"{note} K: {unit}s of a slice with fewer than {LEAST_UNITS}, which gets no interval. − rest: from the {mean} of the"
-        f" other turns; interval and p of one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T over"
-        f" {counted(compared, 'comparison')}.{left_out}{noted(told)}"
+        f"{note} K: number of {unit}s, if fewer than {LEAST_UNITS}; such a slice has no interval. − rest: minus the {mean} of"
+        f" the other turns. Its interval and p are for one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T"
+        f" over {counted(compared, 'comparison')}.{left_out}{noted(told)}"
     )
     columns: list[Shown] = [
         (text("Slice"), lambda row: f"{row.slicing}: {row.slice}"), "turns", few_or_cell(field.rounded(3)),
@@ -73,9 +73,9 @@ def _signed(value: float) -> str:
 
 
 def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame, str]:
-    """The rows that are shown, of very many slices those at the ends of ``value``, and what is said of the others.
+    """Return the rows to show and a sentence about the others; of very many slices, those at the ends of ``value``.
 
-    ``by``: columns apart from the slicing whose rows belong together.
+    ``by``: columns, in addition to the slicing, by which rows are grouped.
     """
     parts = []
     for _, part in rows.groupby([*by, "slicing"], sort=False):
@@ -85,11 +85,11 @@ def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame
         parts.append(part)
     shown = pd.concat(parts) if parts else rows
     left = len(rows) - len(shown)
-    return shown, f" {counted(left, 'slice')} in between: CSV and JSON have all." if left else ""
+    return shown, f" {counted(left, 'slice')} in between are not shown: CSV and JSON have all." if left else ""
 
 
 def _parts(note: str) -> list[str]:
-    """The parts of a note, without the numbers in which those of many slices differ."""
+    """Return the parts of a note, without the numbers that differ between slices."""
     note = re.sub(r"unstable: \d+ (\w+) only", rf"unstable: fewer than {STABLE_UNITS} \1", note)
     note = re.sub(r"carries \d+ ?% of the spread", "carries most of the spread", note)
     return [part for part in note.split("; ") if part]
@@ -98,9 +98,9 @@ def _parts(note: str) -> list[str]:
 def found_table(
     result: Result, rows: pd.DataFrame, caption: str, system: Shown | None, note: str, tried: int, slug: str
 ) -> Table:
-    """Found slices; those that are mostly the turns of an earlier one are left to CSV and JSON.
+    """Return the table of found slices, without those that repeat most turns of an earlier one.
 
-    ``system``: the column that names whose scores they are. Where nothing was found that is said.
+    ``system``: the column with the name of the system. If no slice was found, the table says so.
     """
     unit = result.evaluated.unit
     searched = f"by exchanging the scores of whole {unit}s"
@@ -116,10 +116,10 @@ def found_table(
     ]  # fmt: skip
     again = len(rows) - len(shown)
     said = (
-        f"{note} Units: {unit}s with such a turn. At most: at 95 % the true difference is no higher; this and p are corrected"
-        f" for all {tried} rules tried, {searched}. A search finds what is extreme, so on other {unit}s such turns are lower by"
-        " less."
+        f"{note} Units: {unit}s with such a turn. At most: upper limit of the true difference, with 95% confidence; it and p"
+        f" are adjusted for all {tried} rules tried, {searched}. A search selects extremes, so expect a smaller difference"
+        f" on other {unit}s."
     )
     if again:
-        said += f" {counted(again, 'further rule')} of mostly the same turns: CSV and JSON have them."
+        said += f" {counted(again, 'further rule')} with mostly the same turns: see CSV or JSON."
     return result_table(result, "found_slices", caption, columns, said.strip(), rows=shown, slug=slug)

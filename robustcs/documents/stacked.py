@@ -1,4 +1,4 @@
-"""Shares that make up a whole as stacked bars, one for each name."""
+"""Stacked bars of shares that add up to 1, one bar for each name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robustcs.documents.text import one_line, shortened
 from robustcs.documents.words import percent
 from robustcs.lazy import Drawing, pd
 
-#: From the lowest to the highest rating: told apart with any colour vision and in grey.
+#: From the lowest to the highest rating; distinguishable with any colour vision and in grey.
 _RAMP = ("#cf5c0c", "#f3f0e6", "#0b3a66")
 _ROW = 0.3
 _NAME = 36  # characters of a name
@@ -20,7 +20,7 @@ _NAME = 36  # characters of a name
 def share_figure(
     slug: str, caption: str, frame: pd.DataFrame, name: str, part: str, colours: Mapping[str, str] | None = None
 ) -> Figure:
-    """A bar for all that stands in the column ``name``, made of the ``share`` of every ``part``, in the order of the rows."""
+    """Return a figure with a bar for every value of column ``name``, made of the ``share`` of every ``part``."""
     shares = {
         str(key): dict(zip(own[part].astype(str), own["share"], strict=True)) for key, own in frame.groupby(name, sort=False)
     }
@@ -29,7 +29,7 @@ def share_figure(
 
 
 def stacked_bars(shares: Mapping[str, Mapping[str, float]], colours: Mapping[str, str] | None = None) -> Drawing:
-    """One bar for each name; ``colours``: part → colour, with a legend; without them parts go from low to high."""
+    """Draw one bar for each name; ``colours``: part → colour, with a legend. Without it, colours run from low to high."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
     from matplotlib.figure import Figure as MatplotlibFigure
 
@@ -37,7 +37,7 @@ def stacked_bars(shares: Mapping[str, Mapping[str, float]], colours: Mapping[str
 
     wide = page_width() == FULL_WIDTH
     parts = list(dict.fromkeys(part for own in shares.values() for part in own))
-    if colours is None:  # one colour means one rating
+    if colours is None:  # one colour per rating
         ramp = LinearSegmentedColormap.from_list("ratings", _RAMP)
         ordered = _ascending(parts)
         of = dict(zip(ordered, map(ramp, np.linspace(0, 1, len(ordered)) if len(ordered) > 1 else [1.0]), strict=True))
@@ -75,7 +75,7 @@ def stacked_bars(shares: Mapping[str, Mapping[str, float]], colours: Mapping[str
 
 
 def _ascending(ratings: list[str]) -> list[str]:
-    """From low to high where all are numbers, else as they come."""
+    """Return the ratings from low to high if all are numbers, else in their order."""
     try:
         return sorted(ratings, key=float)
     except ValueError:

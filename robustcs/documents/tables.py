@@ -1,4 +1,4 @@
-"""From a table of a result to a table for people: the one place where declared columns become heads and cells."""
+"""Turn a table of a result into a table for people: declared columns become heads and cells."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from robustcs.result import Result
 
 
-#: Rows up to which a table by collection is shown without being asked for.
+#: The largest number of rows of a table by collection that is shown without ``--table``.
 _SHORT = 30
 
 
 def cell(field: Field, line: Any) -> str:
-    """One cell as people read it, by the kind and unit of its column, with its interval where it has one; ``–``: missing."""
+    """Return a formatted cell by the kind and unit of its column, with its interval if it has one; ``–`` if missing."""
     value = getattr(line, field.name)
     if _missing(value):
         return "–"
     low, high = [getattr(line, name) for name in field.limits] or [math.nan, math.nan]
-    if field.unit == "p" and hasattr(line, "p_floor"):  # of some of the patterns, a p at its floor is a bound
+    if field.unit == "p" and hasattr(line, "p_floor"):  # if only some patterns were tried, a p at its floor is a bound
         return tested_p(value, line.p_floor, getattr(line, "exact", True))
     shown = whole_percent(value) if field.limits and field.unit == "share" else _FORMS.get(field.unit, _plain)(field, value)
     if _missing(low):
@@ -63,7 +63,7 @@ def _plain(field: Field, value: Any) -> str:
     return f"{int(value):,}" if field.kind == "integer" else number(float(value), 3 if field.digits is None else field.digits)
 
 
-#: Unit → how one of its values is written.
+#: Unit → format of a value.
 _FORMS: Mapping[str, Callable[[Field, Any], str]] = {
     "share": lambda field, value: percent(float(value)),
     "points": lambda field, value: points(float(value)),
@@ -79,17 +79,17 @@ def _missing(value: Any) -> bool:
 
 
 def head(field: Field) -> Column:
-    """The head of a column: texts at the left, numbers at the right."""
+    """Return the head of a column: texts are left-aligned, numbers right-aligned."""
     return Column(field.header or field.name, "left" if field.kind == "text" else "right", field.group)
 
 
-#: A column for people: the name of a declared column, its field under another header, or a field and a function from a row
-#: to its cell.
+#: A shown column: the name of a declared column, a field with another header, or a field and a function from a row to its
+#: cell.
 Shown = str | Field | tuple[Field, Callable[[Any], str]]
 
 
 def ready(*fields: Field) -> list[Shown]:
-    """Columns of rows that are tuples of cells, such as those of a table turned round."""
+    """Return columns for rows that are tuples of cells, such as those of a pivoted table."""
     return [(field, itemgetter(place)) for place, field in enumerate(fields)]
 
 
@@ -106,17 +106,17 @@ def result_table(
     slug: str = "",
     hint: str = "",
 ) -> Table:
-    """A table of ``result`` for people.
+    """Return a table of ``result`` for people.
 
     rows
-        Some rows of the table, or whatever the functions of ``columns`` take, such as the rows of a table turned round; all
-        rows of the table by default. A row of a frame is a named tuple.
+        Some rows of the table, or the arguments of the functions in ``columns``, such as rows of a pivoted table (default: all
+        rows of the table). A row of a frame is a named tuple.
     by
         A column whose changes are marked by a thin rule.
     rules
-        Rows with a thin rule above them, beside those of ``by``.
+        Further rows with a thin rule above them.
     slug
-        For labels and file names; the table's name where it is empty.
+        For labels and file names (default: the table's name).
     hint
         How to see more of it at the terminal.
     """
@@ -152,12 +152,12 @@ def wide_table(
     by: str | None = None,
     slug: str = "",
 ) -> Table:
-    """A table of ``result`` turned round: a line for what stands in ``index``, columns of ``values`` for what is ``across``.
+    """Return a pivoted table of ``result``: one row per ``index``, and columns of ``values`` for every value of ``across``.
 
     heads
-        What stands across → the head of its columns, in the order shown; by default everything, under its own name.
+        Value of ``across`` → head of its columns, in the order shown (default: all values, under their own names).
     group
-        The head above all of them, where each is one column; by default that there are intervals.
+        The shared head if each value has one column (default: a remark that the cells have intervals).
     by
         A column of ``index`` whose changes are marked by a thin rule.
     """
@@ -180,14 +180,14 @@ def wide_table(
 
 
 def notes_of(rows: pd.DataFrame) -> str:
-    """What the column ``note`` of ``rows`` says, once each, with the number of rows that say it."""
+    """Return the different notes of ``rows``, each once, with the number of its rows."""
     times = rows.loc[rows["note"] != "", "note"].value_counts(sort=False)
     parts = [f" {note[0].upper()}{note[1:]}" + (f" ({count} rows)." if count > 1 else ".") for note, count in times.items()]
     return "".join(parts)
 
 
 def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any], *columns: Shown) -> list[Shown]:
-    """Columns under one head of a table turned round: a row of it names the one of ``lines`` that its cells are made of."""
+    """Return columns under one head of a pivoted table; each row is a key of ``lines``, the rows with the values."""
     shown = [_shown(result, name, column) for column in columns]
     return [
         (field.called(field.header or field.name, group), lambda row, make=make: make(lines[row]))  # type: ignore[misc]
@@ -196,7 +196,7 @@ def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any
 
 
 def collection_tables(result: Result, name: str = "") -> list[Table]:
-    """The table ``name`` of each collection, or the first short one; its notes stand in CSV and JSON alone."""
+    """Return the table ``name`` of each collection, or the first short one; only CSV and JSON have its notes."""
     every = result.by_collection
     if not every:
         return []
@@ -205,17 +205,17 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
     declared = result.spec(name.removesuffix("_by_collection")).fields
     apart = {"note", *(limit for field in declared for limit in field.limits)}
     fields: list[Shown] = [text("collection"), *(field for field in declared if field.name not in apart)]
-    if "metric" in every[name] and not every[name]["metric"].map(is_averaged).all():  # a total stands under no "mean"
+    if "metric" in every[name] and not every[name]["metric"].map(is_averaged).all():  # a total is not a mean
         fields = [
             replace(one, header="value") if isinstance(one, Field) and one.header.startswith("mean") else one for one in fields
         ]
     others = "" if asked else ", ".join(other for other in every if other != name)
-    note = f"--table shows the others by their names: {others}." if others else ""
-    return [result_table(result, name, "Each collection alone", fields, by="collection", hint=note)]
+    note = f"--table NAME shows another: {others}." if others else ""
+    return [result_table(result, name, "Each collection separately", fields, by="collection", hint=note)]
 
 
 def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph]:
-    """Tables as they are, for those that no block shows: their own column names, numbers with four decimals."""
+    """Return tables that no block shows, with their own column names and numbers with four decimals."""
     tables = {name: result.tables[name] for name in names}
     return [_plain_table(name, rows) if len(rows) else Paragraph(f"Table {name} has no rows.") for name, rows in tables.items()]
 

@@ -1,4 +1,4 @@
-"""Blocks on a terminal: tables that fit its width, with simple rules and no boxes."""
+"""Render blocks for a terminal: tables fit its width, with simple rules and no boxes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rich.text import Text
 from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
 from robustcs.documents.text import column_batches, head_groups, one_line, visible
 
-#: Characters between columns, and how far a column of long texts is folded at most: a table that does not fit is set closer.
+#: Characters between columns, and the smallest width of a column of long texts; a table that does not fit gets the next.
 _LAYOUTS = ((2, 16), (1, 16), (1, 8))
 
 
 def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], console: Console) -> None:
-    """Print ``blocks``, then the notes and, last, the policy line.
+    """Print ``blocks``, the notes and the policy line.
 
-    Tables fit ``console.width``: long texts fold, numbers never do, columns move closer, and a table that is still too wide is
-    printed in several of about the same width, each of which repeats the row names. Texts come from input files: they are not
-    read as rich markup, and control characters are shown as pictures.
+    Tables fit ``console.width``: long texts fold, numbers never do, and columns move closer. A table that is still too wide is
+    split into several of about the same width, each with the row names. Texts come from input files: they are not read as
+    rich markup, and control characters are shown as symbols.
     """
     for block in blocks:
         if isinstance(block, Heading):
@@ -80,7 +80,7 @@ def _table(table: Table, console: Console) -> None:
 
 
 def _batches(table: Table, least: list[int], gutter: int, available: int) -> list[list[int]]:
-    """The columns of every part, as few parts as fit and no part much narrower than another."""
+    """Return the columns of every part: as few parts as possible, and of similar width."""
     batches = column_batches(table.columns, least, gutter, available)
     while len(batches) > 1:
         available -= 1
@@ -92,14 +92,14 @@ def _batches(table: Table, least: list[int], gutter: int, available: int) -> lis
 
 
 def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]], narrowest: int) -> int:
-    """The width below which a column must not go: titles fold between words, numbers only before their interval."""
+    """Return the smallest width of a column: titles fold between words, numbers only before their interval."""
     if table.columns[index].align == "left":
         return min(natural, max(narrowest, _longest_word(title)))
     return max([_longest_word(title), *(cell_len(part) for row in cells for part in _interval_below(row[index]).split("\n"))])
 
 
 def _fit(natural: list[int], least: list[int], gutter: int, available: int) -> list[int]:
-    """Widths between ``least`` and ``natural``: the widest columns give way first."""
+    """Return widths between ``least`` and ``natural``; the widest columns shrink first."""
     room = available - gutter * (len(natural) - 1)
     if sum(natural) <= room:
         return natural
@@ -107,14 +107,14 @@ def _fit(natural: list[int], least: list[int], gutter: int, available: int) -> l
     while cap > 1 and sum(max(low, min(width, cap)) for width, low in zip(natural, least, strict=True)) > room:
         cap -= 1
     widths = [max(low, min(width, cap)) for width, low in zip(natural, least, strict=True)]
-    for index, width in enumerate(widths):  # what the last step of the cap gave away too much
+    for index, width in enumerate(widths):  # the last step of the cap may shrink too much
         if width < natural[index] and sum(widths) < room:
             widths[index] += 1
     return [min(width, available) for width in widths]
 
 
 def _widened(table: Table, widths: list[int], need: Callable[[str], int], gutter: int) -> list[int]:
-    """``widths`` with the columns under each shared head made wide enough for what ``need`` says the head takes."""
+    """Return ``widths``, increased so that the columns under each shared head have the width ``need`` of the head."""
     widths = list(widths)
     start = 0
     for group, span in head_groups(table.columns):
@@ -158,7 +158,7 @@ def _grid(
 
 
 def _group_lines(groups: list[tuple[str, int]], widths: list[int], gutter: int, console: Console) -> Iterable[Text]:
-    """The line of shared heads, each centred over its columns, and the rules under them."""
+    """Yield the line of shared heads, each centred over its columns, and the rules under them."""
     spans: list[int] = []
     start = 0
     for _, span in groups:
@@ -179,7 +179,7 @@ def _row_lines(
     console: Console,
     bottom: bool = False,
 ) -> Iterable[Text]:
-    """The printed lines of one row; ``bottom`` puts short cells of a head beside the last line of the long ones."""
+    """Yield the printed lines of one row; ``bottom`` aligns the cells of a head at their last line."""
     folded = [_folded(cell, width, console) for cell, width in zip(cells, widths, strict=True)]
     height = max((len(lines) for lines in folded), default=0)
     for number in range(height):
@@ -198,7 +198,7 @@ def _row_lines(
 
 
 def _interval_below(cell: str) -> str:
-    """A number with its interval, ``0.512 (0.430 to 0.600)``, in two lines."""
+    """Split a number and its interval, ``0.512 (0.430 to 0.600)``, into two lines."""
     return re.sub(r"(?<=[\d%]) (?=\([^()]* to [^()]*\)$)", "\n", cell)
 
 

@@ -1,4 +1,4 @@
-"""Test sets as topic files, in the forms that retrieval, rewriters and robustcs itself read."""
+"""Write test sets as topic files for retrieval, rewriters and robustcs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from robustcs.documents.files import write_folder
 from robustcs.inputs.turns import turn_depth
 from robustcs.lazy import pd
 
-#: Ids that are written as numbers, as CAsT's files have them.
+#: Ids that are written as numbers, as in CAsT's files.
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
 def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
-    """File name → content, for every set i of the table ``sets`` of a ``ParaphraseSets`` result.
+    """Return file name → content, for every set i of the table ``sets`` of a ``ParaphraseSets`` result.
 
     ``manual_i.tsv``, ``raw_i.tsv``
-        ``turn TAB text``, no header: what retrieval takes.
+        ``turn TAB text`` without a header, for retrieval.
     ``topics_i.json``
         CAsT topic JSON with ``raw_utterance`` and ``manual_rewritten_utterance``.
     ``history_i.jsonl``
-        For rewriters, in the form of ConversationQueryRewriter: ``input`` are the raw turns so far in this set, the turn
-        itself last; ``target`` is the manual text.
+        For rewriters, in the form of ConversationQueryRewriter: ``input`` contains the raw turns of this set up to and
+        including the turn itself; ``target`` is the manual text.
 
-    Turns whose id does not say their place in a conversation stand in the first two alone; the others need that place.
+    Turns without a position in a conversation (by their id) are only in the first two; the others need the position.
     """
     files = {}
     in_conversation = any(turn_depth(turn) is not None for turn in sets["turn"])
@@ -60,5 +60,5 @@ def write_testsets(sets: pd.DataFrame, folder: str | os.PathLike[str], overwrite
 
 
 def _number(text: str) -> int | str:
-    """A number as CAsT's files have it; ids such as ``007`` stay texts, so that they can be put together again."""
+    """Return a number as in CAsT's files; ids such as ``007`` stay texts, so that they can be restored."""
     return int(text) if _PLAIN_NUMBER.fullmatch(text) else text

@@ -1,4 +1,4 @@
-"""Untrusted text made harmless, and the parts of a table's layout that renderers share."""
+"""Make untrusted text harmless, and lay out tables, for all renderers."""
 
 from __future__ import annotations
 
@@ -11,62 +11,62 @@ from itertools import groupby
 
 from robustcs.documents.document import Column
 
-#: What the two joiners have a meaning between: letters of Arabic and Indic scripts, and parts of emoji.
+#: Characters between which the two joiners have a meaning: letters of Arabic and Indic scripts, and parts of emoji.
 _JOINED = "[\u0600-\u109f\u1780-\u18af\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
-#: C0 and C1 controls but tab and line feed, characters that change the direction of what follows, characters without any
-#: width (two ids that differ in one look alike), lone surrogates and the two code points that XML forbids.
+#: C0 and C1 controls except tab and line feed, characters that change the direction of the following text, characters
+#: without width (ids that differ only in one look the same), lone surrogates and the two code points that XML forbids.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     f"|[\u200c\u200d](?!{_JOINED})|(?<!{_JOINED})[\u200c\u200d]"
-    "|(?<=[!-~])[\ufe00-\ufe0f](?!\u20e3)"  # a form of an ASCII letter, which has only one but for keycaps
+    "|(?<=[!-~])[\ufe00-\ufe0f](?!\u20e3)"  # a variant of an ASCII character, which exists only for keycaps
 )
 _SPACE = re.compile(r"\s+")
 _PIECE = re.compile(r"(\S{10})(?=[^\W_]{3})")
 
 
 def visible(text: str) -> str:
-    """``text`` with every control or invisible character replaced by a picture of it: ESC becomes ``␛``, U+202E ``⟨U+202E⟩``.
+    """Return ``text`` with a symbol for every control or invisible character: ESC becomes ``␛``, U+202E ``⟨U+202E⟩``.
 
     Terminals, browsers and typesetters then show such characters instead of obeying them. Windows line ends become
     line feeds.
     """
-    if text.isascii() and text.isprintable():  # as most are
+    if text.isascii() and text.isprintable():  # most texts
         return text
     return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
 
 
 def json_visible(text: str) -> str:
-    """JSON with everything that :func:`visible` would picture as an escape of JSON: the same value, for terminals."""
+    """Return JSON for terminals, with JSON escapes for all characters that :func:`visible` replaces: the value is the same."""
     return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
 def one_line(text: str) -> str:
-    """:func:`visible` text with all runs of white space replaced by one space, for table cells and captions."""
+    """Return :func:`visible` text with single spaces for all white space, for table cells and captions."""
     return _SPACE.sub(" ", visible(text)).strip()
 
 
 def shortened(text: str, most: int) -> str:
-    """:func:`one_line` text of at most ``most`` characters, cut with an ellipsis where it is longer."""
+    """Return :func:`one_line` text, cut to ``most`` characters with an ellipsis if it is longer."""
     line = one_line(text)
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def breakable(text: str, longest: int = 24) -> str:
-    """``text`` with invisible break points (U+200B) in words of more than ``longest`` letters, for typesetters, which break at
-    spaces only."""
+    """Return ``text`` with invisible break points (U+200B) in words of more than ``longest`` characters, for typesetters, which
+    otherwise break only at spaces."""
     return re.sub(rf"\S{{{longest + 1},}}", lambda word: _PIECE.sub("\\1\u200b", word[0]), text)
 
 
 def anchor(text: str) -> str:
-    """A name of ``a-z 0-9 -`` only, ``x`` where nothing is left: safe as HTML id, LaTeX label and file name."""
+    """Return a name of ``a-z 0-9 -`` only (``x`` if it would be empty), safe as HTML id, LaTeX label and file name."""
     plain = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "x"
 
 
 def turn_anchor(turn: str) -> str:
-    """The id of a turn in a page: ``turn-31_4``. No two turns share one, and it is safe in HTML and in addresses."""
+    """Return the id of a turn in a page, such as ``turn-31_4``: unique, and safe in HTML and in addresses."""
     safe = re.sub("[^A-Za-z0-9_-]", lambda match: f".{ord(match[0]):x}.", turn)
     if len(safe) > 120:
         safe = f"{safe[:60]}.{hashlib.sha256(turn.encode('utf-8', 'surrogatepass')).hexdigest()}"
@@ -74,15 +74,15 @@ def turn_anchor(turn: str) -> str:
 
 
 def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:
-    """The shared heads above the column titles as (group, number of columns); ``""`` where there is none."""
+    """Return the shared heads above the column titles as (group, number of columns); ``""`` if there is none."""
     return [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
 
 
 def column_batches(columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float) -> list[list[int]]:
-    """Column indices of the narrower tables that together show a table wider than ``available``.
+    """Split a table that is wider than ``available``; return the column indices of each part.
 
-    Every batch starts with the leading left-aligned columns (the row names), as far as they take at most half of the
-    width, then takes as many further columns as fit; a single column that does not fit still gets a batch.
+    Every part starts with the leading left-aligned columns (the row names), up to half of the width, followed by the further
+    columns that fit. A single column that does not fit is a part.
     """
     keys: list[int] = []
     used = 0.0

@@ -1,4 +1,4 @@
-"""All turns of a report as one table, from which each opens as a card."""
+"""The table of all turns of a report; each turn opens as a card."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from robustcs.documents.document import Column, Table
 from robustcs.documents.words import marks
 
-#: Systems with a column of their own where no bins are shown; the cards have all.
+#: The largest number of systems with a column if no bins are shown; the cards have all.
 MOST_SYSTEMS = 6
-#: Slug of the table, by which a page knows it.
+#: Slug of the table, by which the page identifies it.
 TURNS = "turns"
 
 
 def turn_table(turns: Mapping[str, Any]) -> Table:
-    """One row per turn: id, texts, and per cut its bin and the scores that put it there; without cuts a score per system.
+    """Return one row per turn: id, texts, and per cut the bin and its scores; without cuts, a score per system.
 
     :mod:`robustcs.reporting.turns` describes ``turns``.
     """
@@ -41,16 +41,18 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
         if scored:
             row += _cells(turn["scores"][turns["headline"]], scored[:MOST_SYSTEMS])
         rows.append(tuple(row))
-    note = "Bins: is the answer to Original, QR and Human correct? Empty: not scored." if shown else ""
+    note = (
+        "Bin: whether the answers to Original, QR and Human are correct (✓) or wrong (×). Empty: not scored." if shown else ""
+    )
     if len(scored) > MOST_SYSTEMS:
-        note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; a turn's card has all."
+        note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; the card of a turn has all."
     if turns["left_out"]:
         note += f" {turns['left_out']} further turns are in the CSV and JSON files."
     return Table(TURNS, f"All {len(rows)} turns", tuple(columns), tuple(rows), note.strip())
 
 
 def _scored(turns: Mapping[str, Any]) -> list[int]:
-    """The places of the systems that have a score in any turn."""
+    """Return the indices of the systems with a score on any turn."""
     values = [turn["scores"][turns["headline"]] for turn in turns["turns"]]
     return [place for place in range(len(turns["systems"])) if any(scores[place] is not None for scores in values)]
 

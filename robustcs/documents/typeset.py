@@ -1,4 +1,4 @@
-"""Typesetting by typst, with the letters that figures are drawn in: data to pages, and a drawing to a page of its own size."""
+"""Typeset with typst: data as pages, and a drawing as a page of its size. Fonts are those of the figures."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def typeset(
     template: str, inputs: Mapping[str, str], timestamp: int | None = None, version: Literal["1.4", "1.7"] = "1.7"
 ) -> bytes:
-    """The PDF of a typst template, to which ``inputs`` are ``sys.inputs``: data, never markup. The same gives the same bytes.
+    """Return the PDF of a typst template. ``inputs`` are its ``sys.inputs``: data, never markup.
 
-    Letters come from fonts inside typst and matplotlib. Only where a text holds characters that those lack are the
-    fonts of the system searched; what no font has is shown as a box, and the text behind it stays whole.
-    ``version`` is that of PDF.
+    The same inputs give the same bytes. The fonts are those of typst and matplotlib. System fonts are searched only for
+    characters that those do not have. A character without a font is shown as a box, and the text itself is unchanged.
+    ``version`` is the version of PDF.
     """
     used = set().union(*inputs.values())
     return typst.compile(
@@ -38,15 +38,15 @@ def typeset(
 
 
 def drawing_pdf(svg: str) -> bytes:
-    """An ``<svg>`` element as a PDF of its own, undated: vectors, and letters as text in embedded TrueType fonts.
+    """Return an ``<svg>`` element as an undated PDF, with vectors, and text in embedded TrueType fonts.
 
-    The version of PDF is one that every LaTeX takes in.
+    Every LaTeX can include this version of PDF.
     """
     return typeset("drawing.typ", {"svg": svg}, version="1.4")
 
 
 @cache
 def _characters() -> frozenset[int]:
-    """The code points that need no font of the system."""
+    """Return the code points that need no system font."""
     font = FT2Font(_FONT_FOLDER / "DejaVuSans.ttf")
     return frozenset(font.get_charmap()) | {ord("\n"), ord("\t")}

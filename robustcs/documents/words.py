@@ -1,4 +1,4 @@
-"""Numbers and field terms as people read them."""
+"""Format numbers and terms for people."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
 
 
 def marks(bin_: str) -> str:
-    """``101`` → ``✓ × ✓``; an unknown formulation is left out: ``-01`` → ``× ✓``."""
+    """Return ``✓ × ✓`` for ``101``; unknown formulations are omitted: ``× ✓`` for ``-01``."""
     return " ".join("✓" if bit == "1" else "×" for bit in bin_ if bit != "-")
 
 
 def formulations(table: pd.DataFrame) -> str:
-    """What the marks of its bins speak of, in order: ``Original, QR, Human``."""
+    """Return the formulations of a table's bins, in order: ``Original, QR, Human``."""
     names = list(FORMULATION_NAMES.values())
     return ", ".join(names if bins_of(table) == BINS else names[1:])
 
@@ -40,17 +40,17 @@ def percent(share: float) -> str:
 
 
 def percent_interval(low: float, high: float) -> str:
-    """An interval of shares, in per cent: ``26–40``."""
+    """Return an interval of shares in percent: ``26–40``."""
     return "–" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}"
 
 
 def whole_percent(share: float) -> str:
-    """A share within a sentence: ``33%``."""
+    """Return a share for a sentence: ``33%``."""
     return "undefined" if math.isnan(share) else f"{plain(round(100 * share), 0)}%"
 
 
 def percent_range(low: float, high: float) -> str:
-    """An interval of shares within a sentence: ``26% to 40%``; empty where there is none."""
+    """Return an interval of shares for a sentence: ``26% to 40%``; empty if there is none."""
     return "" if math.isnan(low) else f"{whole_percent(low)} to {whole_percent(high)}"
 
 
@@ -60,31 +60,31 @@ def clustered(unit: str) -> str:
 
 
 def component(basis: Basis) -> str:
-    """What the QA component is, by what the scores are of."""
+    """Return the name of the QA component: ``reader`` for answers, ``ranker`` for rankings."""
     return "reader" if basis == "answers" else "ranker"
 
 
 def points(difference: float) -> str:
-    """A difference of shares in points of per cent: ``+12.9``."""
+    """Return a difference of shares in percentage points: ``+12.9``."""
     return signed(100 * difference, 1)
 
 
 def points_interval(low: float, high: float) -> str:
-    """An interval of such a difference: ``−3 to +22``."""
+    """Return the interval of such a difference: ``−3 to +22``."""
     if math.isnan(low):
         return "–"
     return " to ".join(signed(100 * limit, 0) if abs(limit) >= 0.005 else "0" for limit in (low, high))
 
 
 def share_interval(low: float, high: float, units: int) -> str:
-    """An interval of a share in per cent, or the units that are too few for one: ``K = 3``."""
+    """Return the interval of a share in percent, or the number of units if too few: ``K = 3``."""
     return f"K = {units}" if math.isnan(low) else percent_interval(low, high)
 
 
 def noted(notes: Iterable[tuple[str, str]]) -> str:
-    """`` NDCG@3 > 0, NDCG@3 = 1: unstable.`` of (what, what must be known of it), each note once; empty ones are left out.
+    """Return `` NDCG@3 > 0, NDCG@3 = 1: unstable.`` for pairs of (label, note): each note once, empty ones omitted.
 
-    Notes that differ in one number alone become one, with the range of that number and at most five of what it is about.
+    Notes that differ in only one number are combined, with the range of that number and at most five labels.
     """
     what: dict[str, list[str]] = {}
     for label, note in notes:
@@ -105,7 +105,7 @@ def noted(notes: Iterable[tuple[str, str]]) -> str:
 
 
 def _ranged(notes: Sequence[str]) -> str:
-    """``one carries 51–95 % of it`` of several such notes; nothing where they differ in more, or there is one alone."""
+    """Return ``one carries 51–95% of it`` for several such notes; empty if they differ in more, or for a single note."""
     numbers = [_NUMBER.findall(note) for note in notes]
     places = [place for place in range(len(numbers[0])) if len({found[place] for found in numbers}) > 1]
     if len(places) != 1:
@@ -118,72 +118,72 @@ def _ranged(notes: Sequence[str]) -> str:
 
 
 def score(value: float) -> str:
-    """A score with four decimals, as trec_eval prints it."""
+    """Return a score with four decimals, as trec_eval prints it."""
     return "–" if math.isnan(value) else f"{value:.4f}"
 
 
 def p_value(p: float) -> str:
-    """A p value with three decimals."""
+    """Return a p-value with three decimals."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def tested_p(p: float, floor: float, exact: bool) -> str:
-    """``0.031``, or ``< 0.0001``: where only some of the patterns were tried, a p at its floor is a bound."""
+    """Return ``0.031``, or ``< 0.0001`` for a p at its floor if only some patterns were tried, since it is then a bound."""
     return p_text(p, 0.0 if exact else floor).removeprefix("p = ").removeprefix("p ")
 
 
 def p_equals(p: float) -> str:
-    """``= 0.012`` or ``<0.001``, to follow a p."""
+    """Return ``= 0.012`` or ``<0.001``, for use after "p"."""
     text = p_value(p)
     return text if text.startswith("<") else f"= {text}"
 
 
 def with_interval(row: Mapping[str, Any], value: str, digits: int = 3) -> str:
-    """``0.123 (95% CI 0.100 to 0.140)`` of a row with ci_low and ci_high."""
+    """Return ``0.123 (95% CI 0.100 to 0.140)`` for a row with ci_low and ci_high."""
     low, high = plain(row["ci_low"], digits), plain(row["ci_high"], digits)
     return plain(row[value], digits) + ("" if math.isnan(row["ci_low"]) else f" (95% CI {low} to {high})")
 
 
 def plain(value: float, digits: int = 3) -> str:
-    """A number within a sentence."""
+    """Return a number for a sentence."""
     return "undefined" if math.isnan(value) else number(value, digits)
 
 
 def number(value: float, digits: int) -> str:
-    """A number of a table."""
+    """Return a number for a table."""
     return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 4) -> str:
-    """A difference with its sign."""
+    """Return a difference with its sign."""
     return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
 
 
 def number_interval(low: float, high: float, digits: int = 3) -> str:
-    """``−0.012 to 0.146``."""
+    """Return an interval: ``−0.012 to 0.146``."""
     return "–" if math.isnan(low) else f"{number(low, digits)} to {number(high, digits)}"
 
 
 def signed_interval(low: float, high: float, digits: int = 3) -> str:
-    """``−0.012 to +0.146``."""
+    """Return an interval with signs: ``−0.012 to +0.146``."""
     return "–" if math.isnan(low) else f"{signed(low, digits)} to {signed(high, digits)}"
 
 
 def measure_label(name: str) -> str:
-    """``ndcg_cut_3`` → ``NDCG@3``."""
+    """Return ``NDCG@3`` for ``ndcg_cut_3``."""
     return parse_measure(name).label
 
 
 def threshold_label(text: str) -> str:
-    """``>=0.5`` → ``≥ 0.5``."""
+    """Return ``≥ 0.5`` for ``>=0.5``."""
     return parse_threshold(text).label
 
 
 def cut_label(cut: tuple[str, str]) -> str:
-    """A measure and a threshold: ``NDCG@3 ≥ 0.5``."""
+    """Return a measure with its threshold: ``NDCG@3 ≥ 0.5``."""
     return f"{measure_label(cut[0])} {threshold_label(cut[1])}"
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """``0.146–0.216``."""
+    """Return an interval: ``0.146–0.216``."""
     return "–" if math.isnan(low) else f"{low:.{digits}f}–{high:.{digits}f}"

@@ -45,7 +45,7 @@ EXPECTED = (
     difference("holes_low", "95 % of the draws: holes alone, on these turns"),
     difference("holes_high"),
     *share("hole_share", "of the measured difference that is expected to be due to unjudged passages, on these turns; null"
-           " where its 95 % interval leaves 0 to 1", "holes").between("hole_share_low", "hole_share_high", "95 % of the draws"),
+           " if its 95% CI exceeds 0 to 1", "unjudged").between("hole_share_low", "hole_share_high", "95% of the draws"),
     p_value("expected_p", "of no difference on other conversations, by max-T over the draws, adjusted over all pairs of systems"
             " and all groups of the measure; null below five units"),
 )  # fmt: skip

@@ -1,5 +1,5 @@
-"""The report: every question that the inputs allow, as one document and one folder.
+"""The report: one document and one folder with an answer to every question that the inputs allow.
 
-A study's ``question.py`` says which questions it answers; :data:`robustcs.studies.registry.STUDIES` gives their order. The
-folder is not called ``report``, because ``robustcs.report`` is the function that makes one.
+Each study declares its questions in ``QUESTIONS`` (``study.py``), and :data:`robustcs.studies.registry.STUDIES` gives their
+order. The folder is not called ``report``, because ``robustcs.report`` is a function.
 """

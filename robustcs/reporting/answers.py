@@ -1,4 +1,4 @@
-"""The answers of a section in the form that is kept: JSON, with its figures drawn."""
+"""The answers of a section as JSON, with their figures drawn, so that they can be kept."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from robustcs.result import Evaluated
 from robustcs.studies.study import Answer, Question
 from robustcs.version import __version__
 
-#: Where a block stands: figures first, then the tables of the question, what is to be read; the other tables.
+#: The place of a block: figures are 0, then come the tables of the question, then texts to read; other tables are -1.
 READ, OTHER = 1_000, -1
 
 
 class Base64(TypedDict):
-    """Bytes."""
+    """Bytes as base64."""
 
     base64: str
 
 
-#: A block as it is kept; figures are drawn.
+#: A block as it is kept: its figures are drawn.
 Shown = Heading | Paragraph | Table | Picture | Cards | Layers
 
 
 def _can_be_written(files: Mapping[str, str | Base64]) -> bool:
-    """Are all of them files of a report, inside its folder?"""
+    """Return whether all names are those of files inside the folder of a report, with readable contents."""
     return all(INSIDE.fullmatch(name) and contents(value) is not None for name, value in files.items())
 
 
 class Kept(TypedDict):
-    """What is kept of a section.
+    """A section of the report, as it is kept.
 
-    ``blocks`` are what it shows, each with what it is sorted by: 0 for figures, the number of a table among those that
-    everybody should see, :data:`READ` or :data:`OTHER`; ``overview`` is the table and the figure that may open the report.
+    ``blocks`` are its blocks, each with its sort key: 0 for figures, from 1 for the main tables, :data:`READ` or
+    :data:`OTHER`. ``overview`` is the table and the figure that may open the report.
     """
 
     findings: list[str]
@@ -67,14 +67,14 @@ class Kept(TypedDict):
 
 
 class Turns(TypedDict):
-    """What is kept of all turns: :mod:`robustcs.reporting.turns` describes the cards."""
+    """All turns, as they are kept; :mod:`robustcs.reporting.turns` describes the cards."""
 
     cards: dict[str, Any]
     inputs: list[InputState]
 
 
 def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, Any]:
-    """Ask the questions of a section; what is kept of it, as JSON holds a :class:`Kept`."""
+    """Answer the questions of a section, and return a :class:`Kept` as JSON has it."""
     workspace = Workspace(part, jobs, track)
     answers = [question.answer(workspace) for question in section]
     first, key, skipped = answers[0], section[0].key, workspace.skipped_in_words
@@ -109,17 +109,17 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         "inputs": inputs,
         "files": files,
     }
-    # tables may name the files that their rows come from
+    # tables may contain names of files
     text = json.dumps(kept, ensure_ascii=False)
     hidden = names.hide(text)
     return kept if hidden == text else dict(json.loads(hidden))
 
 
 def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list[Verdict]:
-    """The verdicts of a section with what limits them."""
+    """Return the verdicts of a section, each with the conditions that limit it."""
     read = workspace.project.qrels and any("qrels" in entry["role"].split(", ") for entry in workspace.inputs)
     limits = limits_of_rows(workspace.skipped)
-    limits += limits_of_qrels(workspace.qrels) if read else []  # those of [clariq] are read without the project's
+    limits += limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
     found = []
     for answer in answers:
         families = [family for result in answer.results.values() for family in getattr(result, "families", {}).values()]
@@ -129,12 +129,12 @@ def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list
 
 
 def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:
-    """The inputs that were read, as a report names them."""
+    """Return the inputs that were read, with names as the report shows them."""
     return [{**entry, "path": names.shown(entry["path"])} for entry in workspace.inputs]
 
 
 def contents(value: str | Base64) -> bytes:
-    """A file of a kept answer as bytes."""
+    """Return a file of a kept answer as bytes."""
     return value.encode("utf-8", "replace") if isinstance(value, str) else base64.b64decode(value["base64"])
 
 
@@ -147,7 +147,7 @@ def _place(block: Block, tables: Sequence[str]) -> int:
 
 
 def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
-    """The figure as it stands in the report, and as files of its own: as wide as a page and, where that differs, a column."""
+    """Return the figure for the report, and its files: at the width of a page, and of a column if that differs."""
     picture = draw_picture(figure)
     files: dict[str, Any] = {}
     for name, svg in ((figure.slug, picture.svg), (f"{figure.slug}-column", picture.column)):
@@ -164,7 +164,7 @@ def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) 
 def _data_files(
     question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]], workspace: Workspace
 ) -> dict[str, str]:
-    """Every result as JSON, and each of its tables as CSV."""
+    """Return every result as JSON and each of its tables as CSV, by file name."""
     files = {}
     for name, result in answer.results.items():
         stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
@@ -175,7 +175,7 @@ def _data_files(
 
 
 def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
-    """Slugs that start with the question's key, are safe as names of files, and stand once in a report."""
+    """Return the blocks with slugs that start with the question's key, are safe as file names, and are unique in a report."""
     taken: set[str] = set()
     unique: list[Block] = []
     for block in blocks:

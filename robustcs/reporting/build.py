@@ -1,4 +1,4 @@
-"""From a project to its report: the document, and the files of its folder."""
+"""Make the report of a project: the document and the files of its folder."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
 from robustcs.version import __version__
 
-#: In the place of a question: the cards of turns, and what ``robustcs compare`` needs later.
+#: Numbers in place of a question's: the cards of turns, and the state that ``robustcs compare`` reads later.
 _TURNS, _STATE = -2, -1
 
 
 @dataclass(frozen=True)
 class Report:
-    """``files``: name inside the report's folder → contents. ``computed``: what was not kept from before."""
+    """A report. ``files``: name inside its folder → contents. ``computed``: the parts that were not kept from before."""
 
     document: Document
     files: Mapping[str, bytes]
@@ -53,16 +53,25 @@ def make_report(
     tell: Callable[[str], None] = lambda message: None,
     store: Store | None = None,
 ) -> Report:
-    """Ask every question that the project's inputs allow, and put the answers into one document and a folder of files.
+    """Answer every question that the project's inputs allow, in one document and a folder of files.
 
-    What could not be asked although something was given for it is named with what it would need. ``folder`` is that of the
-    project file, to which inputs are named relative; ``command`` stands in the provenance; ``tell`` is told of every question
-    before it is answered. With several processes as ``jobs``, questions are answered and figures drawn side by side.
+    Parameters
+    ----------
+    folder
+        The folder of the project file; inputs are named relative to it.
+    command
+        The command line, for the provenance.
+    jobs
+        With several processes, questions are answered and figures drawn in parallel.
+    tell
+        Receives the title of every question before it is answered.
 
-    Raises :class:`UsageError` where nothing could be asked, and :class:`InputError` for a broken file.
+    A note names each question that has only some of its inputs, and the missing ones.
+
+    Raises :class:`UsageError` if no question can be answered, and :class:`InputError` for a broken file.
     """
     protect_inputs(project)
-    source_date()  # a wrong one is told before the work
+    source_date()  # an invalid date is an error before the work, not after it
     store = store or Store(None)
     names = Names(folder)
     every = [group[0] for group in questions()]
@@ -109,7 +118,7 @@ def make_report(
 
 
 def _parts(project: Project, every: Sequence[Question]) -> tuple[dict[int, Project], dict[int, UsageError]]:
-    """By place of every question: the part of the project that it looks at, or why it cannot be asked."""
+    """Return, by number of the question, the part of the project that it reads, or why it cannot be answered."""
     parts, failed = {}, {}
     for number, question in enumerate(every):
         try:
@@ -120,13 +129,13 @@ def _parts(project: Project, every: Sequence[Question]) -> tuple[dict[int, Proje
 
 
 def _lacking(project: Project, every: Sequence[Question], failed: Mapping[int, UsageError], names: Names) -> list[str]:
-    """What was not answered although something was given for it, and what it needs."""
+    """Return the unanswered questions that have some of their inputs, with the missing inputs."""
     some = [number for number in sorted(failed) if every[number].given(project)]
     return [f"{every[number].title} ({names.hide(str(failed[number]))})" for number in some]
 
 
 def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> Any:
-    """What a report keeps of a part of the project, by place of the question; may be called in another process."""
+    """Return the part of the report for a question, by its number; may run in another process."""
     number, part = item
     if number == _TURNS:
         return _turns(part, names, jobs, track)
@@ -151,7 +160,7 @@ def _turns(part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, A
 
 
 def _state(part: Project, names: Names, jobs: Jobs, track: Track) -> str:
-    """What ``robustcs compare`` needs later; empty for a project without systems."""
+    """Return the state that ``robustcs compare`` reads later; empty for a project without systems."""
     workspace = Workspace(part, jobs, track)
     try:
         state, _ = state_of(workspace)
@@ -161,7 +170,7 @@ def _state(part: Project, names: Names, jobs: Jobs, track: Track) -> str:
 
 
 def _unique(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each file once, under the first role that it was read for."""
+    """Return each file once, under the first role that it was read for."""
     found: dict[str, dict[str, Any]] = {}
     for entry in entries:
         found.setdefault(entry["path"], entry)
@@ -176,7 +185,7 @@ def _document(
     turns: Mapping[str, Any],
     command: str,
 ) -> Document:
-    """The first screen, and a section per question."""
+    """Return the document: the first screen and one section per question."""
     notes = [note for _, kept in answers for note in kept["notes"]]
     first = opens(answers)
     notes += [f"Not answered: {what}" for what in lacking]
@@ -192,17 +201,17 @@ def _document(
 
 
 def _head(answers: Sequence[Kept]) -> str:
-    """What the scores go over: the policy line that most questions share, and how many of them where not all do."""
+    """Return the policy line that most questions share, with the number of these questions if not all share it."""
     lines = [str(kept["policy"]) for kept in answers if kept["scored"]] or [str(kept["policy"]) for kept in answers]
     line, number = Counter(lines).most_common(1)[0]
     parts = [line, *dict.fromkeys(skipped for kept in answers for skipped in kept["skipped"])]
     if number < len(lines):
-        parts.append(f"so in {number} of {len(lines)} sections with scores; each says at its end what it goes over")
+        parts.append(f"this policy holds for {number} of {len(lines)} sections with scores; each section ends with its own")
     return " · ".join(parts)
 
 
 def _with_latex(document: Document, answers: Sequence[tuple[Question, Kept]]) -> Document:
-    """The document with every table as LaTeX: its question's policy and notes stand below it."""
+    """Return the document with every table as LaTeX, including the policy and the notes of its question."""
     latex = {}
     of = {question.title: kept for question, kept in answers}
     kept = opens(answers)

@@ -1,4 +1,4 @@
-"""Blocks of a document as JSON, so that an answer can be kept; :func:`robustcs.kept.typed` makes blocks of it again."""
+"""Encode blocks of a document as JSON, so that an answer can be kept; :func:`robustcs.kept.typed` decodes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from robustcs.kept import KIND
 
 
 def encode(value: Any) -> Any:
-    """Dataclasses, tuples and frozen sets as JSON knows them."""
+    """Return dataclasses, tuples and frozen sets as values of JSON."""
     if is_dataclass(value) and not isinstance(value, type):
         return {KIND: type(value).__name__} | {field.name: encode(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, frozenset):

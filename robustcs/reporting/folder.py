@@ -16,12 +16,12 @@ from robustcs.overwrite_guard import is_protected, refuse_protected
 from robustcs.project.model import Project, protect_inputs
 from robustcs.project.scan import MANIFEST, files_of_report
 
-#: Inside a report's folder, what was computed and can be used again.
+#: The folder of kept answers, inside the report's folder.
 STORE = ".kept"
 
 
 class Made(TypedDict):
-    """A report that was written: its files and kept answers with their SHA-256, and what could not be answered."""
+    """A report that was written: its files and kept answers with their SHA-256, and the questions without an answer."""
 
     files: dict[str, str]
     kept: dict[str, str]
@@ -29,16 +29,15 @@ class Made(TypedDict):
 
 
 def report_folder(project: Project) -> Path:
-    """``reports/NAME``, with a name that is safe as a folder's."""
+    """Return ``reports/NAME``, with a name that is safe for a folder."""
     name = re.sub(r"[^\w.-]+", "-", project.name).strip("-.").lower()
     return Path("reports") / (name[:100] or "report")
 
 
 def require_report_folder(folder: Path, project: Project) -> None:
-    """Raise, before the work, the error that writing the report of ``project`` into ``folder`` would end with.
+    """Check before the work that the report of ``project`` can be written into ``folder``.
 
-    That is :class:`OutputError` where nothing can be written, and :class:`UsageError` where one of the files that every report
-    has is an input.
+    Raises :class:`OutputError` if the folder cannot be written, and :class:`UsageError` if a file of the report is an input.
     """
     protect_inputs(project)
     for name in (
@@ -51,10 +50,10 @@ def require_report_folder(folder: Path, project: Project) -> None:
 
 
 def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Write what changed and its manifest; the names of the files written.
+    """Write the files that changed and the manifest, and return the names of the files written.
 
-    What an earlier report wrote, and this one does not have, is removed, unless somebody changed it since or reads it now.
-    Raises :class:`UsageError`, before anything is written, where a file of the report is an input.
+    Files of an earlier report that this one does not have are removed, unless they were changed since or are inputs now.
+    Raises :class:`UsageError`, before anything is written, if a file of the report is an input.
     """
     for name in (*files, MANIFEST):
         refuse_protected(folder / name)
@@ -83,12 +82,12 @@ def _replace(folder: Path, files: Mapping[str, bytes]) -> list[str]:
 
 
 def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Name → SHA-256."""
+    """Return name → SHA-256."""
     return {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
 
 
 def is_whole(folder: Path, sums: Mapping[str, str]) -> bool:
-    """Whether the folder has a report of these files, each with its SHA-256."""
+    """Return whether the folder contains a report with exactly these files, each with its SHA-256."""
     found = {name: data for name in sums if (data := _read(folder / name)) is not None}
     return files_of_report(folder) == checksums(found) == sums
 

@@ -1,4 +1,4 @@
-"""Which verdicts open a report, and in what order: by what users ask first, the worst first within a subject."""
+"""Choose and order the verdicts that open a report: subjects in the order in which users ask, the worst verdict first."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import groupby, islice, zip_longest
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 
-#: Verdicts that open a report.
+#: The largest number of verdicts that open a report.
 _MOST = 3
-#: Question → what its verdicts are about, unless they say otherwise.
+#: Question → subject of its verdicts, unless a verdict names its own.
 _SUBJECTS: Mapping[str, Subject] = {
     "breakdown": "blame", "answers": "blame", "unjudged": "unjudged", "correlate": "similarity", "robustness": "rewording",
     "evaluate": "systems", "augment": "judgments", "clariq": "clarification", "audit": "bias",

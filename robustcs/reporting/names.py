@@ -1,4 +1,4 @@
-"""Files as a report names them, and what they hold: the same on every machine."""
+"""Names and checksums of files for a report: the same on every machine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from robustcs.inputs.paths import PooledFile, url_of
 
 
 class Names:
-    """Names relative to ``folder``, the place of the project file; each file is read once for its checksum."""
+    """Names of files relative to ``folder``, the folder of the project file, and their checksums, each computed once."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self._sums: dict[Path, str] = {}
 
     def shown(self, path: str | os.PathLike[str]) -> str:
-        """As the project file or the command line names it; of an absolute name only the last part."""
+        """Return the name as in the project file or on the command line; of an absolute path elsewhere, only the last part."""
         url = url_of(path)
         if url is not None:
             return url
@@ -37,7 +37,7 @@ class Names:
         return self.folder.resolve() if self.folder.parts else None
 
     def checksum(self, path: Path) -> str | None:
-        """SHA-256 of the file's bytes; None where it cannot be read, of which whoever reads it tells more."""
+        """Return the SHA-256 of the file; None if it cannot be read, which its reader reports."""
         if path not in self._sums:
             try:
                 self._sums[path] = sha256(path)
@@ -46,11 +46,11 @@ class Names:
         return self._sums[path]
 
     def hide(self, text: str) -> str:
-        """``text`` without the folder in front of its files' names."""
+        """Return ``text`` without the folder in front of file names."""
         return text.replace(f"{self.folder.as_posix()}/", "") if self.folder.parts else text
 
     def described(self, value: Any) -> Any:
-        """A project or a part of it as JSON: files by name and contents, everything else as it is."""
+        """Return a project or a part of it as JSON, with the name and the checksum of every file."""
         if isinstance(value, PooledFile):
             return {"files": self.described(value.files), "names": list(value.names)}
         if isinstance(value, Path):

@@ -1,4 +1,4 @@
-"""What a report shows of the kept answers: the first screen, and one section per question."""
+"""Build the report from the kept answers: the first screen, and one section per question."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from robustcs.wording import counted, some_of
 
 
 def policy_of(kept: Kept) -> str:
-    """What closes an answer: its policy, and what was skipped of its inputs."""
+    """Return the policy line of an answer, with the rows of its inputs that were skipped."""
     return " · ".join([kept["policy"], *kept["skipped"]])
 
 
 def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Opening:
-    """What was compared on what, the verdicts that open a report, and the first table and figure that a question offers."""
+    """Return the first screen: what was compared, the verdicts, and the first table and figure that a question offers."""
     every = {question.key: _verdicts(project, question, kept) for question, kept in answers}
     kept = opens(answers)
     blocks = [_named(block, project, kept) for block in kept["overview"]]
@@ -29,19 +29,19 @@ def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Openi
 
 
 def opens(answers: Sequence[tuple[Question, Kept]]) -> Kept:
-    """The answer whose table and figure open the report."""
+    """Return the answer whose table and figure open the report."""
     every = [kept for _, kept in answers]
     return next((kept for kept in every if kept["overview"]), every[0])
 
 
 def section(project: Project, question: Question, kept: Kept, opened: bool) -> list[Block | Picture | Fold]:
-    """The question, its answer in one sentence, one figure and one table; everything else folded.
+    """Return a section: the question, its answer in one sentence, one figure and one table; everything else is folded.
 
-    ``opened``: its table and figure open the report, and do not stand here again.
+    ``opened``: its table and figure are on the first screen and are not repeated.
     """
     verdicts = in_order(_verdicts(project, question, kept))
     told = [verdict.sentence for verdict in verdicts]
-    if verdicts and verdicts[0].barred:  # all are, for those that are not come first
+    if verdicts and verdicts[0].barred:  # then all are, since barred verdicts come last
         told.insert(0, verdicts[0].caveat)
     sentences = told[:1] or kept["findings"][:1]
     more = [Paragraph(sentence) for sentence in told[1:]]
@@ -69,14 +69,14 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
 
 
 def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]:
-    """The verdicts of a question; those that rest on judgments with what limits the qrels of ``project``."""
+    """Return the verdicts of a question; those based on judgments have the conditions that limit the qrels of ``project``."""
     judged = any("qrels" in entry["role"].split(", ") for entry in kept["inputs"])
     limits = limits_of_sources(project) if judged else []
     return [limited(replace(verdict, about=question.title), limits) for verdict in kept["verdicts"]]
 
 
 def _first(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> Any:
-    """The block with the smallest place of those wanted, before any further heading."""
+    """Return the wanted block with the smallest place before the first heading; None if there is none."""
     before: list[tuple[int, int, Any]] = []
     for block, place in placed:
         if isinstance(block, Heading):
@@ -87,7 +87,7 @@ def _first(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> 
 
 
 def _parts(placed: Sequence[tuple[Any, int]], wanted: Callable[[Any, int], bool]) -> list[Any]:
-    """The wanted blocks sorted by place under each heading; a heading with nothing under it is left out."""
+    """Return the wanted blocks sorted by place under each heading, without empty headings."""
     parts: list[tuple[Heading | None, list[tuple[int, Any]]]] = [(None, [])]
     for block, place in placed:
         if isinstance(block, Heading):
@@ -113,7 +113,7 @@ def _summary(folded: Sequence[Any]) -> str:
 
 
 def _named(block: Any, project: Project, kept: Kept) -> Any:
-    """A table or figure whose caption says of which data it speaks, so that it can be lifted out."""
+    """Return the block with the project and the turns in its caption, so that a table or figure can be copied elsewhere."""
     if not isinstance(block, Table | Picture):
         return block
     end = "" if block.caption.endswith((".", "?")) else "."
@@ -125,7 +125,7 @@ def _turns(kept: Kept) -> str:
 
 
 def _what(project: Project, kept: Kept) -> str:
-    """What was compared on what, in one line."""
+    """Return in one line what was compared, and on which turns."""
     roles = [part.role for part in project.formulations.values()]
     parts = [counted(roles.count("qr"), "rewriter")] if "qr" in roles else []
     parts += [counted(len(project.runs), "further run" if roles else "run")] if project.runs else []

@@ -1,4 +1,4 @@
-"""Answers that were computed before, kept beside the report until something that they depend on changes."""
+"""Keep computed answers next to the report until something that they depend on changes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from robustcs.inputs.text import read_json
 from robustcs.kept import sealed, typed, unsealed
 from robustcs.overwrite_guard import is_protected
 
-#: Packages whose numbers or drawings stand in a report.
+#: Packages that affect numbers or drawings of a report.
 LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
 
-#: What a kept value says of itself, before its key.
+#: The format of a kept value; its key follows.
 FORMAT = "robustcs kept 1"
-#: The names of kept values: nothing else is ever removed.
+#: Names of kept values; no other file is ever removed.
 _KEPT = re.compile(r"[a-z-]+-[0-9a-f]{64}\.json")
 
 
 class Store:
-    """Values by what they depend on, one JSON file each in ``folder``; None keeps nothing, ``fresh`` uses nothing kept.
+    """Values by what they depend on, each a JSON file in ``folder``; without a folder, nothing is kept.
 
-    ``tell`` is told of files that are damaged.
+    ``fresh`` ignores kept values. ``tell`` receives a message about each damaged file.
     """
 
     def __init__(self, folder: Path | None, fresh: bool = False, tell: Callable[[str], None] = lambda message: None):
@@ -44,10 +44,10 @@ class Store:
         self.computed: list[str] = []
 
     def find(self, name: str, depends_on: Any, shape: Any) -> Any:
-        """The value that was kept, as ``shape`` (see :func:`~robustcs.kept.typed`); None where there is none that can be used.
+        """Return the kept value as ``shape`` (see :func:`~robustcs.kept.typed`); None if there is no usable one.
 
-        The key is a checksum of ``depends_on`` (JSON) together with the program's own files and the versions of
-        :data:`LIBRARIES`, so that a value is found only where nothing changed.
+        The key is a checksum of ``depends_on`` (JSON), the program's own files and the versions of :data:`LIBRARIES`, so a
+        value is found only if none of them changed.
         """
         key = _key(name, depends_on)
         self.used.add(key)
@@ -56,11 +56,11 @@ class Store:
             try:
                 return typed(unsealed(f"{FORMAT} {key}", read_json(path, halves=True)).get("value"), shape)
             except (InputError, ValueError):
-                self.tell(f"{path} is not as it was written; this is computed again")
+                self.tell(f"{path}: damaged or edited; this answer is computed again")
         return None
 
     def keep(self, name: str, depends_on: Any, value: Any, shape: Any) -> Any:
-        """Keep a ``value`` that was computed; as it will be found again."""
+        """Keep a computed ``value``, and return it as :meth:`find` will."""
         self.computed.append(name)
         value = json.loads(json.dumps(value))
         if self.folder is not None:
@@ -69,7 +69,7 @@ class Store:
         return typed(value, shape)
 
     def sums(self) -> dict[str, str]:
-        """Name → SHA-256 of every file of a kept value, but for those of whole reports."""
+        """Return name → SHA-256 of the files of all kept values, except those of whole reports."""
         found = {}
         for path in [] if self.folder is None else self.folder.glob("*.json"):
             if _KEPT.fullmatch(path.name) and not path.name.startswith("report-") and path.is_file():
@@ -78,7 +78,7 @@ class Store:
         return found
 
     def prune(self) -> None:
-        """Forget what was not used, and keep the folder out of version control."""
+        """Remove values that were not used, and exclude the folder from version control."""
         if self.folder is None or not self.folder.is_dir():
             return
         for path in self.folder.glob("*.json"):
@@ -94,7 +94,7 @@ def _key(name: str, depends_on: Any) -> str:
 
 @cache
 def program() -> str:
-    """A checksum of the program's files and of the versions that it runs with."""
+    """Return a checksum of the program's files and the versions of its libraries."""
     digest = hashlib.sha256()
     root = Path(__file__).parent.parent
     for path in sorted(root.rglob("*")):
@@ -105,12 +105,12 @@ def program() -> str:
 
 
 def setting() -> list[str]:
-    """What a report says of where and when it was made: Python's version, and the day."""
+    """Return the version of Python and the date, for the provenance of a report."""
     return [platform.python_version(), time.strftime("%Y-%m-%d", time.gmtime(source_date()))]
 
 
 def library_versions() -> dict[str, str]:
-    """The versions of :data:`LIBRARIES`."""
+    """Return the versions of :data:`LIBRARIES`."""
     versions = {}
     for name in LIBRARIES:
         with contextlib.suppress(PackageNotFoundError):

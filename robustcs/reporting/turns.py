@@ -1,28 +1,28 @@
-"""Every turn with what is known of it: what a page shows as a card.
+"""Collect the texts, scores and top passages of every turn; a page shows them as cards.
 
-``turn_cards`` gives one JSON object:
+``turn_cards`` returns one JSON object:
 
 formulations
     Names: Original, then the rewriters, then Human. Lists "per formulation" go in this order.
 systems
-    Names of what has scores: the formulations, or, where they cannot be compared (no Human), also every run.
+    Names of the scored systems: the formulations, or every run if they cannot be compared (no Human).
 measures, headline
-    Their labels, and the place of the one that lists show where there are no cuts.
+    Labels of the measures, and the index of the one that lists show if there are no cuts.
 cuts
-    What correct can mean: ``name`` (``NDCG@3 ≥ 0.5``, with the rewriter where there are several), ``label`` (without),
-    ``measure`` (its place), ``formulations`` (the places of Original, the rewriter, Human) and ``main`` (shown in lists).
+    Conditions for a correct answer: ``name`` (``NDCG@3 ≥ 0.5``, with the rewriter if there are several), ``label`` (without
+    it), ``measure`` (index), ``formulations`` (indices of Original, the rewriter and Human) and ``main`` (shown in lists).
 labels
-    Bin → what it means.
+    Bin → meaning.
 runs, depth, relevant
-    Names of the runs, how many passages of each are shown, and the grade from which a passage is relevant.
+    Names of the runs, the number of passages shown of each, and the relevance level.
 passages
     (id, text or "").
 turns
-    ``turn``, ``topic``, ``texts`` (per formulation, null where unknown), ``scores`` (per measure and system, null where not
-    scored), ``bins`` (per cut, "" where not scored), ``top`` (per run the passages as (place in ``passages``, grade or
-    null)), and, where there are answers, ``answers`` (per formulation) and ``gold``.
+    ``turn``, ``topic``, ``texts`` (per formulation, null if unknown), ``scores`` (per measure and system, null if not
+    scored), ``bins`` (per cut, "" if not scored), ``top`` (per run the passages as (index in ``passages``, grade or null)),
+    and, if there are answers, ``answers`` (per formulation) and ``gold``.
 left_out
-    Turns that are not in ``turns``, because there are very many.
+    Number of turns that are not in ``turns``, because there are too many.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
 
-#: Passages of every run, characters of a passage's text and of all together (a page stays below ten megabytes), turns, and
-#: scores of systems.
+#: Limits that keep a page below ten megabytes: passages of every run, characters of a passage and of all passages, turns,
+#: and scores of systems.
 DEPTH = 5
 PASSAGE_LENGTH = 300
 ALL_PASSAGES = 9_000_000
@@ -58,7 +58,7 @@ ALL_SCORES = 500_000
 
 
 def turn_cards(workspace: Workspace) -> dict[str, Any]:
-    """The object described above, of everything that the project has."""
+    """Return the object described above for all turns of the project."""
     project = workspace.project
     order = ("original", "qr", "human")
     parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
@@ -114,7 +114,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
 
 
 def _binned(workspace: Workspace) -> list[tuple[pd.DataFrame, Basis]]:
-    """Turns in bins by rankings (or given scores) and by answers, as far as the inputs allow, and what the scores are of."""
+    """Return the bins of turns by rankings (or given scores) and by answers, as far as the inputs allow, with their basis."""
     project = workspace.project
     thresholds = reachable_thresholds(project.thresholds, project.metrics)
     found = []
@@ -128,15 +128,15 @@ def _binned(workspace: Workspace) -> list[tuple[pd.DataFrame, Basis]]:
         try:
             scores, evaluated = asked.formulation_scores(metrics)
         except UsageError:
-            continue  # told where the question is asked
+            continue  # the question itself reports it
         found.append((Binned.of(scores, thresholds).turns(scores), evaluated.basis))
     return found
 
 
 def _systems(workspace: Workspace) -> dict[str, pd.DataFrame]:
-    """Scores of whatever systems exist, turns × measures, for a project whose formulations cannot be compared.
+    """Return the scores of all systems, turns × measures, for a project whose formulations cannot be compared.
 
-    So many systems that the page stays below its size; those of the formulations come first.
+    The number of systems is limited by the size of the page; formulations come first.
     """
     try:
         measures, _ = workspace.ranking_measures(())
@@ -150,7 +150,7 @@ def _systems(workspace: Workspace) -> dict[str, pd.DataFrame]:
 def _scores(
     frames: list[pd.DataFrame], names: list[str]
 ) -> tuple[list[str], list[dict[str, Any]], list[dict[tuple[str, str], float]], list[dict[str, str]]]:
-    """Labels of measures, cuts, (formulation, turn) → score per measure, turn → bin per cut."""
+    """Return labels of measures, cuts, (formulation, turn) → score per measure, and turn → bin per cut."""
     labels: list[str] = []
     cuts: list[dict[str, Any]] = []
     scores: list[dict[tuple[str, str], float]] = []
@@ -186,7 +186,7 @@ def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], flo
 
 
 def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:
-    """Ids of all passages shown, each once."""
+    """Return the ids of all passages shown, each once."""
     found = (passage for turn in turns for top in tops.values() for passage, _ in top.get(turn, ()))
     return list(dict.fromkeys(found))
 
@@ -196,7 +196,7 @@ def _shortened(text: str, length: int) -> str:
 
 
 def _answers(project: Project) -> tuple[dict[str, dict[str, str]], Mapping[str, tuple[str, ...]]]:
-    """Formulation → turn → predicted answer, and the gold answers."""
+    """Return formulation → turn → predicted answer, and the gold answers."""
     predicted = {
         part.name: read_predicted_answers(part.answers)
         for part in project.formulations.values()

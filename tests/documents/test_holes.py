@@ -27,7 +27,7 @@ def tips(*rows: tuple[str, str, float, float], first: str = "human", second: str
 
 def test_a_share_stands_with_its_interval() -> None:
     assert expected_drop(0.2, row()) == (
-        "With the unjudged passages in the top 10 filled in by the model, the expected drop is 0.170 (95% CI 0.100 to 0.250)."
+        "After the hole model fills in the unjudged passages in the top 10, the expected drop is 0.170 (95% CI 0.100 to 0.250)."
         " Unjudged passages account for 13% of the measured drop (95% CI 4% to 27%)."
     )
 
@@ -35,9 +35,7 @@ def test_a_share_stands_with_its_interval() -> None:
 def test_62_percent_of_a_drop_from_minus_8_to_163_is_not_printed() -> None:
     said = expected_drop(0.02, row(expected=0.0093, expected_low=-0.052, expected_high=0.071, hole_share=NAN,
                                    hole_share_low=NAN, hole_share_high=NAN, holes_low=-0.05, holes_high=0.07))  # fmt: skip
-    assert "(95% CI −0.052 to 0.071)" in said and said.endswith(
-        "too small to tell which share of it is due to unjudged passages."
-    )
+    assert "(95% CI −0.052 to 0.071)" in said and said.endswith("too small to estimate the share due to unjudged passages.")
     assert "account for" not in said
 
 
@@ -52,7 +50,7 @@ def test_a_share_whose_interval_just_passes_0_is_no_small_drop() -> None:
 def test_a_gain_has_no_share_and_few_conversations_no_interval() -> None:
     assert "account for" not in expected_drop(-0.01, row()) and "too small" not in expected_drop(-0.01, row())
     said = expected_drop(0.2, row(expected_low=NAN, expected_high=NAN))
-    assert "0.170 (too few conversations, or too few that differ, for an interval). Unjudged" in said
+    assert "0.170 (no interval: too few conversations, or too few that differ). Unjudged" in said
     assert expected_drop(0.2, row(hole_share=0.0, hole_share_low=0.0, hole_share_high=0.0)).endswith(
         "No drawn grade changes it."
     )
@@ -82,9 +80,9 @@ def test_a_row_is_found_in_either_order() -> None:
         ((0.4, NAN, NAN, NAN), "the odds of relevance of unjudged passages are less than 0.4 times as high as predicted."),
         ((NAN, 3.0, NAN, NAN), "are more than 3 times as high as predicted."),
         ((0.4, 3.0, 0.2, NAN), "are less than 0.4 times or more than 3 times as high as predicted (for those that only one of"
-                               " the two found: less than 0.2 times)."),
+                               " the two retrieved: less than 0.2 times)."),
         ((NAN, NAN, NAN, NAN), "holds for all factors from 1/50 to 50 on the odds of relevance of unjudged passages."),
-        ((NAN, NAN, 0.2, NAN), "but not if less than 0.2 times as high for those that only one of the two found."),
+        ((NAN, NAN, 0.2, NAN), "but not if less than 0.2 times as high for those that only one of the two retrieved."),
     ],
 )  # fmt: skip
 def test_what_would_change_the_order(rows: tuple[float, float, float, float], said: str) -> None:

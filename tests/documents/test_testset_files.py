@@ -51,7 +51,7 @@ def test_nothing_is_replaced_unasked(sets: pd.DataFrame, tmp_path: Path) -> None
     (tmp_path / "manual_1.tsv").unlink()
     with pytest.raises(UsageError) as caught:
         write_testsets(sets, tmp_path)
-    found = f"{tmp_path / 'raw_2.tsv'}: there already, with other content"
+    found = f"{tmp_path / 'raw_2.tsv'}: exists with other content"
     assert str(caught.value) == f"{found}; name another --folder, or add --overwrite"
     assert not (tmp_path / "manual_1.tsv").exists()
     write_testsets(sets, tmp_path, overwrite=True)

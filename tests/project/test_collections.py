@@ -123,7 +123,7 @@ def test_init_joins_two_domains(in_domains: Command, tmp_path: Path) -> None:
     checked = in_domains("check").out
     assert "qrels_law.txt" in checked and "bm25_manual_law.trec" in checked
     shown = in_domains("evaluate --by collection --metric ndcg_cut_3").out
-    assert "Each collection alone" in shown and "36 turns in 12 conversations of 2 collections" in " ".join(shown.split())
+    assert "Each collection separately" in shown and "36 turns in 12 conversations of 2 collections" in " ".join(shown.split())
 
 
 def tasks_of_domain(folder: Path, name: str) -> None:
@@ -239,7 +239,7 @@ def test_totals_by_collection(in_domains: Command) -> None:
         options("evaluate", *DOMAINS).replace("ndcg_cut_3", "num_rel").replace("--metric map --format json", "--by collection")
     )
     shown, named = in_domains(line).out, in_domains(f"{line} --table measures_by_collection").out
-    assert "Each collection alone" in named and "p_corrected" not in named
+    assert "Each collection separately" in named and "p_corrected" not in named
     for printed in (shown, named):
         head = next(row for row in printed.splitlines() if "Run" in row and "collection" in row)
         assert "value" in head and "mean" not in head

@@ -71,7 +71,7 @@ def test_the_table_of_turns_stays_narrow(tmp_path: Path) -> None:
     assert found["systems"] == names and all(value == 1.0 for value in found["turns"][0]["scores"][0])
     table = turn_table(found)
     assert len(table.columns) == 1 + MOST_SYSTEMS
-    assert f"The first {MOST_SYSTEMS} of {len(names)} systems; a turn's card has all." in table.note
+    assert f"The first {MOST_SYSTEMS} of {len(names)} systems; the card of a turn has all." in table.note
 
 
 def test_with_human_bins_and_formulations_are_shown_as_before(demo: Path) -> None:

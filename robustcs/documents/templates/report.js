@@ -1,12 +1,12 @@
 "use strict";
-// Tables become sortable, filterable when long, and can be copied; turns open as cards, to which the reader can write notes.
-// What is shown stands in the fragment of the address, "#ANCHOR?sort.TABLE=±COLUMN&q.TABLE=TEXT", so that every view can be
-// linked to. Turns and the LaTeX of tables are unpacked after the page has been shown. Without this script everything is there
-// but the passages and all turns past the first, in the order of the file.
+// Makes tables sortable, copyable and (if long) filterable, and opens turns as cards with notes of the reader.
+// The fragment of the address, "#ANCHOR?sort.TABLE=±COLUMN&q.TABLE=TEXT", contains the view, so that every view has a link.
+// Turns and the LaTeX of tables are unpacked after the page is shown. Without this script, the page has everything but the
+// passages and all turns after the first ones.
 (() => {
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-  // A DOM element: properties are set as such, children are texts or elements.
+  // Creates a DOM element with properties; children are texts or elements.
   const make = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
@@ -25,7 +25,7 @@
     } catch {
       view.anchor = "";
     }
-    // A plain link inside the page leaves sorting and filters as they are.
+    // A plain link inside the page keeps sorting and filters.
     if (mark >= 0) view.params = new URLSearchParams(hash.slice(mark + 1));
   };
 
@@ -39,7 +39,7 @@
     remember();
   };
 
-  // ------------------------------------------------------------ what stands packed in the page
+  // ------------------------------------------------------------ packed data
 
   const unpack = async () => {
     const packed = document.getElementById("data")?.textContent;
@@ -54,7 +54,7 @@
     const label = button.textContent;
     try {
       await navigator.clipboard.writeText(text);
-    } catch { // not allowed here: as a page of the days before did it
+    } catch { // the clipboard is not allowed here
       const area = make("textarea", { value: text });
       (button.closest("dialog") ?? document.body).append(area);
       area.select();
@@ -66,7 +66,7 @@
     setTimeout(() => (button.textContent = label), 1500);
   };
 
-  // As robustcs writes CSV: what a spreadsheet would run as a formula gets an apostrophe in front, a mere number does not.
+  // CSV as robustcs writes it: texts that a spreadsheet would run as a formula get an apostrophe in front; numbers do not.
   const guarded = (cell) =>
     /^'*[=+\-@\t\r]/.test(cell) && !/^[=+-]?\d*\.?\d+([eE][+-]?\d+)?$/.test(cell) ? `'${cell}` : cell;
   const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
@@ -80,7 +80,7 @@
 
   // ------------------------------------------------------------ tables
 
-  // The number that a cell starts with ("0.45 [0.38, 0.52]", "1,000", "(16)", "−3 %"), or NaN.
+  // The number that a cell starts with ("0.45 [0.38, 0.52]", "1,000", "(16)", "−3%"), or NaN.
   const number = (text) => {
     const match = /^[<>≥≤=([]*\s*[+−-]?(\d[\d,]*)?(\.\d+)?(?:[eE][+-]?\d+)?/.exec(text);
     return match && /\d/.test(match[0])
@@ -99,10 +99,10 @@
     return sign * (p - q);
   };
 
-  const PART = 100; // rows of the table of turns that are made at once
+  const PART = 100; // rows of the table of turns that are added at once
   const tables = new Map(); // id → the table: show, listed, button
 
-  // A table whose rows are groups: `cells` of the first row, all `text`, and `lines`, which makes or has the rows.
+  // Sets up a table of groups of rows: `cells` of the first row, all `text`, and `lines`, which returns the rows.
   const setUp = (box) => {
     const table = box.querySelector("table");
     const body = table.tBodies[0];
@@ -115,7 +115,7 @@
     let listed = [];
     let input = null;
     let count = null;
-    let last = '["",""]'; // what was shown, so that nothing is done where nothing changed
+    let last = '["",""]'; // the last view: an unchanged one is not drawn again
 
     const take = (found) => {
       groups = listed = found;
@@ -167,7 +167,7 @@
 
     heads.forEach((head, column) => {
       const button = make("button", { type: "button" }, ...head.childNodes);
-      if (!button.textContent.trim()) button.ariaLabel = "Sort by the names of the rows";
+      if (!button.textContent.trim()) button.ariaLabel = "Sort by row name";
       head.append(button);
       button.addEventListener("click", () => {
         const next = { ascending: `-${column}`, descending: "" }[head.getAttribute("aria-sort")] ?? `${column}`;
@@ -183,9 +183,9 @@
       tools.append(made);
     };
     const rows = () => listed.flatMap((group) => group.rows ?? group.lines().map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
-    button("CSV", "Copy the rows shown as CSV", (made) =>
+    button("CSV", "Copy the visible rows as CSV", (made) =>
       copy(csv([titles.map((title, at) => [spans[at], title].filter(Boolean).join(" ")), ...rows()]), made));
-    tools.append(make("a", { href: `#${box.id}`, title: "Address of this table" }, "link"));
+    tools.append(make("a", { href: `#${box.id}`, title: "Link to this table" }, "link"));
     box.querySelector(".caption").after(tools);
     box.querySelector(".scroll").after(more);
     more.hidden = true;
@@ -205,7 +205,7 @@
   };
   document.querySelectorAll(".table").forEach(setUp);
 
-  // Where a table is wider than its place, it says so.
+  // A hint for tables wider than the page.
   const cue = (scroll) => {
     const told = make("p", { className: "cue" }, "scroll sideways for more →");
     told.ariaHidden = "true";
@@ -269,16 +269,16 @@
         ...titles.map((title) => make("th", { scope: "col" }, make("bdi", {}, title))))),
       make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)))))));
 
-  // What each text is compared with: Human with Original, every rewrite with Human.
+  // Compares Human with Original, and every rewrite with Human.
   const texts = (turn) => {
     const last = turn.texts.length - 1;
     return turn.texts.flatMap((text, place) => {
       if (text === null) return [];
       const other = place === last ? 0 : last;
       const plain = place === 0 || turn.texts[other] === null;
-      const label = data.formulations[place] + (plain ? "" : ` (against ${data.formulations[other]})`);
+      const label = data.formulations[place] + (plain ? "" : ` (compared with ${data.formulations[other]})`);
       if (plain) return row(label, text);
-      return row(label, ...(turn.texts[other] === text ? [`${text} (the same)`] : marked(turn.texts[other], text)));
+      return row(label, ...(turn.texts[other] === text ? [`${text} (no change)`] : marked(turn.texts[other], text)));
     });
   };
 
@@ -304,18 +304,18 @@
         other.texts.find((text) => text !== null) ?? ""));
   };
 
-  // The turns as the table shows them now: the neighbours of a card are those of the list one came from.
+  // The turns as the table lists them: they determine the neighbours of a card.
   const listed = () => tables.get("turns")?.anchors() ?? [];
 
-  // What the reader writes to a turn stays in this browser. The key is of the report: all pages opened from a disk share one
-  // storage, and several of them may have the same title.
+  // Notes of the reader stay in this browser. The key identifies the report, since all pages opened from a disk share one
+  // storage and may have the same title.
   const NOTES = `robustcs notes: ${document.documentElement.dataset.report}`;
   const notes = new Map();
   try {
     for (const [turn, text] of Object.entries(JSON.parse(localStorage.getItem(NOTES)) ?? {})) {
       if (typeof text === "string") notes.set(turn, text);
     }
-  } catch { /* a browser without storage keeps them while the page is open; what is no JSON is none of ours */ }
+  } catch { /* without storage, notes last while the page is open; invalid JSON is not ours */ }
 
   const write = (turn, text) => {
     if (text.trim()) notes.set(turn, text);
@@ -338,7 +338,7 @@
     const area = make("textarea", { value: notes.get(turn.turn) ?? "", rows: 3, id: "note" });
     area.addEventListener("input", () => write(turn.turn, area.value));
     return [make("h3", {}, make("label", { htmlFor: "note" }, "Your note")), area,
-      make("p", { className: "note" }, "Kept in this browser alone; saved as CSV from the table of turns.")];
+      make("p", { className: "note" }, "Notes stay in this browser. The table of turns saves them as CSV.")];
   };
 
   const card = (turn) => {
@@ -361,7 +361,7 @@
     const questions = texts(turn);
     if (questions.length) {
       parts.push(make("h3", {}, "The question"),
-        make("p", { className: "note" }, "− words that the text lacks, + words that it adds"), make("dl", {}, ...questions));
+        make("p", { className: "note" }, "− removed words, + added words"), make("dl", {}, ...questions));
     }
     const answers = (turn.answers ?? []).flatMap((text, at) => (text === null ? [] : row(data.formulations[at], text)));
     const gold = (turn.gold ?? []).flatMap((text) => row("Gold", text));
@@ -372,8 +372,8 @@
       parts.push(make("h3", {}, cut ? "Scores and bins" : "Scores"), grid("Scores", ["measure", ...data.systems], scored));
       const bins = data.cuts.flatMap((cut, at) =>
         turn.bins[at] ? [[cut.name, marks(turn.bins[at]), data.labels[turn.bins[at]]]] : []);
-      if (cut) parts.push(grid(data.cuts[0].formulations.length > 2 ? "Original, QR, Human correct?" : "QR, Human correct?", ["correct if", "bin", "which means"], bins));
-    } else parts.push(make("p", {}, "No score: this turn has no judged passage and no gold answer, or no system was scored."));
+      if (cut) parts.push(grid(data.cuts[0].formulations.length > 2 ? "Original, QR, Human correct?" : "QR, Human correct?", ["correct if", "bin", "meaning"], bins));
+    } else parts.push(make("p", {}, "This turn has no score: it has no judged passage and no gold answer, or no system was scored."));
     if (data.runs.length) {
       parts.push(make("h3", {}, `Top ${data.depth} of every run`), make("div", { className: "runs", tabIndex: 0 }, ...runs(turn)));
     }
@@ -383,7 +383,7 @@
 
   // ------------------------------------------------------------ from the address to the page
 
-  let place = ""; // where one was before a card opened
+  let place = ""; // the position before a card opened
 
   const show = () => {
     read();
@@ -441,7 +441,7 @@
   nav.addEventListener("click", (event) => event.target.closest("li a") && nav.classList.remove("open"));
   nav.prepend(contents);
 
-  const KEYS = [["j", "next turn"], ["k", "previous turn"], ["/", "search the turns"], ["Esc", "close"], ["?", "this list"]];
+  const KEYS = [["j", "next turn"], ["k", "previous turn"], ["/", "search turns"], ["Esc", "close"], ["?", "show this list"]];
   const help = make("dialog", { id: "help" }, make("h2", {}, "Keys"),
     make("dl", {}, ...KEYS.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])),
     make("form", { method: "dialog" }, make("button", { className: "close" }, "Close")));
@@ -474,13 +474,13 @@
     if (!drawings.some((points) => points.length)) continue;
     const told = make("p", { className: "pointed" });
     told.ariaLive = "polite";
-    const hint = "Point at a mark, or reach it by Tab and the arrow keys, to see its turn; Enter opens the turn.";
+    const hint = "Point at a mark to see its turn, or use Tab and the arrow keys; click or press Enter to open the turn.";
     told.textContent = figure.closest(".overview") ? "" : hint; // the first screen has no room for it
     figure.querySelector("figcaption").before(told);
     drawings.forEach((points) => points.forEach((point, at) => {
       const name = point.querySelector("title").textContent;
       point.setAttribute("aria-label", name);
-      point.setAttribute("tabindex", at ? "-1" : "0"); // one stop on the way through the page
+      point.setAttribute("tabindex", at ? "-1" : "0"); // one Tab stop per figure
       const tell = () => {
         const here = (point.dataset.turns ?? "").split(" ").flatMap((anchor) => turns.get(anchor) ?? []);
         if (!here.length) return (told.textContent = name);
@@ -502,7 +502,7 @@
 
   addEventListener("hashchange", show);
   addEventListener("popstate", show);
-  // What is folded away stays so on paper: the PDF has it in its appendix.
+  // Folds stay closed on paper: the appendix of the PDF has their contents.
   addEventListener("beforeprint", () => document.querySelectorAll(".cards details").forEach((part) => (part.open = true)));
   show();
 

@@ -40,7 +40,7 @@ def test_files_are_what_trec_eval_reads(tmp_path: Path) -> None:
 def test_other_content_is_not_replaced_unasked(tmp_path: Path) -> None:
     write_folder(tmp_path, {"a": "1\n", "b": "2\n"})
     write_folder(tmp_path, {"a": "1\n", "b": "2\n"})
-    with pytest.raises(UsageError, match="b: there already, with other content; name another --folder, or add --overwrite"):
+    with pytest.raises(UsageError, match="b: exists with other content; name another --folder, or add --overwrite"):
         write_folder(tmp_path, {"c": "3\n", "b": "4\n"})
     assert not (tmp_path / "c").exists() and (tmp_path / "b").read_text() == "2\n"
     write_folder(tmp_path, {"b": "4\n"}, overwrite=True)

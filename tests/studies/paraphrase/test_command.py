@@ -31,7 +31,7 @@ def test_variations_become_test_sets(in_copy: Command, tmp_path: Path) -> None:
 def test_nothing_is_replaced_unasked(in_copy: Command) -> None:
     in_copy("paraphrase --vary --folder varied")
     in_copy("paraphrase --folder varied")
-    assert "paraphrases.csv: there already, with other content" in in_copy("paraphrase --folder varied --seed 1", code=2).err
+    assert "paraphrases.csv: exists with other content" in in_copy("paraphrase --folder varied --seed 1", code=2).err
     in_copy("paraphrase --folder varied --seed 1 --overwrite")
 
 

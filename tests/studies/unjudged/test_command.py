@@ -151,8 +151,8 @@ def test_a_project_needs_no_options(capsys: pytest.CaptureFixture[str], demo: Pa
     text = call(capsys, "--config", demo / "robustcs.toml")
     assert max(map(len, text.splitlines())) <= 80
     for question in (
-        "How much of the top 3 did nobody judge?", "How far could judging move the scores?",
-        "Which orders of two runs do the judgments not prove?", "Which grades did the unjudged passages get?",
+        "How many of the top 3 passages are unjudged?", "How far could judging move the scores?",
+        "Which orders of two runs do the judgments not prove?", "Which grades did unjudged passages get later?",
     ):  # fmt: skip
         assert question in text
     found = tables(capsys, "--config", demo / "robustcs.toml")

@@ -90,11 +90,11 @@ def test_a_drop_is_measured_expected_and_tipped() -> None:
     said = drop_of("t5", made())
     assert said.startswith(
         "From human to t5, NDCG@3 goes from 0.800 to 0.600, a measured drop of 0.200 with unjudged passages counted as not"
-        " relevant (10% of the top 3 passages of t5 are unjudged, 0% of human). With the unjudged passages in the top 10 filled"
-        " in by the model, the expected drop is 0.170 (95% CI 0.100 to 0.250). Unjudged passages account for 15% of the"
-        " measured drop (95% CI 5% to 30%). The difference stays significant unless the odds of relevance of unjudged passages"
-        " are less than 0.42 times as high as predicted (for those that only one of the two found: less than 0.31 times or more"
-        " than 7 times)."
+        " relevant (10% of the top 3 passages of t5 are unjudged, 0% of human). After the hole model fills in the"
+        " unjudged passages in the top 10, the expected drop is 0.170 (95% CI 0.100 to 0.250). Unjudged passages account for"
+        " 15% of the measured drop (95% CI 5% to 30%). The difference stays significant unless the odds of relevance of"
+        " unjudged passages are less than 0.42 times as high as predicted (for those that only one of the two retrieved: less"
+        " than 0.31 times or more than 7 times)."
     )
     assert "Bounds over all grades of the unjudged passages of all runs here, however improbable: 0.020 to 0.500" in said
 
@@ -105,7 +105,7 @@ def test_a_share_outside_0_to_1_is_never_printed() -> None:
     assert "does not show that unjudged passages account for any of the measured drop" in said
     wide = replace(whole, drops=whole.drops.assign(holes_high=whole.drops["holes_low"] + whole.drops["drop"] + 0.01))
     tiny = drop_of("bart", wide)
-    assert "too small to tell which share of it is due to unjudged passages" in tiny and "account for" not in tiny
+    assert "too small to estimate the share due to unjudged passages" in tiny and "account for" not in tiny
     assert "significant for all factors from 1/50 to 50 on the odds of relevance" in said
 
 
