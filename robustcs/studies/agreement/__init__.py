@@ -1,1 +1,1 @@
-"""How far do annotators agree, on snippets or on ratings?"""
+"""Agreement of annotators on snippets or ratings."""

@@ -1,1 +1,1 @@
-"""Can this judge be trusted?"""
+"""Comparison of a judge with human judgments."""

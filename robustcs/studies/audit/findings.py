@@ -34,7 +34,7 @@ def verdicts(result: Audit) -> tuple[Verdict, ...]:
         return (closest,)
     row = bias.loc[(bias["judge_share"] - bias["human_share"]).abs().idxmax()]
     text = f"Judge {row['judge']} calls {number(row['ratio'], 2)} × as many passages relevant as human judges"
-    text += f", the largest difference of {len(bias)} judges" if len(bias) > 1 else ""
+    text += f" (largest bias of {len(bias)})" if len(bias) > 1 else ""
     turned = "; ".join(_systems(result, str(row["judge"]))[:1])
     basis = f"human judges: {percent(row['human_share'])}, {row['judge']}: {percent(row['judge_share'])}"
     return (
@@ -86,17 +86,17 @@ def _between(row: Any, low: str, high: str) -> str:
 
 
 def _systems(result: Audit, name: str) -> list[str]:
-    """How many pairs of systems change order under a judge, and how many of the significant ones remain; without full stops."""
+    """Return clauses on the pairs of systems that change order, and on the significant pairs that the judge confirms."""
     own = result.conclusions[result.conclusions["judge"] == name]
     if not len(own):
         return []
     metric = headline_measure(own["metric"])
     row = own[own["metric"] == metric].iloc[0]
     turned, significant, human = int(row["reversed"] + row["swapped"]), int(row["reversed"]), int(row["human_apart"])
-    text = f"by {measure_label(metric)}, {turned or 'none'} of {counted(int(row['pairs']), 'pair')} of systems"
+    text = f"by {measure_label(metric)}, {turned or 'none'} of {counted(int(row['pairs']), 'system pair')}"
     text += f" {verb(max(turned, 1), 'changes', 'change')} order"
     if turned:
-        text += f", {significant or 'none'} of them significantly"
+        text += f", {significant or 'none'} significantly"
     if not human:
         return [text]
     pairs = result.reversals[(result.reversals["judge"] == name) & (result.reversals["metric"] == metric)]

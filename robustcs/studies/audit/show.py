@@ -9,7 +9,7 @@ from robustcs.lazy import Drawing, pd
 from robustcs.studies.audit.analysis import ALL, FOUND, Audit
 from robustcs.studies.audit.findings import verdict
 from robustcs.studies.audit.systems import ALPHA
-from robustcs.wording import counted, sentences, verb
+from robustcs.wording import counted, sentences
 
 #: Maximum numbers of judges with details, of judges in the overview, and of rows for pairs; JSON and CSV contain all.
 _JUDGES, _BEST, _SHOWN = 3, 10, 10
@@ -79,8 +79,8 @@ def _bias(result: Audit) -> Table:
     over, under = (told.count(which) for which in ("overrates", "underrates"))
     note = (
         f"Relevant: grade ≥ {result.evaluated.policy.relevance_level}. Ratio: judge / human. Judge − human: difference of the"
-        f" mean grades. {over} of {counted(len(rows), 'judge')} significantly {verb(over, 'overrates', 'overrate')} relevance,"
-        f" {under} {verb(under, 'underrates', 'underrate')} it."
+        f" mean grades. Relevance is significantly overrated by {over} of {counted(len(rows), 'judge')} and underrated by"
+        f" {under}."
     )
     columns = ["judge", "human_share", "judge_share", "ratio", "mean_difference"]
     return result_table(result, "bias", "Does the judge over- or underrate relevance?", columns, note, rows=rows)

@@ -1,1 +1,1 @@
-"""What do the grades of crowd workers say?"""
+"""Judgments of crowd workers, and runs scored on them."""

@@ -1,1 +1,1 @@
-"""Which unjudged passages are worth judging?"""
+"""Judge the unjudged passages that matter most for the comparison."""

@@ -60,8 +60,8 @@ def test_the_cards_name_the_closest_and_the_most_biased_judge() -> None:
     )
     assert closest.endswith("; 1,200 passages, 8 conversations).")
     assert "2.06 to 2.94" in biased and cards(made("audit", TABLES))[1].number == "2.44 ×"
-    assert "Judge far calls 2.44 × as many passages relevant as human judges, the largest difference of 2 judges" in biased
-    assert "by NDCG@3, 3 of 10 pairs of systems change order, 2 of them significantly (" in biased
+    assert "Judge far calls 2.44 × as many passages relevant as human judges (largest bias of 2)" in biased
+    assert "by NDCG@3, 3 of 10 system pairs change order, 2 significantly (" in biased
     assert "human judges: 25.0%, far: 61.0%" in biased
 
 
@@ -76,13 +76,13 @@ def test_each_judge_has_its_bias_its_agreement_and_its_pairs() -> None:
     assert far == (
         "far overrates relevance: it calls 2.44 times as many passages relevant as human judges do (95% CI 2.06 to 2.94). Its"
         " mean grade minus theirs is +0.41 (95% CI 0.33 to 0.52). Cohen's κ with the human judges is 0.21 (95% CI 0.15 to"
-        " 0.29). By NDCG@3, 3 of 10 pairs of systems change order, 2 of them significantly. Of 6 pairs that human judges"
+        " 0.29). By NDCG@3, 3 of 10 system pairs change order, 2 significantly. Of 6 pairs that human judges"
         " separate significantly, the judge confirms 3."
     )
     assert near == (
         "near does not significantly over- or underrate relevance: it calls 0.90 times as many passages relevant as human"
         " judges do (95% CI 0.70 to 1.10). Its mean grade minus theirs is −0.12 (95% CI −0.31 to 0.07). Cohen's κ with the"
-        " human judges is 0.62 (95% CI 0.55 to 0.71). By NDCG@3, 1 of 10 pairs of systems changes order, none of them"
+        " human judges is 0.62 (95% CI 0.55 to 0.71). By NDCG@3, 1 of 10 system pairs changes order, none"
         " significantly."
     )
 
@@ -110,16 +110,16 @@ def test_without_relevant_passages_or_common_passages_nothing_is_divided() -> No
     [other] = told(agreement=[{"judge": "other"}], bias=(), conclusions=(), reversals=())
     assert other == "other and the human judges graded different passages."
     *_, pairs = told(agreement=[{"judge": "far"}], bias=())
-    assert pairs.startswith("far and the human judges graded different passages. By NDCG@3, 3 of 10 pairs")
+    assert pairs.startswith("far and the human judges graded different passages. By NDCG@3, 3 of 10 system pairs")
 
 
 def test_a_judge_that_reverses_all_confirms_nothing() -> None:
     conclusions = [{**CONCLUSIONS[1], "human_apart": 3, "reversed": 1, "swapped": 0}]
     *_, far, _, _ = told(conclusions=conclusions)
-    assert far.endswith("1 of 10 pairs of systems changes order, 1 of them significantly. Of 3 pairs that human judges"
+    assert far.endswith("1 of 10 system pairs changes order, 1 significantly. Of 3 pairs that human judges"
                         " separate significantly, the judge confirms none.")  # fmt: skip
     *_, far, _, _ = told(conclusions=[{**conclusions[0], "pairs": 1, "human_apart": 0, "reversed": 0}])
-    assert far.endswith("By NDCG@3, none of 1 pair of systems changes order.")
+    assert far.endswith("By NDCG@3, none of 1 system pair changes order.")
 
 
 def test_the_demo_has_the_numbers_of_its_tables(demo: Path) -> None:
@@ -127,6 +127,6 @@ def test_the_demo_has_the_numbers_of_its_tables(demo: Path) -> None:
         "lexical": demo / "judges" / "lexical.txt", "self": demo / "qrels.txt"})  # fmt: skip
     *_, first, second = spoken(result)
     assert first.startswith("lexical overrates relevance: it calls 2.44 times as many passages relevant as human judges do")
-    assert "10 of 66 pairs of systems change order" in first
+    assert "10 of 66 system pairs change order" in first
     assert second.startswith("self does not significantly over- or underrate relevance: it calls 1.00 times as many")
-    assert "none of 66 pairs of systems changes order" in second
+    assert "none of 66 system pairs changes order" in second

@@ -54,7 +54,7 @@ def test_people_see_the_first_holes_and_how_many_there_are() -> None:
 def test_orders_say_what_is_settled_and_what_it_takes() -> None:
     orders = show(result(25, [("base", "set")]))[0]
     assert isinstance(orders, Table)
-    assert orders.caption == "Which system is better? 3 orders: 1 proven, 1 certain"
+    assert orders.caption == "Which system is better? 3 orders: 1 proven, 1 certain, 1 open"
     assert [row[-2:] for row in orders.rows] == [("open", "3"), ("certain", "0"), ("proven", "0")]
     assert "for all orders about 3 of 25 (80% range: 1 to 7)." in orders.note
 
