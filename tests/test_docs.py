@@ -105,6 +105,32 @@ def test_every_command_stands_in_the_index_and_links_to_its_page(name: str) -> N
         assert re.search(rf"^#+ .*\b{re.escape(name)}\b", text, re.MULTILINE)
 
 
+#: The parts of a command's page, in their order; further sections follow.
+PARTS = ["When to use it", "Example", "How to read the output", "Options", "Method and sources"]
+#: Lines of two screens.
+SCREENS = 100
+_INDEX = (ROOT / "docs" / "index.md").read_text("utf-8")
+COMMAND_PAGES = sorted({link.partition("#")[0] for link in re.findall(r"\[robustcs [^]]+\]\(([^)]+)\)", _INDEX)})
+
+
+def sections(text: str) -> list[tuple[str, int]]:
+    """Return (title, line) of every section of level 2, outside fenced blocks."""
+    plain = re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+    return [(line[3:], number) for number, line in enumerate(plain.split("\n"), 1) if line.startswith("## ")]
+
+
+@pytest.mark.parametrize("name", COMMAND_PAGES)
+def test_pages_of_commands_have_their_parts_in_order_within_two_screens(name: str) -> None:
+    found = sections((ROOT / "docs" / name).read_text("utf-8"))
+    assert [title for title, _ in found[: len(PARTS)]] == PARTS
+    assert found[0][1] > 2, "the page starts with what the command does"
+    assert dict(found)["Method and sources"] - 1 <= SCREENS
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text("utf-8")
