@@ -1,7 +1,10 @@
-"""What-if draws, leave-one-run-out and bootstrap on the five largest runs: ``PYTHONPATH=. python bench/augment.py [DATA]``.
+"""Time what-if draws, leave-one-run-out and bootstrap on the five largest runs of CAsT 2019.
 
-An evaluation scores one run under one set of grades with three measures, per turn. pytrec_eval gets run and judgments as the
-dictionaries that it wants, ready made, and scores the first sets of grades of the same draws; its means must be the same.
+    PYTHONPATH=. python bench/augment.py [DATA]
+
+An evaluation scores one run under one set of grades with three measures, per turn. pytrec_eval gets run and judgments as
+ready-made dictionaries, and its time covers only scoring. It repeats the evaluations of leave-one-run-out, and its means must
+equal those of robustcs.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ POLICY = EvaluationPolicy(relevance_level=2)
 
 
 def main(data: Path) -> None:
-    """Print a table of processor seconds, which a busy machine does not change, and evaluations per second of them."""
+    """Print CPU seconds, which do not depend on other programs, and evaluations per CPU second."""
     folder = data / "cast2019"
     largest = sorted(folder.glob("*/*.gz"), key=lambda path: path.stat().st_size)[-RUNS:]
     measures = list(DEFAULT_MEASURES)
@@ -67,15 +70,15 @@ def main(data: Path) -> None:
     seconds, means = with_pytrec_eval(pool, grades, alone)
     expected = left["after"].to_numpy().reshape(len(measures), RUNS)
     np.testing.assert_allclose(means, expected, atol=1e-9)
-    rows.append(("leave one run out by pytrec_eval", seconds, RUNS))
-    print(f"{drawn.holes:,} passages drawn, {alone.sum():,} judgments of one run alone\n")
+    rows.append(("leave one run out, pytrec_eval", seconds, RUNS))
+    print(f"{drawn.holes:,} unjudged passages drawn, {alone.sum():,} judgments that only one run contributed\n")
     print(f"{'':48}{'CPU s':>9}{'evaluations/s':>15}")
     for name, took, evaluations in rows:
         print(f"{name:48}{took:>9.2f}{f'{evaluations / took:,.0f}' if evaluations else '':>15}")
 
 
 def with_pytrec_eval(pool: RunPool, grades: np.ndarray, alone: np.ndarray) -> tuple[float, np.ndarray]:
-    """Processor seconds in pytrec_eval alone, and means[measure, run] of every run without what it alone contributed."""
+    """Return CPU seconds of pytrec_eval, and means[measure, run] without the judgments that only this run contributed."""
     import pytrec_eval
 
     seconds = 0.0

@@ -1,12 +1,13 @@
-"""Writes the input of a row of the benchmark: ``python bench/collection.py FOLDER KIND [NUMBERS]``.
+"""Write the input of a row of the benchmark: ``python bench/collection.py FOLDER KIND [NUMBERS]``.
 
-- ``made RUNS TURNS DEPTH [DECIMALS]``: made runs and qrels of a wanted size, always the same; scores have 5 decimals, or 15 as
-  many a neural ranker prints them;
-- ``cast2019``: three runs of TREC CAsT 2019, 100 deep (raw turns, a rewriter, manual rewrites), and ``dl2021 RUNS``: those of
-  TREC DL 2021, repeated; where the public data are absent, made ones of the same size;
-- ``pairs N``: N pairs of questions; ``scores SYSTEMS TURNS``: made scores of systems.
+- ``made RUNS TURNS DEPTH [DECIMALS]``: generated runs and qrels of this size, always the same. Scores have 5 decimals; 15 are
+  common for neural rankers.
+- ``cast2019``: three runs of TREC CAsT 2019 to depth 100 (raw turns, a rewriter, manual rewrites).
+- ``dl2021 RUNS``: runs of TREC DL 2021, repeated. Without the public data, both are generated in the same size.
+- ``pairs N``: N pairs of questions.
+- ``scores SYSTEMS TURNS``: generated scores of systems.
 
-Runs become ``FOLDER/runs/NUMBER.trec``, all uncompressed, since most tools read nothing else.
+Runs become ``FOLDER/runs/NUMBER.trec``, uncompressed, since most tools read nothing else.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from pathlib import Path
 import numpy as np
 
 SEED = 20
-#: Passages of the made collection; as many as MS MARCO has.
+#: Passages of the generated collection, the same number as in MS MARCO.
 PASSAGES = 8_841_823
-#: Share of the passages retrieved by any system that is judged, and their grades 0 to 4 as CAsT 2020 has them.
+#: Judged share of the passages that any system retrieves, and the distribution of grades 0 to 4 in CAsT 2020.
 JUDGED = 0.1
 GRADES = (0.835, 0.067, 0.045, 0.035, 0.018)
-#: The public data (docs/collections), where they are at hand.
+#: The folder of the public data (docs/collections); it may be missing.
 DATA = Path(os.environ.get("ROBUSTCS_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 
 
 def made(folder: Path, runs: int, turns: int, depth: int, decimals: int = 5) -> None:
-    """Every run has turns × depth rows, best first; of a turn the runs find different parts of one pool."""
+    """Write runs of turns × depth rows, best first. The runs retrieve different parts of one pool per turn."""
     random = np.random.default_rng(SEED)
     pool = depth * 3 // 2
     files = [(folder / "runs" / f"{number:03}.trec").open("w") for number in range(runs)]
@@ -53,7 +54,7 @@ def made(folder: Path, runs: int, turns: int, depth: int, decimals: int = 5) -> 
 
 
 def cast2019(folder: Path) -> None:
-    """Original, QR and Human."""
+    """Write Original, QR and Human."""
     data = DATA / "cast2019"
     if not data.is_dir():
         made(folder, 3, 173, 100)
@@ -65,7 +66,7 @@ def cast2019(folder: Path) -> None:
 
 
 def dl2021(folder: Path, runs: int) -> None:
-    """The topics that people judged, cells apart by a space; after the last system comes the first again."""
+    """Write the topics with human judgments, with spaces as separators. After the last system, start again with the first."""
     data = DATA / "dl2021"
     if not data.is_dir():
         made(folder, runs, 53, 100)
@@ -76,14 +77,14 @@ def dl2021(folder: Path, runs: int) -> None:
     systems = []
     for path in sorted((data / "runs").iterdir())[:runs]:
         rows = (line.split() for line in gzip.decompress(path.read_bytes()).splitlines())
-        # some have tabs, at which a reader of CSV would stop
+        # some files contain tabs, which a CSV reader for spaces rejects
         systems.append(b"".join(b" ".join(row) + b"\n" for row in rows if row[0] in topics))
     for number in range(runs):
         (folder / "runs" / f"{number:03}.trec").write_bytes(systems[number % len(systems)])
 
 
 def pairs(folder: Path, number: int) -> None:
-    """Two questions a line, drawn from ECAsT; else of made words, of which a few are frequent."""
+    """Write two questions per line, drawn from ECAsT, or else from generated words with Zipf frequencies."""
     random = np.random.default_rng(SEED)
     if (DATA / "ECAsT.csv.gz").is_file():
         with gzip.open(DATA / "ECAsT.csv.gz", "rt", encoding="utf-8", newline="") as file:
@@ -97,7 +98,7 @@ def pairs(folder: Path, number: int) -> None:
 
 
 def scores(folder: Path, systems: int, turns: int) -> None:
-    """Scores between 0 and 1, a system a line; turns differ more than systems."""
+    """Write scores between 0 and 1, one system per line. Turns differ more than systems."""
     random = np.random.default_rng(SEED)
     table = random.beta(1, 1, size=turns) + random.normal(0, 0.15, (systems, turns)) + random.normal(0, 0.03, (systems, 1))
     np.savetxt(folder / "scores.txt", table.clip(0, 1), fmt="%.6f")

@@ -1,18 +1,20 @@
-"""Do 95 % intervals hold the truth in 95 %? Everything in ``robustcs/statistics`` on conversations drawn from public runs.
+"""Measure the coverage of the 95% intervals of ``robustcs/statistics`` on conversations drawn from public runs.
 
     PYTHONPATH=. python bench/coverage.py [--trials 2000] [--jobs 2] [--part NAME …] [--data FOLDER] [--print]
 
-Writes the tables into docs/statistics.md between its markers (``--print``: only prints them); with ``--part``, only the rows of
-that part are simulated and replaced. FOLDER is ``$ROBUSTCS_DATA`` or ``../shared/data``. :mod:`bench.coverage_cells` says what
-a trial is, :mod:`bench.coverage_breakdown` and :mod:`bench.coverage_items` have the trials of the parts ``breakdown`` and
-``items``, :mod:`bench.coverage_sparse` those of ``sparse`` and ``samples``, which have tables of their own.
+The script writes the tables between the markers of docs/statistics.md; ``--print`` only prints them. ``--part`` simulates and
+replaces only the rows of that part. FOLDER defaults to ``$ROBUSTCS_DATA`` or ``../shared/data``.
+
+:mod:`bench.coverage_cells` defines a trial. :mod:`bench.coverage_breakdown` and :mod:`bench.coverage_items` contain the trials
+of the parts ``breakdown`` and ``items``. :mod:`bench.coverage_sparse` contains those of ``sparse`` and ``samples``, which have
+separate tables.
 """
 
 from __future__ import annotations
 
 import os
 
-# before numpy: two workers with two threads each would take turns on two cores
+# set before numpy is imported: two workers with two threads each would compete for two cores
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
@@ -37,7 +39,7 @@ PAGE = ROOT / "docs" / "statistics.md"
 COLLECTIONS = ("CAsT 2019", "CAsT 2020", "DL 2021")
 UNITS = (10, 20, 25)
 ITEMS = (6, 10, 20, 30)
-#: Part of the simulation → what is drawn from → units drawn.
+#: Part of the simulation → source of the units → numbers of units drawn.
 PARTS: dict[str, dict[str, tuple[int, ...]]] = {
     "systems": dict.fromkeys(COLLECTIONS, UNITS),
     "breakdown": dict.fromkeys(COLLECTIONS, UNITS),
@@ -50,9 +52,9 @@ PARTS: dict[str, dict[str, tuple[int, ...]]] = {
     "samples": dict.fromkeys(COLLECTIONS[:2], (8, 20, 50)),
     "families": {"CAsT 2019": UNITS, "DL 2021": UNITS},
 }  # fmt: skip
-#: Trials of a task for one worker.
+#: Trials per task of a worker.
 CHUNK = 100
-#: Kind of estimate → lowest and highest coverage in % at up to 10 units, and at 20 and more.
+#: Kind of estimate → lowest and highest coverage in percent, for up to 10 units and for 20 or more.
 DEMANDS = {
     "mean": ((92, 98), (93, 97)), "share": ((92, 98), (93, 97)), "rare": ((92, 100), (93, 100)),
     "gain": ((92, 98), (93, 97)), "area": ((92, 98), (93, 97)),
@@ -61,13 +63,13 @@ DEMANDS = {
     "items": ((93, 98), (93, 98)), "topic": ((88, 97), (91, 97)), "need": ((92, 100), (93, 99)),
     "preference": ((92, 100), (93, 99)),
 }  # fmt: skip
-#: The largest % of equal systems that a test at .05 and at .01 may tell apart.
+#: Largest percentage of equal systems that a test may reject at 0.05 and at 0.01.
 LEVELS = (6.5, 1.6)
 
 
 @cache
 def trials_of(data: Path, part: str, what: str) -> tuple[int, list[cells.Trial]]:
-    """The units to draw from and the trials of a part and collection."""
+    """Return the number of units to draw from and the trials of a part and collection."""
     if part == "items":
         return _trials_of_items(data, what)
     if part == "judges":
@@ -107,7 +109,7 @@ Task = tuple[str, str, int, int, int]
 
 
 def tasks(trials: int, parts: Sequence[str] = tuple(PARTS)) -> Iterator[Task]:
-    """(part, collection, units drawn, trials, seed) of every piece of work; a part has the same seeds alone."""
+    """Yield (part, collection, units drawn, trials, seed) of every task. The seeds do not depend on the chosen parts."""
     wanted = [(part, what, count) for part, by_what in PARTS.items() for what, counts in by_what.items() for count in counts]
     for start in range(0, trials, CHUNK):
         for place, (part, what, count) in enumerate(wanted):
@@ -116,7 +118,7 @@ def tasks(trials: int, parts: Sequence[str] = tuple(PARTS)) -> Iterator[Task]:
 
 
 def work(task: tuple[Path, Task]) -> tuple[str, str, int, dict[tuple[str, str], np.ndarray]]:
-    """One piece of work, in a worker."""
+    """Run one task in a worker."""
     data, (part, what, count, trials, seed) = task
     units, made = trials_of(data, part, what)
     return part, what, count, dict(cells.run_trials(made, units, count, trials, seed).counts)
@@ -126,7 +128,7 @@ Found = dict[tuple[str, int], cells.Tally]
 
 
 def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PARTS)) -> dict[str, Found]:
-    """(collection, units) → counts, of every part with tables of its own, and under an empty name of all others."""
+    """Return part → (collection, units) → counts. Parts without separate tables are under the empty name."""
     found: dict[str, Found] = defaultdict(lambda: defaultdict(cells.Tally))
     todo = [(data, task) for task in tasks(trials, parts)]
     with multiprocessing.Pool(jobs) as pool:
@@ -140,7 +142,7 @@ def simulate(data: Path, trials: int, jobs: int, parts: Sequence[str] = tuple(PA
 
 
 def _by_kind(found: dict[tuple[str, int], cells.Tally]) -> dict[tuple[str, str], dict[int, np.ndarray]]:
-    """(kind of estimate, collection) → units drawn → counts of the kind's rows, [rows, fields]; in the order of the trials."""
+    """Return (kind of estimate, collection) → units drawn → counts [rows, fields], in the order of the trials."""
     places = {what: place for place, what in enumerate(dict.fromkeys(what for part in PARTS.values() for what in part))}
     rows: dict[tuple[str, str], dict[int, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
     for (what, count), tally in sorted(found.items(), key=lambda item: (places[item[0][0]], item[0][1])):
@@ -150,7 +152,7 @@ def _by_kind(found: dict[tuple[str, int], cells.Tally]) -> dict[tuple[str, str],
 
 
 def _with_intervals(rows: np.ndarray) -> np.ndarray:
-    """The rows of a cell that have intervals, more than a twentieth of what the row with most has."""
+    """Return the rows with at least a twentieth of the intervals of the row with most."""
     intervals = rows[:, 1]
     return rows[(intervals > 0) & (intervals >= intervals.max() / 20)]
 
@@ -160,8 +162,8 @@ def _percent(part: float, whole: float, digits: int = 1) -> str:
 
 
 def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
-    """Markdown: coverage (mean of a kind's rows, and the lowest) and mean width."""
-    lines = ["| estimate | collection | units K | coverage of 95 % (lowest) | width |", "|---|---|---|---|---|"]
+    """Return the Markdown table of coverage (mean and lowest of a kind's rows) and mean width."""
+    lines = ["| estimate | collection | units K | coverage of 95% CI (lowest) | width |", "|---|---|---|---|---|"]
     for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
         if not any(rows[:, 1].any() for rows in by_count.values()):
             continue
@@ -177,7 +179,7 @@ def interval_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
 
 
 def test_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
-    """Markdown: how often equal systems are told apart, and how often real differences are found."""
+    """Return the Markdown table of the tests' levels for equal systems and their power for real differences."""
     lines = ["| test | collection | units K | % rejected at .05, equal | at .01 | % found |", "|---|---|---|---|---|---|"]
     for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
         counts = [rows.sum(axis=0) for rows in by_count.values()]
@@ -192,25 +194,25 @@ def test_table(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
 
 
 def misses(found: dict[tuple[str, int], cells.Tally]) -> list[str]:
-    """What is more than two Monte-Carlo standard errors outside :data:`DEMANDS`, row by row, or :data:`LEVELS`, by cell."""
+    """Return rows more than two Monte Carlo standard errors outside :data:`DEMANDS`, and cells outside :data:`LEVELS`."""
     lines = []
     for (kind, what), by_count in sorted(_by_kind(found).items(), key=lambda item: _place(item[0])):
         demand = _demand(kind)
         for count, rows in by_count.items() if demand else ():
             low, high = demand[0] if count < 20 else demand[1]
             if kind.startswith("share") and what == "DL 2021":
-                high = 99  # single turns: a share has few values
+                high = 99  # single turns: a share has few possible values
             for covers, intervals in _with_intervals(rows)[:, :2]:
                 share = covers / intervals
                 error = 200 * np.sqrt(max(share * (1 - share), 0.0025) / intervals)
                 if not low - error <= 100 * share <= high + error:
-                    lines.append(f"- {kind}, {what}, {count} units: {100 * share:.1f} % where {low:g} to {high:g} are wanted")
+                    lines.append(f"- {kind}, {what}, {count} units: {100 * share:.1f}% (wanted: {low:g} to {high:g})")
         for count, rows in by_count.items() if not kind.startswith("equivalent") else ():
             for part, most in ((3, LEVELS[0]), (4, LEVELS[1])):
                 tests = rows[:, 5].sum()
                 share = rows[:, part].sum() / tests if tests else 0.0
                 if 100 * share > most + 200 * np.sqrt(share * (1 - share) / max(tests, 1)):
-                    wanted = f"rejects {100 * share:.1f} % where at most {most:g} are wanted"
+                    wanted = f"rejects {100 * share:.1f}% (wanted: at most {most:g})"
                     lines.append(f"- {kind}, {what}, {count} units: {wanted}")
     return list(dict.fromkeys(lines)) or ["- none"]
 
@@ -222,13 +224,13 @@ def _demand(kind: str) -> tuple[tuple[float, float], tuple[float, float]] | None
 
 
 def _place(key: tuple[str, str]) -> tuple[int, str, str]:
-    """Kinds in the order of the documentation."""
+    """Return a sort key that gives the order of kinds in the documentation."""
     order = ("mean", "share", "rare", "difference", "drop", "effect", "detectable", "equivalent")
     return next((place for place, word in enumerate(order) if key[0].startswith(word)), len(order)), *key
 
 
 def with_rows_of_others(text: str, name: str, lines: list[str], found: dict[tuple[str, int], cells.Tally]) -> list[str]:
-    """``lines`` of what was ``found``, with what the page has of all else, in the order of the documentation."""
+    """Return ``lines`` for ``found`` together with the page's other rows, in the order of the documentation."""
     made = {(kind, what) for (what, _), tally in found.items() for kind, _ in tally.counts}
     old = text.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0].splitlines()
     if name == "misses":
@@ -256,7 +258,7 @@ def main() -> None:
     start = time.monotonic()
     found = simulate(options.data, options.trials, options.jobs, options.part or tuple(PARTS))
     minutes = (time.monotonic() - start) / 60
-    print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
+    print(f"\n{options.trials} trials per cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
     tables: dict[str, Callable[[Found], list[str]]] = {"intervals": interval_table, "tests": test_table, "misses": misses}
     made = {name: make(found[""]) for name, make in tables.items()} if found[""] else {}
     own = {

@@ -1,6 +1,6 @@
-"""What ``coverage.py`` simulates of a breakdown and a sweep: shares, who fails more often, gains and areas.
+"""Trials of ``coverage.py`` for a breakdown and a sweep: shares, the comparison of errors, gains and areas.
 
-The trials are those of :mod:`bench.coverage_cells`: units drawn with return from a collection, which as a whole is the truth.
+As in :mod:`bench.coverage_cells`, a trial draws units with replacement from a collection, which as a whole is the truth.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from robustcs.studies.sweep.analysis import bin_lengths
 
 
 def breakdown_trial(some: Collection) -> Trial:
-    """What ``breakdown`` and ``sweep`` print of the collection's Original, QR and Human (a poor, a middling and a good run)."""
+    """Return a trial of the numbers that ``breakdown`` and ``sweep`` print for Original, QR and Human.
+
+    For DL 2021 these are a poor, a medium and a good run.
+    """
     low, middle, high = some.pairs[0][0], some.pairs[1][0], some.pairs[0][1]
     ndcg, units = some.scores["ndcg_cut_3"], some.units
     cuts = [ndcg >= 0.5, some.scores["P_1"] > 0]
@@ -37,7 +40,7 @@ def breakdown_trial(some: Collection) -> Trial:
             tally.interval("share of answerable turns", str(row), estimate, _ratio(hits[row], answered[row]))
         for kind, sums in means.items():
             for row, name in enumerate(rows[kind]):
-                # where nothing was drawn but zeros there is no interval
+                # a draw with only zeros has no interval
                 if sums[row, drawn].any():
                     (estimate,) = mean_estimates(sums[row, drawn], turns, bounds=(0.0, 1.0))
                     tally.interval(kind, name, estimate, _ratio(sums[row], units.sizes))

@@ -1,8 +1,8 @@
-"""What ``coverage.py`` simulates: public runs whose conversations are drawn anew, and all that is estimated from the drawn.
+"""Trials of ``coverage.py``: resampled conversations of public runs, and the estimates from them.
 
-The conversations of a collection stand for all that could be: what they give together is the truth. A trial draws K of them,
-with return, each a conversation of its own, and asks whether the interval of the drawn ones holds the truth. "Equal" systems
-are the same draws with the two systems swapped in whole conversations at random.
+The conversations of a collection are the population, and the value over all of them is the truth. A trial draws K conversations
+with replacement, treats each draw as a separate conversation, and checks whether the resulting interval contains the truth.
+"Equal" systems are the same draws with the two systems swapped at random in whole conversations.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.unit_correlation import METHODS, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units, units_of
 
-#: Random sign patterns of a trial, others in every trial; the program takes twenty times as many.
+#: Random sign patterns of a trial; each trial draws new ones. The program uses twenty times this number.
 DRAWS = 4_999
 POLICY = EvaluationPolicy(relevance_level=2)
 SCALE = np.arange(4)
-#: Judges of the agreement cells: one harsh, one near people. The first stands for a second rater.
+#: Judges of the agreement cells: one harsh, one close to human judges. The first acts as a second rater.
 JUDGES = ("willia-umbrela1", "h2oloo-fewself")
 
 Floats = np.ndarray
 
 
 class Tally:
-    """Counts over trials, by (kind of estimate, which one of its kind)."""
+    """Counts over trials by (kind of estimate, row)."""
 
     FIELDS = ("covers", "intervals", "width", "at_05", "at_01", "tests", "found", "searched")
 
@@ -61,23 +61,23 @@ class Tally:
         self.counts: dict[tuple[str, str], Floats] = defaultdict(lambda: np.zeros(len(self.FIELDS)))
 
     def interval(self, kind: str, row: str, estimate: Estimate, truth: float) -> None:
-        """Whether an interval holds the truth; one without an upper end has no width. nan limits are no interval."""
+        """Count whether an interval contains the truth. Without upper limit it has no width; nan limits are no interval."""
         if not math.isnan(estimate.low):
             high = math.inf if math.isnan(estimate.high) else estimate.high
             width = 0.0 if math.isinf(high) else high - estimate.low
-            # truth and limit may be the same share, summed in another order
+            # truth and limit may be the same share up to rounding
             self.counts[kind, row][:3] += (estimate.low - 1e-9 <= truth <= high + 1e-9, 1, width)
 
     def level(self, kind: str, row: str, p: float) -> None:
-        """A p value where the systems are equal."""
+        """Count a p-value for equal systems."""
         self.counts[kind, row][3:6] += (p <= 0.05, p <= 0.01, 1)
 
     def power(self, kind: str, row: str, found: bool) -> None:
-        """Whether a difference that is there was found at .05."""
+        """Count whether a real difference was found at 0.05."""
         self.counts[kind, row][6:] += (found, 1)
 
     def add(self, other: dict[tuple[str, str], Floats]) -> None:
-        """Take the counts of other trials in."""
+        """Add the counts of other trials."""
         for key, counts in other.items():
             self.counts[key] += counts
 
@@ -89,7 +89,7 @@ class Tally:
 class Collection:
     """Per-turn scores of systems, measure → float64[S, T], and the units of the T turns.
 
-    ``pairs`` are places (first, second) of the systems whose difference is read; the second is the baseline.
+    ``pairs`` are indices (first, second) of the compared systems; the second is the baseline.
     """
 
     name: str
@@ -99,12 +99,12 @@ class Collection:
     many: tuple[int, ...]
 
     def sums(self, measure: str) -> Floats:
-        """float64[S, K0]."""
+        """Return the sums of a measure by unit, float64[S, K0]."""
         return self.units.sums(self.scores[measure])
 
 
 def run_files(data: Path, name: str) -> list[str]:
-    """The runs of a collection, below its folder."""
+    """Return the run files of a collection, relative to its folder."""
     return {
         "CAsT 2019": [*(f"runs/bert_base_{run}.trec.gz" for run in ("raw", "cv", "oracle")),
                       *(f"decaf/bm25{bert}_{run}.run.gz" for bert in ("", "_bert") for run in ("raw", "t5", "manual"))],
@@ -113,7 +113,7 @@ def run_files(data: Path, name: str) -> list[str]:
 
 
 def read_collection(data: Path, name: str) -> Collection:
-    """``CAsT 2019`` (nine runs), ``CAsT 2020`` (three) or ``DL 2021`` (40 runs, every topic a unit)."""
+    """Read ``CAsT 2019`` (nine runs), ``CAsT 2020`` (three) or ``DL 2021`` (40 runs, each topic is a unit)."""
     folder = data / name.lower().replace(" ", "")
     qrels = read_qrels(folder / ("qrels_human.txt.gz" if name == "DL 2021" else "qrels.txt.gz"))
     files = run_files(data, name)
@@ -122,7 +122,7 @@ def read_collection(data: Path, name: str) -> Collection:
     columns = [score_columns(matrix, measures, POLICY) for matrix in matrices]
     scores = {measure.name: np.array([column[measure.name] for column in columns]) for measure in measures}
     middle = np.argsort(scores["ndcg_cut_3"].mean(axis=1))
-    # original, QR and human; at DL a poor, a middling and a good run
+    # Original, QR and Human; for DL a poor, a medium and a good run
     three = (0, 1, 2) if len(files) < 20 else (int(middle[4]), int(middle[len(files) // 2]), int(middle[-4]))
     pairs = ((three[0], three[2]), (three[1], three[2]), (three[0], three[1]))
     many = tuple(range(len(files)) if len(files) < 20 else middle[:: len(files) // 12][:12].tolist())
@@ -131,14 +131,14 @@ def read_collection(data: Path, name: str) -> Collection:
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """Grades of the same n pairs by people (first row) and :data:`JUDGES`, int64[3, n], and the pairs' topics."""
+    """Human grades (first row) and grades of :data:`JUDGES` for the same n pairs, int64[3, n], and the pairs' topics."""
 
     grades: np.ndarray
     topics: np.ndarray
 
 
 def read_judgments(data: Path) -> Judgments:
-    """The LLMJudge pairs."""
+    """Read the LLMJudge pairs."""
 
     def keyed(qrels: Qrels) -> dict[tuple[str, str], int]:
         documents = qrels.documents.to_pylist()
@@ -158,7 +158,7 @@ def read_judgments(data: Path) -> Judgments:
 
 
 # ---------------------------------------------------------------- trials
-# Each trial function is made for a collection once and then called with drawn units, a generator and the tally.
+# Each trial function is built once per collection and then called with drawn units, a generator and the tally.
 
 Trial = Callable[[np.ndarray, np.random.Generator, Tally], None]
 
@@ -168,13 +168,13 @@ def _ratio(sums: Floats, sizes: Floats) -> Floats:
 
 
 def means_trial(some: Collection) -> Trial:
-    """Means of NDCG and MAP, shares of turns, and beside them what the turn as unit would say."""
+    """Return a trial of means of NDCG and MAP, of shares of turns, and of means with the turn as unit."""
     sizes = some.units.sizes
     systems = sorted({system for pair in some.pairs for system in pair})
     dense = {name: some.sums(name)[systems] for name in ("ndcg_cut_3", "map")}
     top = some.scores["P_1"] > 0
     shares = {"share of turns (P@1)": some.units.sums(top[systems])}
-    # turns that the baseline answers and the other does not, and the reverse, which is rare
+    # turns that only the first of a pair answers, which are rare
     shares["rare share of turns"] = some.units.sums(np.array([top[first] & ~top[second] for first, second in some.pairs]))
     squares = some.units.sums(some.scores["ndcg_cut_3"][systems] ** 2)
 
@@ -199,7 +199,7 @@ def means_trial(some: Collection) -> Trial:
 
 
 def differences_trial(some: Collection) -> Trial:
-    """Differences, drops, effect sizes, detectable differences and margins of the collection's pairs."""
+    """Return a trial of differences, drops, effect sizes, detectable differences and margins of the collection's pairs."""
     sizes = some.units.sizes
     first, second = (np.array(side) for side in zip(*some.pairs, strict=True))
     tables = {name: some.sums(name)[first] - some.sums(name)[second] for name in some.scores}
@@ -233,7 +233,7 @@ def differences_trial(some: Collection) -> Trial:
         least = detectable_noncentrality(count) * spread / math.sqrt(count)
         for row, estimate in enumerate(detectable_differences(sums[:, drawn], turns)):
             tally.interval("detectable difference NDCG", str(row), estimate, float(least[row]))
-        # a true difference as large as that which should be found in 80 %; taken as margin it should hardly be "inside"
+        # plant the difference that 80% of tests should find; as a margin, it should rarely count as "inside"
         planted = rest[:, drawn] + least[:, None] * turns
         for row, test in enumerate(paired_tests(planted, turns, seed, draws=DRAWS)):
             tally.power("detectable difference NDCG", str(row), test.p <= 0.05)
@@ -244,10 +244,10 @@ def differences_trial(some: Collection) -> Trial:
 
 
 def correlations_trial(some: Collection) -> Trial:
-    """Correlations over turns: of two systems' NDCG, and of one's NDCG with another's gain over it.
+    """Return a trial of correlations over turns: NDCG of two systems, and NDCG of one system with another's gain over it.
 
-    Without any correlation, on average, are turns where the second value changes its sign with whole conversations. The partial
-    correlation holds a third system's NDCG constant.
+    Under the null hypothesis, the second value changes its sign at random in whole conversations, so the correlation is 0 on
+    average. The partial correlation controls for a third system's NDCG.
     """
     scores = some.scores["ndcg_cut_3"]
     low, middle, high = some.pairs[0][0], some.pairs[1][0], some.pairs[0][1]
@@ -281,8 +281,10 @@ def correlations_trial(some: Collection) -> Trial:
 
 
 def families_trial(some: Collection) -> Trial:
-    """All pairs of nine or twelve systems. Equal ones: any adjusted p up to the level is a false one. Real ones: how many pairs
-    max-T separates, and Holm. And their ranking.
+    """Return a trial of all pairs of nine or twelve systems, and of their ranking.
+
+    For equal systems, any adjusted p up to the level is a false positive. For real differences, the trial counts the pairs that
+    max-T and Holm find.
     """
     many = list(some.many)
     ndcg, other, sizes = some.sums("ndcg_cut_3")[many], some.sums("map")[many], some.units.sizes
@@ -311,7 +313,7 @@ def families_trial(some: Collection) -> Trial:
 
 
 def agreement_trial(judgments: Judgments, by_topic: bool) -> tuple[int, Trial]:
-    """Units, and a trial of kappa and alpha between people and judges with topics (or single pairs) as units."""
+    """Return the number of units, and a trial of kappa and alpha of human and model judges by topic or by single pair."""
     human, judge = judgments.grades[:2]
     counts = np.stack([(judgments.grades == grade).sum(axis=0) for grade in SCALE], axis=1)
     parts: dict[tuple[str, str], tuple[Floats, Statistic]] = {}
@@ -339,7 +341,7 @@ LABELS = {"ndcg_cut_3": "NDCG@3", "map": "MAP", "P_1": "P@1"}
 
 
 def run_trials(trials: Sequence[Trial], units: int, drawn: int, count: int, seed: int) -> Tally:
-    """``count`` trials of ``drawn`` units each, out of ``units``."""
+    """Run ``count`` trials that each draw ``drawn`` of ``units`` units."""
     tally = Tally()
     generator = np.random.default_rng(seed)
     for _ in range(count):

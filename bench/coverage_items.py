@@ -1,4 +1,4 @@
-"""More of what ``coverage.py`` simulates: wordings, slices, new judgments, clarifying questions, annotators, preferences."""
+"""Trials of ``coverage.py`` for wordings, slices, new judgments, clarifying questions, annotators and preferences."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from robustcs.studies.agreement.analysis import snippet_agreement
 from robustcs.studies.clariq.tasks import weighted_statistic
 from robustcs.studies.crowd.grades import as_qrels
 
-#: Resamples of a nested bootstrap-t; the program takes more.
+#: Resamples of a nested bootstrap-t; the program uses more.
 RESAMPLES = 300
-#: A unit's places (int) → the rows of a table that are its own.
+#: Rows of a table by unit.
 Rows = list[np.ndarray]
 
 
 def _drawn(units: Units) -> Callable[[np.ndarray], tuple[np.ndarray, Units]]:
-    """Units drawn → the places of their turns, and the units that they are then."""
+    """Return a function of drawn units that gives the indices of their turns and the new units."""
     rows: Rows = [np.flatnonzero(units.codes == code) for code in range(units.count)]
 
     def take(drawn: np.ndarray) -> tuple[np.ndarray, Units]:
@@ -50,7 +50,7 @@ def _drawn(units: Units) -> Callable[[np.ndarray], tuple[np.ndarray, Units]]:
 
 
 def variance_trial(some: Collection) -> Trial:
-    """Shares of the variance over turns and wordings, where the wordings are the collection's formulations."""
+    """Return a trial of shares of the variance over turns and wordings; the collection's formulations act as wordings."""
     tables = {"0": some.scores["ndcg_cut_3"][:3].T, "1": some.scores["map"][:3].T}
     if len(some.many) > 3:
         tables["2"] = some.scores["ndcg_cut_3"].T
@@ -62,7 +62,7 @@ def variance_trial(some: Collection) -> Trial:
         taken, units = take(drawn)
         for row, table in tables.items():
             for part, truth in zip(variance_components(table[taken], units, seed, RESAMPLES), truths[row], strict=True):
-                # what is not the turn is the wording
+                # the remaining share belongs to the wording
                 if part.name != "wording":
                     tally.interval(f"share of variance: {part.name}", row, part.share, truth.share.value)
 
@@ -70,7 +70,7 @@ def variance_trial(some: Collection) -> Trial:
 
 
 def slices_trial(some: Collection, turns: tuple[str, ...]) -> Trial:
-    """Drops of the pairs within first turns, and within those from the fifth on."""
+    """Return a trial of drops of the pairs within first turns, and within turns from the fifth on."""
     depths = np.array([turn_depth(turn) or 0 for turn in turns])
     slices = {"first": depths == 1, "late": depths >= 5}
     ndcg = some.scores["ndcg_cut_3"]
@@ -81,7 +81,7 @@ def slices_trial(some: Collection, turns: tuple[str, ...]) -> Trial:
 
     def trial(drawn: np.ndarray, _: np.random.Generator, tally: Tally) -> None:
         for name, (sums, sizes) in parts.items():
-            # conversations without a turn of the slice are no units of it
+            # conversations without a turn in the slice are not units of the slice
             own = drawn[sizes[drawn] > 0]
             for row, found in enumerate(mean_estimates(sums[:, own], sizes[own])):
                 tally.interval("drop within a slice", f"{name} {row}", found, float(sums[row].sum() / sizes.sum()))
@@ -90,7 +90,7 @@ def slices_trial(some: Collection, turns: tuple[str, ...]) -> Trial:
 
 
 def judgments_trial(data: Path, name: str) -> tuple[int, Trial]:
-    """What new judgments do to every run: a third of all, hidden at random, and the few that only the first run's top 3 has."""
+    """Return a trial of the effect of new judgments: a random third, or the few that only the first run's top 3 needs."""
     folder = data / name.lower().replace(" ", "")
     qrels = read_qrels(folder / "qrels.txt.gz")
     rankings = [rank_run(read_run(folder / file), POLICY) for file in run_files(data, name)]
@@ -123,7 +123,7 @@ def judgments_trial(data: Path, name: str) -> tuple[int, Trial]:
 
 
 def _paired(tally: Tally, kind: str, table: Floats, sizes: Floats, drawn: np.ndarray, signs: Floats, seed: int) -> None:
-    """Interval, power, and the level where the two sides are swapped by ``signs``, of every row of ``table`` [M, K]."""
+    """Count interval, power and level of every row of ``table`` [M, K]; ``signs`` swap the two sides for the level."""
     own = table[:, drawn]
     tests = paired_tests(np.concatenate([own, own * signs]), sizes[drawn], seed, draws=DRAWS)
     for row, (test, null) in enumerate(zip(tests, tests[len(own) :], strict=False)):
@@ -139,14 +139,14 @@ def _tops(ranking: Ranking) -> set[tuple[str, str]]:
 
 
 def _scores(rankings: Sequence[Ranking], qrels: Qrels, names: Sequence[str] = ("ndcg_cut_3", "map")) -> dict[str, Floats]:
-    """Measure → float64[runs, turns]."""
+    """Return measure → float64[runs, turns]."""
     measures = [parse_measure(name) for name in names]
     columns = [score_columns(grade_matrix(ranking, qrels), measures, POLICY) for ranking in rankings]
     return {name: np.array([column[name] for column in columns]) for name in names}
 
 
 def crowd_trial(data: Path) -> tuple[int, Trial]:
-    """Means of the two runs of CAsT-ReGIn by topic."""
+    """Return a trial of the means of the two runs of CAsT-ReGIn by topic."""
     folder = data / "cast2022-regin"
     bank = Bank(read_bank(folder / "question_bank.json"))
     files = ("bm25_baseline_mi_run.json.gz", "GPT-3_raw_run.json")
@@ -158,7 +158,7 @@ def crowd_trial(data: Path) -> tuple[int, Trial]:
 
 
 def _mean_trial(scores: Mapping[str, Floats], units: Units) -> Trial:
-    """Means of every row of the tables [M, items]."""
+    """Return a trial of the mean of every row of the tables [M, items]."""
     sums, sizes = {name: units.sums(table) for name, table in scores.items()}, units.sizes
 
     def trial(drawn: np.ndarray, _: np.random.Generator, tally: Tally) -> None:
@@ -170,7 +170,7 @@ def _mean_trial(scores: Mapping[str, Floats], units: Units) -> Trial:
 
 
 def snippets_trial(data: Path) -> tuple[int, list[Trial]]:
-    """J of the masters of CAsT-snippets and their F1 to the experts, by turn; beside them what the text as unit would say."""
+    """Return trials of J of CAsT-snippets' master workers and their F1 to the experts, by turn and with the text as unit."""
     masters, experts = (
         join_annotations([
             (path, read_annotations(path)[0])
@@ -194,7 +194,7 @@ def snippets_trial(data: Path) -> tuple[int, list[Trial]]:
 
 
 def questions_trial(data: Path) -> tuple[int, list[Trial]]:
-    """ClariQ dev: recall of questions, document relevance over facets within topics, and need as three made-up predictors."""
+    """Return trials of ClariQ dev: question recall, document relevance by facet, and need for three synthetic predictors."""
     folder = data / "clariq"
     topics = read_topics(folder / "dev.tsv.gz")
     names = sorted(topics.questions)
@@ -220,7 +220,7 @@ def questions_trial(data: Path) -> tuple[int, list[Trial]]:
 
 
 def _differences_trial(scores: Mapping[str, Floats], units: Units) -> Trial:
-    """Of the third system to each of the others."""
+    """Return the differences between the third system and each of the others."""
     sums = {name: units.sums(table[2] - np.delete(table, 2, axis=0)) for name, table in scores.items()}
     sizes = units.sizes
 
@@ -234,7 +234,7 @@ def _differences_trial(scores: Mapping[str, Floats], units: Units) -> Trial:
 
 
 def _need_trial(true: np.ndarray) -> Trial:
-    """Predictors that are right in 40, 60 and 80 % of topics, and else one or two labels off or silent."""
+    """Return predictors that are correct on 40%, 60% and 80% of topics, else off by one or two labels or missing."""
     generator = np.random.default_rng(0)
     guesses = []
     for right in (0.4, 0.6, 0.8):
@@ -260,7 +260,7 @@ def _need_trial(true: np.ndarray) -> Trial:
 
 
 def preferences_trial() -> tuple[int, Trial]:
-    """Made-up preferences: 400 pairs of conversations whose judges lean alike, one judgment a pair or one to four."""
+    """Return trials of synthetic preferences: 400 pairs with correlated judgments, one per pair or one to four."""
     generator = np.random.default_rng(0)
     number = 400
     parts = {}
@@ -285,7 +285,7 @@ def preferences_trial() -> tuple[int, Trial]:
 
 
 def alphas_trial(judgments: Judgments, by_topic: bool) -> tuple[int, Trial]:
-    """Nominal and interval alpha of people and judges, with topics or single pairs as units."""
+    """Return the number of units, and a trial of nominal and interval alpha of human and model judges."""
     sums = alpha_sums(np.stack([(judgments.grades == grade).sum(axis=0) for grade in SCALE], axis=1))
     if by_topic:
         topics = Units("topic", judgments.topics, tuple(map(str, range(judgments.topics.max() + 1))))
@@ -304,7 +304,7 @@ def alphas_trial(judgments: Judgments, by_topic: bool) -> tuple[int, Trial]:
 
 
 def turns_of(data: Path, name: str) -> tuple[str, ...]:
-    """The turns of a collection, in the order of its scores."""
+    """Return the turns of a collection in the order of its scores."""
     folder = data / name.lower().replace(" ", "")
     ranking = rank_run(read_run(folder / run_files(data, name)[0]), POLICY)
     return grade_matrix(ranking, read_qrels(folder / "qrels.txt.gz")).turns

@@ -1,7 +1,7 @@
-"""Pairs of systems that differ in few conversations, and samples of a rewriter: two more parts of ``coverage.py``.
+"""Trials of ``coverage.py`` for pairs of systems that differ in few conversations, and for samples of a rewriter.
 
-Sparse pairs are real: two runs of a collection under a measure, and a run before and after the judgments that only one run
-contributed. A cell is the share of all conversations of the collection in which the pair differs, and the number drawn.
+The sparse pairs are real: two runs of a collection under a measure, or a run with and without the judgments that only one run
+contributed. A cell is the share of conversations in which the pair differs, and the number of conversations drawn.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import sampled_mean, sampling_error
 from robustcs.studies.crowd.grades import as_qrels
 
-#: Shares of all conversations in which a pair differs: the cells.
+#: Cells by the share of conversations in which a pair differs.
 SHARES = (0.0, 0.1, 0.25, 0.5)
-NAMES = ("below 10 %", "10 to 25 %", "25 to 50 %", "above 50 %")
+NAMES = ("below 10%", "10 to 25%", "25 to 50%", "above 50%")
 MEASURES = ("ndcg_cut_3", "map", "P_1", "P_3", "recip_rank", "success_10")
-#: Pairs of a measure and cell, and pairs of a cell whose needed units are looked at.
+#: Largest number of pairs per measure and cell, and of pairs per cell whose needed units are checked.
 PAIRS, PLANNED = 8, 4
-#: Random sign patterns; enough for the limits of 95 %.
+#: Random sign patterns; this number suffices for 95% limits.
 DRAWS = 999
-#: Trials of a power, and the most units that are looked at.
+#: Trials per estimate of power, and the largest number of units tried.
 TRIALS, MOST = 600, 400
 
 SAMPLES, SEED_EFFECTS = (3, 5), (0.0, 0.03)
@@ -49,7 +49,7 @@ SAMPLES, SEED_EFFECTS = (3, 5), (0.0, 0.03)
 
 
 def _differences(data: Path, name: str) -> tuple[Floats, Iterator[tuple[str, Floats]]]:
-    """Sizes of the units, and the pairs' sums of differences by measure."""
+    """Return the sizes of the units, and the pairs' sums of differences by measure."""
     folder = data / name.lower().replace(" ", "")
     qrels = read_qrels(folder / ("qrels_human.txt.gz" if name == "DL 2021" else "qrels.txt.gz"))
     rankings = [rank_run(read_run(folder / file), POLICY) for file in run_files(data, name)]
@@ -69,7 +69,7 @@ def _differences(data: Path, name: str) -> tuple[Floats, Iterator[tuple[str, Flo
 
 
 def _few_judgments(name: str, rankings: Sequence[Ranking], qrels: Qrels, units: Units) -> Iterator[tuple[str, Floats]]:
-    """What the judgments that only one run's top 3 contributed change for every run."""
+    """Yield the change of every run by the judgments that only one run's top 3 contributed."""
     documents = qrels.documents.to_pylist()
     pairs = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
     judged = [(qrels.turns[turn], documents[document], grade) for turn, document, grade in pairs]
@@ -79,7 +79,7 @@ def _few_judgments(name: str, rankings: Sequence[Ranking], qrels: Qrels, units: 
         few = top.difference(*(other for number, other in enumerate(tops) if number != place))
         fewer = as_qrels(name, [row for row in judged if row[:2] not in few])
         if units_of(grade_matrix(rankings[0], fewer).turns).labels != units.labels:
-            continue  # a turn without any judgment left
+            continue  # a turn without judgments
         for measure, scores in _scores(rankings, fewer).items():
             for sums in units.sums(np.round(after[measure] - scores, 9)):
                 yield f"{LABELS[measure]} by few new judgments", sums
@@ -90,7 +90,7 @@ def _cell(sums: Floats) -> int:
 
 
 def sparse_trial(data: Path, name: str) -> tuple[int, Trial]:
-    """Intervals of differences with and without the rule, equivalence at the margin, and units needed."""
+    """Return a trial of intervals of differences with and without the rule, equivalence at the margin, and units needed."""
     sizes, every = _differences(data, name)
     by_cell: dict[tuple[int, str], list[Floats]] = defaultdict(list)
     for what, sums in every:
@@ -113,7 +113,7 @@ def sparse_trial(data: Path, name: str) -> tuple[int, Trial]:
             tests = sign_flip.paired_tests(tables[:, drawn], turns, seed, draws=DRAWS)
         for (cell, row, _), test, truth in zip(chosen, tests, truths.tolist(), strict=True):
             if math.isnan(test.low):
-                test = replace(test, low=math.inf, high=-math.inf)  # no unit differs: nothing is covered
+                test = replace(test, low=math.inf, high=-math.inf)  # no unit differs, so the interval covers nothing
             _take(
                 tally,
                 f"sparse, {NAMES[cell]}, any",
@@ -134,14 +134,14 @@ def sparse_trial(data: Path, name: str) -> tuple[int, Trial]:
 
 
 def _take(tally: Tally, kind: str, row: str, test: Tested, truth: float, equivalent: bool) -> None:
-    """An interval, whether it is printed, and whether it calls a difference equivalent that is as large as the margin."""
+    """Count an interval, whether it is printed, and whether it wrongly calls a difference of the margin's size equivalent."""
     tally.interval(kind, row, test, truth)
     tally.power(kind, row, not math.isnan(test.low))
     tally.level(kind, row, 0.0 if equivalent else 1.0)
 
 
 def _planned(chosen: list[tuple[int, str, Floats]], sizes: Floats, generator: np.random.Generator) -> dict[int, int]:
-    """Of some pairs of every cell the units that find their difference in 80 % of trials."""
+    """Return the number of units that find the difference in 80% of trials, for some pairs of every cell."""
     found: dict[int, int] = {}
     left = dict.fromkeys(range(len(SHARES)), PLANNED)
     for place in generator.permutation(len(chosen)).tolist():
@@ -153,14 +153,14 @@ def _planned(chosen: list[tuple[int, str, Floats]], sizes: Floats, generator: np
 
 
 def _units_for_power(sums: Floats, generator: np.random.Generator) -> int | None:
-    """By bisection to 3 %; None beyond :data:`MOST`."""
+    """Find this number by bisection to 3%; None beyond :data:`MOST`."""
 
     def power(count: int) -> float:
         drawn = sums[generator.integers(0, len(sums), (TRIALS, count))]
         tests = sign_flip.paired_tests(drawn, np.ones(count), int(generator.integers(2**31)), draws=DRAWS)
         return float(np.mean([test.p <= 0.05 for test in tests]))
 
-    # the t test says whether it is worth the time
+    # the fast t-test decides whether the sign-flip test is worth its time
     if abs(sums.mean()) < 2.8 * sums.std() / math.sqrt(MOST):
         return None
     below, above = 5, MOST
@@ -171,7 +171,7 @@ def _units_for_power(sums: Floats, generator: np.random.Generator) -> int | None
 
 
 def _planning(tally: Tally, kind: str, row: str, effect: Estimate, needed: Needed, truth: int) -> None:
-    """Whether the interval of the units needed holds the truth, and whether it has an upper end."""
+    """Count whether the interval of the units needed contains the truth, and whether it has an upper limit."""
     if needed.low is not None:
         high = math.nan if needed.high is None else float(needed.high)
         tally.interval(kind, row, Estimate(effect.value, needed.low, high, effect.units, ""), truth)
@@ -179,7 +179,7 @@ def _planning(tally: Tally, kind: str, row: str, effect: Estimate, needed: Neede
 
 
 def sparse_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
-    """Markdown: by share of conversations that differ, with all intervals and with those that are printed."""
+    """Return the Markdown table by share of conversations that differ, for all intervals and for the printed ones."""
     lines = [
         "| conversations that differ | pairs | K | all intervals: coverage (lowest) | false equivalence (highest) | printed"
         " | coverage (lowest) | false equivalence (highest) |",
@@ -188,21 +188,21 @@ def sparse_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
     for cell in NAMES:
         for count in _counts(found, "sparse"):
             every, ruled = (_rows(found, count, f"sparse, {cell}, {how}") for how in ("any", "rule"))
-            parts = [f"{_covered(every)} | {_equivalent(every)}", f"{100 * ruled[:, 6].sum() / ruled[:, 7].sum():.0f} %",
+            parts = [f"{_covered(every)} | {_equivalent(every)}", f"{100 * ruled[:, 6].sum() / ruled[:, 7].sum():.0f}%",
                      f"{_covered(ruled)} | {_equivalent(ruled)}"]  # fmt: skip
             lines.append(f"| {cell} | {len(every)} | {count} | {' | '.join(parts)} |")
     return lines
 
 
 def needed_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
-    """Markdown: how often the interval of the units needed holds those that find the difference in 80 %."""
+    """Return the Markdown table of the coverage of the units needed to find a difference in 80% of trials."""
     lines = ["| conversations that differ | pairs | K | coverage (lowest) | with an upper limit |", "|---|---|---|---|---|"]
     for cell in NAMES:
         for count in _counts(found, "needed"):
             rows = _rows(found, count, f"needed, {cell}")
             if len(rows):
                 lines.append(
-                    f"| {cell} | {len(rows)} | {count} | {_covered(rows)} | {100 * rows[:, 6].sum() / rows[:, 7].sum():.0f} % |"
+                    f"| {cell} | {len(rows)} | {count} | {_covered(rows)} | {100 * rows[:, 6].sum() / rows[:, 7].sum():.0f}% |"
                 )
     return lines
 
@@ -220,7 +220,7 @@ def _rows(found: Mapping[tuple[str, int], Tally], count: int, kind: str) -> Floa
 
 
 def _covered(rows: Floats) -> str:
-    """Coverage of all intervals of a cell, and the lowest of the pairs that have one in a tenth of the trials."""
+    """Return the coverage of a cell, and the lowest of the pairs with an interval in at least a tenth of the trials."""
     if not rows[:, 1].any():
         return "–"
     often = rows[rows[:, 1] >= 0.1 * rows[:, 1:8].max()]
@@ -237,7 +237,7 @@ def _equivalent(rows: Floats) -> str:
 
 
 def samples_trial(some: Collection) -> Trial:
-    """Samples of a rewriter are the collection's runs, drawn anew in every turn or conversation, with an effect of the seed."""
+    """Return a trial of samples: the collection's runs, redrawn in every turn or conversation, plus a seed effect."""
     scores = some.scores["ndcg_cut_3"]
     rows = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
     means = scores.mean(axis=0)
@@ -272,7 +272,7 @@ def samples_trial(some: Collection) -> Trial:
 
 
 def samples_table(found: Mapping[tuple[str, int], Tally]) -> list[str]:
-    """Markdown: coverage for the mean of n samples, and of ± for their average and for one new sample on the same turns."""
+    """Return the Markdown table of the coverage for the mean of n samples, and of ± for their average and a new sample."""
     lines = ["| samples n | seed effect, sd | K | mean (lowest) | width | ± of the average | ± of a new sample | width |"]
     lines.append("|---|---|---|---|---|---|---|---|")
     for n in SAMPLES:
@@ -290,7 +290,7 @@ def _width(rows: Floats) -> str:
     return f"{rows[:, 2].sum() / rows[:, 1].sum():.3f}"
 
 
-#: Name of a table in docs/statistics.md → what makes it; the kinds of estimate that it takes begin with the part's names.
+#: Part → name of a table in docs/statistics.md → function that makes it.
 TABLES: dict[str, dict[str, Callable[[Mapping[tuple[str, int], Tally]], list[str]]]] = {
     "sparse": {"sparse": sparse_table, "needed": needed_table},
     "samples": {"samples": samples_table},

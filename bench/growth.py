@@ -1,4 +1,4 @@
-"""Figures of how time and memory grow, from bench/results.json: ``python bench/growth.py`` writes bench/growth-*.svg."""
+"""Draw the growth of time and memory from bench/results.json: ``python bench/growth.py`` writes bench/growth-*.svg."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import LogLocator
 from rows import HERE, ROWS
 
-#: Ours stands out; Python's tools share one family of colours, C and the limit another.
+#: robustcs has a strong colour; Python tools share one family of colours, C and the lower limit another.
 COLOURS = {
     "robustcs": "#c2410c",
     "columns": "#9ca3af",
@@ -27,7 +27,7 @@ STYLE = {"svg.hashsalt": "bench", "svg.fonttype": "none", "font.family": "sans-s
 
 
 def main() -> None:
-    """One figure of three panels for turns, one for runs."""
+    """Draw one figure of three panels for turns and one for runs."""
     results = json.loads((HERE / "results.json").read_text("utf-8"))
     for axis, label in AXES.items():
         points = {row.growth[1]: results[name]["costs"] for name, row in ROWS.items()

@@ -1,9 +1,10 @@
-"""Does the 95 % of the hole model hold? ``python bench/holes.py [--data FOLDER] [--hidings N] [--write]``.
+"""Measure the coverage of the hole model's 95% intervals: ``python bench/holes.py [--data FOLDER] [--hidings N] [--write]``.
 
-Runs are stripped of what nobody judged, so that the truth is known. Judged passages of the runs are then hidden at random, by
-depth, or where only one group of runs found them, and predicted. Prints how often the intervals of 200 draws hold the true
-mean of every run and the true difference of every pair, and how wide they are beside the exact bounds on all hidden passages.
-``--write`` puts the table into docs/holes.md. Two processes, some fifteen minutes with 50 hidings.
+The benchmark removes unjudged passages from the runs, so that the true scores are known. It then hides judged passages at
+random, by depth, or if only one group of runs retrieved them, and predicts their grades. It prints how often the intervals of
+200 draws contain the true mean of every run and the true difference of every pair, and how wide they are compared with the
+exact bounds over all hidden passages. ``--write`` puts the table into docs/holes.md. It uses two processes and takes about
+fifteen minutes with 50 hidings.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ PAGE = ROOT / "docs" / "holes.md"
 
 @dataclass(frozen=True)
 class Collection:
-    """Judgments and runs (files by the beginning of their names, and the group of each)."""
+    """Judgments and runs: prefixes of the run files' names, and the group of each run."""
 
     title: str
     folder: str
@@ -85,7 +86,7 @@ COLLECTIONS = {
 
 @cache
 def truth(name: str, data: Path) -> tuple[RunPool, Grades, tuple[str, ...]]:
-    """The pool without what nobody judged, its grades, and the group of every run."""
+    """Return the pool without unjudged passages, its grades, and the group of every run."""
     collection = COLLECTIONS[name]
     folder = data / collection.folder
     paths = [next(folder.glob(f"{start}*.gz")) for start in collection.runs]
@@ -99,7 +100,7 @@ def truth(name: str, data: Path) -> tuple[RunPool, Grades, tuple[str, ...]]:
 
 
 def stripped(pool: RunPool, grades: Grades) -> tuple[RunPool, Grades]:
-    """The pool with its judged pairs only: what stands below an unjudged passage moves up."""
+    """Return the pool with judged pairs only; passages below an unjudged passage move up."""
     judged = np.append(grades[:-1] > UNJUDGED, False)
     number = np.where(judged, np.cumsum(judged) - 1, judged.sum())
     places = []
@@ -112,21 +113,21 @@ def stripped(pool: RunPool, grades: Grades) -> tuple[RunPool, Grades]:
 
 
 def ways(name: str, data: Path, hidings: int) -> Iterator[tuple[str, str, int]]:
-    """(collection, way of hiding, its number) of all that is tried."""
+    """Yield (collection, way of hiding, number) of every trial."""
     groups = sorted(set(COLLECTIONS[name].runs.values()))
     for share in RANDOM:
-        yield from ((name, f"random {share} %", number) for number in range(hidings))
+        yield from ((name, f"random {share}%", number) for number in range(hidings))
     yield from ((name, f"below rank {depth}", 0) for depth in DEPTHS)
     yield from ((name, "unique to a group", number) for number in range(len(groups)))
 
 
 def hidden(way: str, number: int, pool: RunPool, groups: tuple[str, ...]) -> np.ndarray:
-    """The pairs that this hiding hides."""
+    """Return the pairs to hide."""
     ranks = pool.best_ranks()
     best = ranks.min(axis=0)
     retrieved = np.flatnonzero(best < NEVER)
     if way.startswith("random"):
-        count = int(float(way.split()[1]) / 100 * len(retrieved))
+        count = int(float(way.split()[1].rstrip("%")) / 100 * len(retrieved))
         return np.random.default_rng([number, count]).choice(retrieved, count, replace=False)
     if way.startswith("below"):
         return retrieved[best[retrieved] > int(way.split()[-1])]
@@ -135,9 +136,9 @@ def hidden(way: str, number: int, pool: RunPool, groups: tuple[str, ...]) -> np.
 
 
 def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
-    """float64[5, M]: true scores inside, true differences inside, width, width of the exact bounds, processor seconds.
+    """Return float64[5, M]: coverage of scores and of differences, width, width of the exact bounds, and CPU seconds.
 
-    Cells that nothing hidden touches are left out; NaN where that is all of them.
+    Runs and pairs that no hidden passage affects are excluded; NaN if that excludes all of them.
     """
     name, way, number, data = job
     pool, grades, groups = truth(name, data)
@@ -169,7 +170,7 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
 
 
 def bounds_width(pool: RunPool, left: Grades, highest: int) -> np.ndarray:
-    """float64[M]: mean width of the exact bounds of all runs' means, every hidden passage of the pool free."""
+    """Return float64[M]: mean width of the exact bounds of the runs' means over all grades of the hidden passages."""
     size = len(pool.turns)
     holes = np.bincount(pool.pair_turns[left[:-1] == UNJUDGED], minlength=size)
     known = np.flatnonzero(left[:-1] > UNJUDGED)
@@ -190,7 +191,7 @@ def bounds_width(pool: RunPool, left: Grades, highest: int) -> np.ndarray:
 
 
 def table(results: list[tuple[str, str, np.ndarray]]) -> str:
-    """The Markdown table."""
+    """Return the Markdown table."""
     head = ["collection", "hidden", "times", *(f"{measure.label} {what}" for measure in MEASURES
             for what in ("scores", "differences", "width / bounds")), "CPU s"]  # fmt: skip
     lines = ["| " + " | ".join(head) + " |", "|---|---" + "|--:" * (len(head) - 2) + "|"]
@@ -208,7 +209,7 @@ def table(results: list[tuple[str, str, np.ndarray]]) -> str:
 
 
 def main() -> None:
-    """Run everything, print the table, write it where asked."""
+    """Run all trials, print the table, and write it with --write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--hidings", type=int, default=50)

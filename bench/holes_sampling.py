@@ -1,10 +1,14 @@
-"""Does one interval for sampling and holes together hold? ``python bench/holes_sampling.py [--data FOLDER] [--trials N]``.
+"""Measure the coverage of intervals for sampling and unjudged passages together.
 
-As in bench/holes.py, runs are stripped of what nobody judged. The conversations of a collection are the population, whose
-differences between runs are the truth. Every trial draws conversations with replacement, hides judged passages, predicts them,
-and looks whether the 95 % of each pair's expected difference holds the truth. A conversation drawn twice has passages of its
-own each time, so that one copy does not tell what is hidden in the other. Beside it: the interval that takes holes as not
-relevant, and that of the holes alone. Prints a table; ``--write`` puts it into docs/holes.md. Two processes.
+    python bench/holes_sampling.py [--data FOLDER] [--trials N]
+
+As in bench/holes.py, runs contain only judged passages. The conversations of a collection are the population, and their
+differences between runs are the truth. Every trial draws conversations with replacement, hides judged passages, predicts their
+grades, and checks whether the 95% interval of each pair's expected difference contains the truth. A conversation that is drawn
+twice has different passages each time, so one copy does not reveal hidden grades of the other.
+
+The table also shows two other intervals: one that treats unjudged passages as not relevant, and one for unjudged passages
+without sampling. ``--write`` puts it into docs/holes.md. It uses two processes.
 """
 
 from __future__ import annotations
@@ -32,12 +36,15 @@ from robustcs.evaluation.state import RunSources  # noqa: E402
 from robustcs.statistics.sign_flip import paired_tests  # noqa: E402
 from robustcs.statistics.units import units_of  # noqa: E402
 
-#: (collection, way of hiding) that are tried.
-WAYS = tuple((name, way) for name in ("cast2019", "cast2020") for way in ("random 20 %", "random 40 %", "unique to a group"))
+#: (collection, way of hiding) of the trials.
+WAYS = tuple((name, way) for name in ("cast2019", "cast2020") for way in ("random 20%", "random 40%", "unique to a group"))
 
 
 def resampled(pool: RunPool, grades: Grades, chosen: np.ndarray, codes: np.ndarray) -> tuple[RunPool, Grades]:
-    """The pool of the ``chosen`` conversations (``codes``: that of every turn); each copy has turns and passages of its own."""
+    """Return the pool of the ``chosen`` conversations; each copy has its own turns and passages.
+
+    ``codes`` are the conversations of the turns.
+    """
     turns, pair_turns, pair_documents, kept_grades = [], [], [], []
     places: list[list[np.ndarray]] = [[] for _ in pool.places]
     size, count = len(pool), 0
@@ -67,14 +74,14 @@ def resampled(pool: RunPool, grades: Grades, chosen: np.ndarray, codes: np.ndarr
 
 
 def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
-    """float64[5, M]: shares of pairs whose truth is held by both together, by sampling alone, by holes alone; mean widths."""
+    """Return float64[5, M]: coverage of the intervals for both, for sampling and for unjudged passages; mean widths."""
     name, way, number, data = job
     pool, grades, groups = truth(name, data)
     codes = units_of(pool.turns).codes
     first, second = np.triu_indices(len(pool.names), 1)
     scores = pool.score(grades[None], MEASURES, POLICY)[0].mean(axis=-1)
     true = scores[first] - scores[second]
-    rng = np.random.default_rng([number, len(way)])
+    rng = np.random.default_rng([number, len(way) + way.startswith("random")])  # the seeds of the published table
     conversations = int(codes.max()) + 1
     some, known = resampled(pool, grades, rng.integers(0, conversations, conversations), codes)
     left = known.copy()
@@ -102,9 +109,9 @@ def trial(job: tuple[str, str, int, Path]) -> tuple[str, str, np.ndarray]:
 
 
 def table(results: list[tuple[str, str, np.ndarray]]) -> str:
-    """The Markdown table."""
+    """Return the Markdown table."""
     head = ["collection", "hidden", "trials", *(f"{measure.label} {what}" for measure in MEASURES
-            for what in ("together", "sampling alone", "holes alone", "width, together / sampling alone"))]  # fmt: skip
+            for what in ("together", "sampling alone", "unjudged alone", "width, together / sampling alone"))]  # fmt: skip
     lines = ["| " + " | ".join(head) + " |", "|---|---" + "|--:" * (len(head) - 2) + "|"]
     for name, way in dict.fromkeys((name, way) for name, way, _ in results):
         values = np.array([value for *key, value in results if key == [name, way]])
@@ -118,7 +125,7 @@ def table(results: list[tuple[str, str, np.ndarray]]) -> str:
 
 
 def main() -> None:
-    """Run everything and print the table."""
+    """Run all trials and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--trials", type=int, default=100)

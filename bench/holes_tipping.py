@@ -1,15 +1,16 @@
-"""Where judgments are not missing at random, and how many pairs falsely "differ"?
+"""Test the hole model with judgments that are not missing at random, and count false differences.
 
-``python bench/holes_tipping.py [--data FOLDER] [--trials N] [--nulls N] [--write]``
+    python bench/holes_tipping.py [--data FOLDER] [--trials N] [--nulls N] [--write]
 
-*Selected judging.* Runs are stripped as in bench/holes.py. Of the judged passages in any top 10, 95 % of the relevant ones
-(grade 1 and more) and 30 % of the others stay judged, so that the odds of relevance of an unjudged passage are 1/44 of those
-of a judged one at the same ranks. Prints how often the intervals of 200 draws hold the true mean scores and differences, as
-predicted and with all odds multiplied by 1/44; how many pairs of runs are expected in the wrong order; and how many of these
-have a tipping point between 1/44 and 1 that says so.
+*Selected judging.* Runs contain only judged passages, as in bench/holes.py. Of the passages in any top 10, 95% of the relevant
+ones (grade 1 or more) and 30% of the others stay judged. So the odds of relevance of an unjudged passage are 1/44 of those of a
+judged one at the same ranks. The benchmark prints how often the intervals of 200 draws contain the true mean scores and
+differences, as predicted and with all odds multiplied by 1/44; how many pairs of runs are expected in the wrong order; and how
+many of these have a tipping point between 1/44 and 1.
 
-*Null trials.* The runs change names at random in every conversation, so that no system is better; 30 % of the judged passages
-are hidden. Prints in how many trials some pair is said to differ: each on its own, and by p adjusted over all pairs.
+*Null trials.* The runs swap names at random in every conversation, so that no system is better, and 30% of the judged passages
+are hidden. The benchmark prints in how many trials at least one pair differs significantly, without adjustment and by adjusted
+p.
 
 ``--write`` puts both tables into docs/holes.md.
 """
@@ -42,13 +43,13 @@ from robustcs.statistics.units import units_of  # noqa: E402
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg_cut_5", "P_5"))
 TOP, RELEVANT, OTHERS = 10, 0.95, 0.3
-#: The odds of relevance of unjudged passages, beside those of judged ones.
+#: Odds of relevance of unjudged passages divided by those of judged passages.
 FACTOR = (1 - RELEVANT) / (1 - OTHERS) / (RELEVANT / OTHERS)
 SELECTED, NULLS = ("cast2019", "cast2020", "dl2021"), ("cast2019",)
 
 
 def selected(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
-    """float64[6, M]: scores and differences inside as predicted, and under the true factor; wrong orders, and flagged ones."""
+    """Return float64[6, M]: coverage of scores and differences, predicted and under the true factor; wrong, flagged orders."""
     name, number, data = job
     pool, grades, groups = truth(name, data)
     rng = np.random.default_rng([number, 44])
@@ -88,7 +89,7 @@ def selected(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
 
 
 def null(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
-    """bool[2]: is some pair said to differ by the first measure, each on its own and by the adjusted p?"""
+    """Return bool[2]: whether any pair differs significantly by the first measure, by unadjusted and by adjusted p."""
     name, number, data = job
     pool, grades, _ = truth(name, data)
     rng = np.random.default_rng([number, 79])
@@ -100,7 +101,7 @@ def null(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
         places[:, rows] = places[rng.permutation(len(places))][:, rows]
     pool = replace(pool, places=tuple(places))
     left = grades.copy()
-    left[hidden("random 30 %", number, pool, ())] = UNJUDGED
+    left[hidden("random 30%", number, pool, ())] = UNJUDGED
     counted = np.ones(len(pool.turns), dtype=bool)
     filled = fill_holes(pool, left, MEASURES[:1], POLICY, counted, units, number, check=False)
     weights = np.array([one.weights(len(pool.names)) for one in contrasts(pool.names, {}, True)])
@@ -110,7 +111,7 @@ def null(job: tuple[str, int, Path]) -> tuple[str, np.ndarray]:
 
 
 def selected_table(results: list[tuple[str, np.ndarray]]) -> str:
-    """The Markdown table of selected judging."""
+    """Return the Markdown table of selected judging."""
     heads = ("scores, as predicted", "scores, odds × 1/44", "differences, as predicted", "differences, odds × 1/44",
              "orders wrong", "of these with a tipping point from 1/44 to 1")  # fmt: skip
     lines = ["| collection | measure | trials | " + " | ".join(heads) + " |", "|---|---" + "|--:" * (len(heads) + 1) + "|"]
@@ -125,8 +126,8 @@ def selected_table(results: list[tuple[str, np.ndarray]]) -> str:
 
 
 def null_table(results: list[tuple[str, np.ndarray]]) -> str:
-    """The Markdown table of the null trials."""
-    lines = ["| collection | pairs | measure | trials | some pair, each on its own | some pair, by adjusted p |"]
+    """Return the Markdown table of the null trials."""
+    lines = ["| collection | pairs | measure | trials | any pair, unadjusted p | any pair, adjusted p |"]
     lines.append("|---|--:|---|--:|--:|--:|")
     for name in dict.fromkeys(name for name, _ in results):
         values = np.array([value for other, value in results if other == name])
@@ -138,7 +139,7 @@ def null_table(results: list[tuple[str, np.ndarray]]) -> str:
 
 
 def main() -> None:
-    """Run everything, print the tables, write them where asked."""
+    """Run all trials, print the tables, and write them with --write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--trials", type=int, default=20)

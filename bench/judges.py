@@ -1,18 +1,20 @@
-"""Do scores that people and a model gave together hold the truth in 95 %? Real judgments hidden, judges with real confusions.
+"""Measure the coverage of scores from human and model judgments together.
 
     PYTHONPATH=. python bench/judges.py [--labellings 50] [--jobs 2] [--data FOLDER] [--print]
 
-Writes its tables into docs/audit.md between their markers (``--print``: only prints them). FOLDER is ``$ROBUSTCS_DATA`` or
-``../shared/data``. The truth are the mean scores of public runs under all judgments of people. A judge labels the same passages
-with the confusion that one of the 23 judges of LLMJudge has with people there, its errors independent, or correlated within a
-conversation; people are left with some conversations, drawn at random.
+The script writes its tables between their markers in docs/audit.md; ``--print`` only prints them. FOLDER defaults to
+``$ROBUSTCS_DATA`` or ``../shared/data``.
+
+The truth are the mean scores of public runs under all human judgments. A simulated judge labels the same passages with the
+confusion matrix of one of the 23 judges of LLMJudge. Its errors are independent or correlated within a conversation. Human
+judgments remain for some conversations, drawn at random.
 """
 
 from __future__ import annotations
 
 import os
 
-# before numpy: two workers with two threads each would take turns on two cores
+# set before numpy is imported: two workers with two threads each would compete for two cores
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
@@ -54,22 +56,22 @@ PAGE = ROOT / "docs" / "audit.md"
 POLICY = EvaluationPolicy(relevance_level=2)
 MEASURES = [parse_measure(name) for name in ("ndcg_cut_3", "P_5")]
 COLLECTIONS = ("CAsT 2019", "CAsT 2020", "DL 2021")
-#: Shares of the conversations that people judged.
+#: Shares of conversations with human judgments.
 SHARES = (0.2, 0.4, 0.6)
-#: Errors of a judge: what they share within a conversation, on the normal scale behind the labels.
+#: Correlation of a judge's errors within a conversation, on the normal scale behind the labels.
 ERRORS = {"independent": 0.0, "correlated": 0.25}
-#: Counts of a cell, of scores and of differences each.
+#: Counts per cell, for scores and for differences.
 FIELDS = ("corrected", "people", "model", "mixed", "estimates", "width", "people_width")
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """A collection whose judgments are hidden in part.
+    """A collection with partly hidden judgments.
 
     human
-        int16[N + 1]: the grades of people.
+        int16[N + 1]: human grades.
     scores
-        float64[R, M, T]: what they give.
+        float64[R, M, T]: scores under these grades.
     pair_units
         int64[N]: the unit of every pair.
     """
@@ -83,7 +85,7 @@ class Truth:
 
 @cache
 def read_truth(data: Path, name: str) -> Truth:
-    """The runs of a collection, all of them, or six of DL 2021."""
+    """Return the runs of a collection: all of them, or six of DL 2021."""
     folder = data / name.lower().replace(" ", "")
     qrels = read_qrels(folder / ("qrels_human.txt.gz" if name == "DL 2021" else "qrels.txt.gz"))
     files = sorted((folder / "runs").glob("*.gz"))
@@ -100,7 +102,7 @@ def read_truth(data: Path, name: str) -> Truth:
 
 @cache
 def read_confusions(data: Path) -> np.ndarray:
-    """float64[23, 4, 4]: cumulated over its labels, how often a judge gives each where people give a grade."""
+    """Return float64[23, 4, 4]: the cumulative distribution of each judge's labels for every human grade."""
     people = read_qrels(data / "llmjudge" / "human.qrels.gz")
     pool = PoolBuilder(people.turns, people).build()
     human = pool.grades(people)[:-1].astype(int)
@@ -113,7 +115,7 @@ def read_confusions(data: Path) -> np.ndarray:
 
 
 def label(truth: Truth, confusion: np.ndarray, shared: float, random: np.random.Generator) -> np.ndarray:
-    """int16[N + 1]: labels of a judge for all that people judged."""
+    """Return int16[N + 1]: a judge's labels for all passages with human judgments."""
     known = np.flatnonzero(truth.human[:-1] > UNJUDGED)
     common = random.normal(size=truth.units.count)[truth.pair_units[known]]
     chance = ndtr(np.sqrt(shared) * common + np.sqrt(1 - shared) * random.normal(size=len(known)))
@@ -124,7 +126,7 @@ def label(truth: Truth, confusion: np.ndarray, shared: float, random: np.random.
 
 
 def trial(truth: Truth, model: np.ndarray, count: int, random: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Counts by kind (scores, differences), and of the plan: reached, plans, and of the test of the sample: rejected, tests."""
+    """Return counts by kind (scores, differences), of plans (reached, all), and of tests of the sample (rejected, all)."""
     units = truth.units
     judged = np.zeros(units.count, dtype=bool)
     judged[random.choice(units.count, count, replace=False)] = True
@@ -150,14 +152,14 @@ def _covers(found: Corrected, people: np.ndarray, model: np.ndarray, units: Unit
     half, alone = found.half_width(), found.half_width(alone=True)
     held = [np.abs(value - true) <= width + 1e-9 for value, width in ((found.value, half), (found.people, alone))]
     for scores in (model, np.where(judged[units.codes], people, model)):
-        # what is done today: the labels taken for judgments, and the usual interval over all conversations
+        # common practice: treat the labels as judgments, with the usual interval over all conversations
         value, variance, count = cluster_ratio(units.sums(scores), units.sizes)
         held.append(np.abs(value - true) <= t_quantile(count) * np.sqrt(variance))
     return np.array([*(part.sum() for part in held), len(true), half.sum(), alone.sum()])
 
 
 def _plan(found: Corrected, people: np.ndarray, model: np.ndarray, units: Units, random: np.random.Generator) -> np.ndarray:
-    """Plan for two thirds of the width so far, judge that many others, and see."""
+    """Plan for two thirds of the current width, judge the planned number of conversations, and check the width."""
     within = 2 / 3 * float(found.half_width()[0])
     if not within > 0:
         return np.zeros(2)
@@ -171,7 +173,7 @@ def _plan(found: Corrected, people: np.ndarray, model: np.ndarray, units: Units,
 
 
 def work(task: tuple[Path, str, str, int, int]) -> dict[tuple[str, ...], np.ndarray]:
-    """All shares for some labellings of every judge."""
+    """Run all shares for some labellings of every judge."""
     data, name, errors, labellings, seed = task
     truth, confusions = read_truth(data, name), read_confusions(data)
     random = np.random.default_rng(seed)
@@ -188,14 +190,14 @@ def work(task: tuple[Path, str, str, int, int]) -> dict[tuple[str, ...], np.ndar
 
 
 def tasks(data: Path, labellings: int) -> Iterator[tuple[Path, str, str, int, int]]:
-    """One for each collection, kind of errors, and piece of work."""
+    """Return one task for each collection, kind of errors, and chunk of labellings."""
     for place, (name, errors) in enumerate((name, errors) for name in COLLECTIONS for errors in ERRORS):
         for start in range(0, labellings, 10):
             yield data, name, errors, min(10, labellings - start), 1000 * place + start
 
 
 def simulate(data: Path, labellings: int, jobs: int) -> dict[tuple[str, ...], np.ndarray]:
-    """(kind, collection, errors, judged) → counts."""
+    """Return (kind, collection, errors, judged) → counts."""
     found: dict[tuple[str, ...], np.ndarray] = defaultdict(lambda: np.zeros(len(FIELDS)))
     with multiprocessing.Pool(jobs) as pool:
         for counts in pool.imap_unordered(work, list(tasks(data, labellings))):
@@ -209,9 +211,9 @@ def simulate(data: Path, labellings: int, jobs: int) -> dict[tuple[str, ...], np
 
 
 def estimate_table(found: dict[tuple[str, ...], np.ndarray]) -> list[str]:
-    """Markdown: coverage and width of the corrected estimates, and of what is no estimate."""
+    """Return the Markdown table of coverage and width of the corrected estimates and of the alternatives."""
     lines = [
-        "| estimate | collection | errors | judged | corrected holds it, % | width | people alone | model alone | mixed |",
+        "| estimate | collection | errors | judged | corrected: coverage, % | width | human alone | model alone | mixed |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for kind in ("scores", "differences"):
@@ -227,7 +229,7 @@ def estimate_table(found: dict[tuple[str, ...], np.ndarray]) -> list[str]:
 
 
 def other_table(found: dict[tuple[str, ...], np.ndarray]) -> list[str]:
-    """Markdown: how often plans reach their width, and how often the test of the sample rejects random ones."""
+    """Return the Markdown table of plans that reach their width, and of random samples that the test rejects."""
     lines = [
         "| collection | errors | plans that reach their width, % | random samples rejected at .05, % |",
         "|---|---|---|---|",
@@ -244,7 +246,7 @@ def other_table(found: dict[tuple[str, ...], np.ndarray]) -> list[str]:
 def main() -> None:
     """Simulate, and write or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--labellings", type=int, default=50, help="of each of the 23 judges")
+    parser.add_argument("--labellings", type=int, default=50, help="labellings of each of the 23 judges")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
     parser.add_argument("--print", action="store_true", help="do not write docs/audit.md")
@@ -252,7 +254,7 @@ def main() -> None:
     start = time.monotonic()
     found = simulate(options.data, options.labellings, options.jobs)
     minutes = (time.monotonic() - start) / 60
-    print(f"\n{23 * options.labellings} trials a cell, {minutes:.1f} minutes, {options.jobs} processes", file=sys.stderr)
+    print(f"\n{23 * options.labellings} trials per cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
     for name, lines in {"estimates": estimate_table(found), "plans": other_table(found)}.items():
         print("\n".join(lines), end="\n\n")
         if not options.print:

@@ -1,4 +1,4 @@
-"""Runs commands in fresh processes and reports what they took; standard library only."""
+"""Run commands in fresh processes and measure their cost; standard library only."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 METER = ROOT / "bench" / "meter.py"
-#: Seconds from which one run tells enough.
+#: Commands that take longer, in seconds, run only once.
 LONG = 20.0
 
 
 class Cost(NamedTuple):
-    """One process from start to end: wall and CPU (user + system) seconds, peak resident memory in MB."""
+    """Cost of one process: wall and CPU (user + system) seconds, and peak resident memory in MB."""
 
     wall: float
     cpu: float
@@ -27,34 +27,34 @@ class Cost(NamedTuple):
 
 
 def run_once(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[Cost, str]:
-    """What ``command`` took, with the processes that it started, and printed. Raises :class:`RuntimeError` when it fails."""
+    """Return the cost of ``command`` and its child processes, and its output. Raises :class:`RuntimeError` if it fails."""
     with NamedTemporaryFile() as report:
         metered = [sys.executable, "-I", "-S", str(METER), report.name, *command]
         done = subprocess.run(metered, capture_output=True, text=True, env=environment, check=False)
         if done.returncode:
-            said = done.stderr.strip().splitlines() or ["nothing said"]
+            said = done.stderr.strip().splitlines() or ["no message"]
             raise RuntimeError(f"{' '.join(command)} failed: {said[-1]}")
         wall, cpu, memory = (float(cell) for cell in report.read().split())
     return Cost(wall, cpu, memory / 1024), done.stdout
 
 
 def environment(cache: Path) -> dict[str, str]:
-    """This checkout's robustcs; byte code and compiled functions kept in ``cache``, as an installation keeps them."""
+    """Return the environment of this checkout's robustcs; ``cache`` keeps byte code and compiled functions."""
     given = dict(
         os.environ, PYTHONPATH=str(ROOT), PYTHONPYCACHEPREFIX=str(cache / "python"), NUMBA_CACHE_DIR=str(cache / "numba")
     )
     given.pop("PYTHONDONTWRITEBYTECODE", None)
-    # no script beside the measured one hides a package; one thread as robustcs sets it for itself, since a pool of threads that
-    # nobody uses takes time to start
+    # PYTHONSAFEPATH: files in the script's folder cannot shadow packages. One thread, as robustcs sets it itself: an unused
+    # thread pool takes time to start
     return given | {"PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def measure(
     commands: Mapping[str, Sequence[str]], repeats: int, given: Mapping[str, str]
 ) -> tuple[dict[str, Cost], dict[str, str]]:
-    """Name → medians of ``repeats`` runs, and name → output. The commands take turns, so that a busy machine slows all alike.
+    """Return name → medians of ``repeats`` runs, and name → output.
 
-    What took longer than :data:`LONG` runs once.
+    The commands alternate, so that other load affects all of them. Commands that take longer than :data:`LONG` run once.
     """
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     outputs = {}
@@ -67,6 +67,6 @@ def measure(
 
 
 def machine() -> str:
-    """The machine in neutral words: cores, system, Python."""
+    """Return a description of the machine: cores, system, Python."""
     cores = len(os.sched_getaffinity(0))
     return f"{cores} cores · {platform.system()} {platform.machine()} · Python {sys.version.split()[0]}"

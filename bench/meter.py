@@ -1,7 +1,7 @@
-"""Runs one command and reports what it took: ``python -I -S bench/meter.py FILE COMMAND …`` writes three numbers to FILE.
+"""Run one command and measure its cost: ``python -I -S bench/meter.py FILE COMMAND …`` writes three numbers to FILE.
 
-Seconds of wall time, seconds of CPU time, and the peak of resident memory in kilobytes. Linux counts as the peak of a process
-at least what the one had that started it, so this one imports as little as it can.
+The numbers are wall seconds, CPU seconds, and peak resident memory in kilobytes. On Linux, the peak of a process is at least
+that of its parent, so this script imports as little as possible.
 """
 
 import os

@@ -1,13 +1,16 @@
-"""Do the tests notice a small change of the code? ``python bench/mutants.py --sample 400 --seed 0 [--rooms statistics]``.
+"""Mutation testing: do the tests detect small changes of the code?
 
-Each mutant changes one place of one file: a comparison, an operator, a constant, ``min``/``max``, ``and``/``or``, a returned
-sign; in modules that write sentences also a column (``p`` for ``p_corrected``, ``ci_low`` for ``ci_high``) or a row (last for
-first). Only the tests of that file run, in a temporary copy of the package: ``tests/statistics/test_X.py`` for
+    python bench/mutants.py --sample 400 --seed 0 [--rooms statistics]
+
+Each mutant changes one place of one file: a comparison, an operator, a constant, ``min``/``max``, ``and``/``or``, or a returned
+sign. In modules that write sentences, it may also change a column (``p`` for ``p_corrected``, ``ci_low`` for ``ci_high``) or a
+row (last for first). Only the tests of that file run, in a temporary copy of the package: ``tests/statistics/test_X.py`` for
 ``statistics/X.py`` (or those of :data:`TESTED_BY`), ``tests/studies/S/test_X.py`` for ``studies/S/X.py``. Tests that need the
-public data skip. A mutant that no test notices survives; some of them compute the same as before. ``--rooms`` also takes paths
-of files.
-One process runs at a time, forked from one that has imported all that the change does not touch; 400 mutants take about half an
-hour of one idle core.
+public data are skipped. A mutant that no test detects survives; some survivors are equivalent to the original code. ``--rooms``
+also accepts paths of files.
+
+One process runs at a time, forked from a process that has imported all unaffected modules. 400 mutants take about half an hour
+on one idle core.
 """
 
 from __future__ import annotations
@@ -34,17 +37,17 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE, TESTS = Path("robustcs"), Path("tests")
-#: Libraries that are imported before the fork: every mutant would import them anew.
+#: Libraries to import before the fork, so that mutants do not import them again.
 LIBRARIES = (
     "numpy", "pandas", "pyarrow.parquet", "scipy.stats", "scipy.optimize", "scipy.linalg", "statsmodels.api",
     "matplotlib.figure", "pytrec_eval", "pytest", "hypothesis", "click", "rich.console", "rich.table", "jinja2",
 )  # fmt: skip
-#: Room → its files. A study's sentences are in its findings, or where its verdicts are made.
+#: Room → its files. The sentences of a study are in its findings or where its verdicts are made.
 ROOMS = {
     "statistics": ("statistics/*.py",), "evaluation": ("evaluation/*.py",),
     "sentences": ("studies/*/findings.py", "studies/breakdown/overview.py", "studies/audit/overview.py"),
 }  # fmt: skip
-#: File → what its tests are of, where that is not its name.
+#: File → name of its tests, if it differs from the name of the file.
 TESTED_BY = {
     "evaluation/bounds.py": ("bounds", "pair_bounds"), "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"),
     "evaluation/hole_check.py": ("hole_model",), "evaluation/hole_stages.py": ("hole_stages", "hole_recalibration"),
@@ -55,7 +58,7 @@ TESTED_BY = {
     "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
     "statistics/ranks.py": ("ranks", "rank_stability"), "statistics/variance.py": ("variance", "draws", "choice"),
 }  # fmt: skip
-#: CPU seconds that a mutant has at least, times the usual time that it has, seconds of the clock for each, and bytes of memory.
+#: Limits of a mutant: least CPU seconds, multiple of the usual time, wall seconds per CPU second, and bytes of memory.
 LEAST, SLOWER, IDLE, MEMORY = 10.0, 4.0, 20.0, 8 * 2**30
 
 _FLIPPED: dict[type, tuple[type, ...]] = {
@@ -71,13 +74,13 @@ def _both_ways(*pairs: tuple[str, str]) -> dict[str, str]:
     return dict(pairs) | {second: first for first, second in pairs}
 
 
-#: Functions, and methods or functions of numpy and pandas.
+#: Functions, and methods or functions of numpy and pandas, that replace each other.
 _BUILT_IN = _both_ways(("min", "max"), ("any", "all"))
 _METHODS = _BUILT_IN | _both_ways(
     ("minimum", "maximum"), ("argmin", "argmax"), ("idxmin", "idxmax"), ("nanmin", "nanmax"), ("floor", "ceil"),
     ("cumsum", "cumprod"), ("sum", "prod"), ("mean", "sum"),
 )  # fmt: skip
-#: Columns, and names of variables, that a sentence may take for each other.
+#: Columns and variable names that a sentence may confuse.
 _COLUMNS = _both_ways(
     ("ci_low", "ci_high"), ("low", "high"), ("ratio_low", "ratio_high"), ("p", "p_corrected"), ("human_p", "human_p_corrected"),
     ("first", "second"), ("before", "after"), ("rank_before", "rank_after"), ("best", "worst"), ("least", "most"), ("qa", "qr"),
@@ -89,7 +92,7 @@ _COLUMNS = _both_ways(
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one file; ``place`` is the node's number in :func:`_nodes`, ``number`` that of the change there."""
+    """One change of one file. ``place`` is the node's index in :func:`_nodes`, ``number`` the index of the change there."""
 
     path: Path
     place: int
@@ -98,16 +101,18 @@ class Mutant:
 
 
 def main() -> None:
-    """Sample, run, and print the score and the survivors."""
+    """Sample and run mutants, and print the score and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else "")
     parser.add_argument("--sample", type=int, default=400, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rooms", default="statistics,evaluation,sentences", help="rooms, or files of robustcs/; by commas")
+    parser.add_argument(
+        "--rooms", default="statistics,evaluation,sentences", help="rooms or files of robustcs/, comma-separated"
+    )
     given = parser.parse_args()
     files = [path for room in given.rooms.split(",") for path in _files(room)]
     every = [mutant for path in files for mutant in mutants(path)]
     chosen = random.Random(given.seed).sample(every, min(given.sample, len(every)))
-    # the tests of a file one after the other
+    # run the tests of one file in sequence
     chosen.sort(key=lambda mutant: (mutant.path, mutant.line, mutant.place, mutant.number))
     print(f"{len(chosen)} of {len(every)} mutants of {len(files)} files", flush=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +124,7 @@ def main() -> None:
 
 
 def _files(room: str) -> list[Path]:
-    """The files of a room, relative to the package, or the one file that ``room`` is."""
+    """Return the files of a room, relative to the package, or ``room`` itself if it is a file."""
     if room not in ROOMS:
         return [Path(room).relative_to(PACKAGE) if room.startswith(f"{PACKAGE}/") else Path(room)]
     found = [path for pattern in ROOMS[room] for path in (ROOT / PACKAGE).glob(pattern) if path.stat().st_size]
@@ -127,7 +132,7 @@ def _files(room: str) -> list[Path]:
 
 
 def tests_of(path: Path) -> list[Path]:
-    """The tests of a file of the package, relative to the folder of tests."""
+    """Return the tests of a file of the package, relative to the folder of tests."""
     return [path.with_name(f"test_{name}.py") for name in TESTED_BY.get(path.as_posix(), (path.stem,))]
 
 
@@ -135,7 +140,7 @@ def tests_of(path: Path) -> list[Path]:
 
 
 def mutants(path: Path) -> list[Mutant]:
-    """Every mutant of a file."""
+    """Return every mutant of a file."""
     nodes = _nodes(ast.parse((ROOT / PACKAGE / path).read_bytes()))
     return [
         Mutant(path, place, number, getattr(node, "lineno", 0))
@@ -145,7 +150,7 @@ def mutants(path: Path) -> list[Mutant]:
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that a run executes, in a fixed order: no annotations, no messages of errors, nothing for type checkers."""
+    """Yield the executed nodes in a fixed order, without annotations, error messages and code for type checkers."""
     yield tree
     if isinstance(tree, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom):
         return
@@ -160,7 +165,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _changes(node: ast.AST, path: Path) -> Iterator[Callable[[], None]]:
-    """What can be done to a node, in place."""
+    """Return the possible changes of a node, in place."""
     if isinstance(node, ast.Compare):
         for place, operator in enumerate(node.ops):
             for other in _FLIPPED[type(operator)]:
@@ -169,7 +174,7 @@ def _changes(node: ast.AST, path: Path) -> Iterator[Callable[[], None]]:
         yield lambda: setattr(node, "operand", ast.UnaryOp(ast.Not(), node.operand))
     elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp | ast.UnaryOp):
         words = isinstance(node, ast.BinOp) and (_is_text(node.left) or _is_text(node.right))
-        # a union of types reads as an operation
+        # a union of types looks like an operation
         types = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) and _is_none(node.right)
         for other in () if words or types else _FLIPPED.get(type(node.op), ()):
             yield lambda other=other: setattr(node, "op", other())  # type: ignore[misc]
@@ -202,7 +207,7 @@ def _changes(node: ast.AST, path: Path) -> Iterator[Callable[[], None]]:
 
 @cache
 def _names(path: Path) -> frozenset[str]:
-    """The names that a file uses: another one would end it, whatever its tests are."""
+    """Return the names that a file uses; any other name would crash it."""
     tree = ast.parse((ROOT / PACKAGE / path).read_bytes())
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
@@ -220,7 +225,7 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def changed(mutant: Mutant, source: bytes) -> tuple[str, ast.AST, ast.AST]:
-    """The file with the change, and the node before and after."""
+    """Return the changed file, and the node before and after."""
     tree = ast.parse(source)
     node = list(_nodes(tree))[mutant.place]
     before = copy.deepcopy(node)
@@ -229,7 +234,7 @@ def changed(mutant: Mutant, source: bytes) -> tuple[str, ast.AST, ast.AST]:
 
 
 def _told(mutant: Mutant, source: bytes, before: ast.AST, after: ast.AST) -> str:
-    """``robustcs/statistics/means.py:12: a < b → a <= b``."""
+    """Return a description such as ``robustcs/statistics/means.py:12: a < b → a <= b``."""
     line = source.decode().splitlines()[mutant.line - 1].strip()
     found = f"{PACKAGE / mutant.path}:{mutant.line}: {ast.unparse(before)} → {ast.unparse(after)}"
     return found if len(found) > 120 else f"{found}    in: {line[:90]}"
@@ -239,7 +244,7 @@ def _told(mutant: Mutant, source: bytes, before: ast.AST, after: ast.AST) -> str
 
 
 def _tried(chosen: Sequence[Mutant], folder: Path) -> tuple[list[str], int]:
-    """The mutants that no test notices, and how many took too long."""
+    """Return the mutants that no test detects, and the number of timeouts."""
     for name in (PACKAGE, TESTS):
         shutil.copytree(ROOT / name, folder / name)
     for name in ("fixtures", "bench", "docs", "pyproject.toml"):
@@ -257,7 +262,7 @@ def _tried(chosen: Sequence[Mutant], folder: Path) -> tuple[list[str], int]:
             else:
                 started = _used()
                 if _outcome(folder, tests, stale, None) != 0:
-                    raise SystemExit(f"the tests of {mutant.path} fail without any change")
+                    raise SystemExit(f"the tests of {mutant.path} fail without a mutation")
                 usual = _used() - started
         if not tests:
             survivors.append(f"{PACKAGE / mutant.path}:{mutant.line}: no tests")
@@ -280,7 +285,7 @@ def _tried(chosen: Sequence[Mutant], folder: Path) -> tuple[list[str], int]:
 
 
 def _loaded(folder: Path) -> dict[str, set[str]]:
-    """Import the libraries and all of the package, and return every module with the modules that import it."""
+    """Import the libraries and the whole package. Return module → modules that import it."""
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -303,7 +308,7 @@ def _loaded(folder: Path) -> dict[str, set[str]]:
 
 
 def _stale(path: Path, importers: dict[str, set[str]]) -> set[str]:
-    """The module of a file and all that import it, directly or not: they must be imported anew."""
+    """Return the module of a file and all direct and indirect importers, which must be imported again."""
     found: set[str] = set()
     waiting = {".".join((PACKAGE / path).with_suffix("").parts)}
     while waiting:
@@ -314,7 +319,7 @@ def _stale(path: Path, importers: dict[str, set[str]]) -> set[str]:
 
 
 def _outcome(folder: Path, tests: Sequence[Path], stale: set[str], limit: float | None) -> int | None:
-    """What pytest returns in a process of its own; None where it took more than ``limit`` CPU seconds, or hung."""
+    """Return the exit code of pytest in a separate process; None after ``limit`` CPU seconds or if it hangs."""
     child = os.fork()
     if not child:
         _run(folder, tests, stale, limit)
@@ -331,13 +336,13 @@ def _outcome(folder: Path, tests: Sequence[Path], stale: set[str], limit: float 
 
 
 def _used() -> float:
-    """The CPU seconds of the processes that have ended."""
+    """Return the CPU seconds of finished child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _run(folder: Path, tests: Sequence[Path], stale: set[str], limit: float | None) -> None:
-    """Run the tests in this process, and end it; without a limit, what was compiled serves later ones."""
+    """Run the tests in this process and exit. Without a limit, later processes reuse the byte code."""
     code = 70
     try:
         os.setpgid(0, 0)

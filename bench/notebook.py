@@ -1,7 +1,7 @@
-"""What people write today in place of a study, as they write it: ``python bench/notebook.py STUDY FOLDER``.
+"""The usual notebook code that a study replaces: ``python bench/notebook.py STUDY FOLDER``.
 
-``bins`` and ``sweep``: scores per turn of Original, QR and Human are joined in a frame, cut at thresholds, and the eight bins
-are counted. ``pairs``: every two runs by a paired t-test over turns, corrected by Holm.
+``bins`` and ``sweep`` join the per-turn scores of Original, QR and Human in a frame, apply thresholds and count the eight bins.
+``pairs`` compares all pairs of runs by paired t-tests over turns, adjusted by Holm.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def scores_per_turn(folder: Path):
-    """A frame of NDCG@3: turns × Original, QR, Human."""
+    """Return a frame of NDCG@3: turns × Original, QR, Human."""
     import pandas as pd
     import pytrec_eval
 
@@ -36,21 +36,21 @@ def count_bins(scores, threshold: float) -> None:
 
 
 def bins(folder: Path) -> None:
-    """The table of the papers at three thresholds."""
+    """Print the table of the papers at three thresholds."""
     scores = scores_per_turn(folder)
     for threshold in (0.0, 0.5, 1.0):
         count_bins(scores, threshold)
 
 
 def sweep(folder: Path) -> None:
-    """The same at 51 thresholds."""
+    """Print the bins at 51 thresholds."""
     scores = scores_per_turn(folder)
     for step in range(51):
         count_bins(scores, step / 50)
 
 
 def pairs(folder: Path) -> None:
-    """Means by ir_measures, p by scipy, Holm by statsmodels."""
+    """Print all pairs, with means by ir_measures, p by scipy and Holm by statsmodels."""
     import ir_measures
     from ir_measures import P, nDCG
     from scipy.stats import ttest_rel

@@ -1,4 +1,4 @@
-"""Tables that a benchmark writes into a page of the documentation; standard library only."""
+"""Write tables of a benchmark into a page of the documentation; standard library only."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 
 def between(text: str, name: str, lines: Sequence[str]) -> str:
-    """The page with ``lines`` in place of what stands between its markers ``<!-- NAME -->`` and ``<!-- /NAME -->``.
+    """Return the page with ``lines`` between its markers ``<!-- NAME -->`` and ``<!-- /NAME -->``.
 
-    Raises ``ValueError`` where a marker is missing.
+    Raises ``ValueError`` if a marker is missing.
     """
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     before, found, rest = text.partition(start)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise ValueError(f"the page has no place for {name}")
+        raise ValueError(f"the page has no markers for {name}")
     return "".join([before, start, *(f"{line}\n" for line in lines), end, after])
 
 
 def put(page: Path, name: str, lines: Sequence[str]) -> None:
-    """The same in the file of a page."""
+    """Replace the lines between these markers in the file of a page."""
     page.write_text(between(page.read_text(encoding="utf-8"), name, lines), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""A part of a study by robustcs's own functions or by a package: ``python bench/parts.py PART robustcs|package FOLDER``.
+"""Compute a part of a study with robustcs or with a package: ``python bench/parts.py PART robustcs|package FOLDER``.
 
-Both print the same numbers. ``permutation``: every two of the systems of ``scores.txt``, with Holm's correction; ``bootstrap``:
-how far the ranking of systems by the first half of the turns is that by the second; ``jackknife``: the correlation of two
-systems' scores with an interval; ``rouge`` and ``bleu``: the two questions of every line of ``pairs.tsv``.
+Both print the same numbers. ``permutation`` tests all pairs of systems of ``scores.txt``, adjusted by Holm. ``bootstrap``
+compares the rankings of systems by the first and the second half of the turns. ``jackknife`` computes the correlation of two
+systems' scores with an interval. ``rouge`` and ``bleu`` compare the two questions of every line of ``pairs.tsv``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 #: Random sign patterns and resamples.
 DRAWS, RESAMPLES = 9_999, 2_000
-#: Lines of pairs.tsv that share a BLEU.
+#: Lines of pairs.tsv per group of BLEU.
 GROUP = 20
 
 
 def permutation(folder: Path, own: bool) -> None:
-    """p, which both correct by Holm. Beside p robustcs finds the interval to it."""
+    """Print p adjusted by Holm. robustcs also computes the interval of each test."""
     table = np.loadtxt(folder / "scores.txt")
     pairs = [first - second for first, second in combinations(table, 2)]
     if own:
@@ -40,7 +40,7 @@ def permutation(folder: Path, own: bool) -> None:
 
 
 def bootstrap(folder: Path, own: bool) -> None:
-    """Kendall's tau, and the 5th percentile of its resamples."""
+    """Print Kendall's tau and the 5th percentile of its resamples."""
     table = np.loadtxt(folder / "scores.txt")
     half = table.shape[1] // 2
     first, second = table[:, :half], table[:, half : 2 * half]
@@ -61,7 +61,7 @@ def bootstrap(folder: Path, own: bool) -> None:
 
 
 def jackknife(folder: Path, own: bool) -> None:
-    """Pearson, Spearman and Kendall with intervals on Fisher's z, each turn left out once."""
+    """Print Pearson, Spearman and Kendall with jackknife intervals on Fisher's z."""
     x, y = np.loadtxt(folder / "scores.txt")[:2]
     turns = len(x)
     if own:
@@ -89,7 +89,7 @@ def _pairs(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def rouge(folder: Path, own: bool) -> None:
-    """Means of precision, recall and F of ROUGE-1, ROUGE-2 and ROUGE-L."""
+    """Print mean precision, recall and F of ROUGE-1, ROUGE-2 and ROUGE-L."""
     qr, human = _pairs(folder)
     kinds = ("rouge1", "rouge2", "rougeL")
     if own:
@@ -105,7 +105,7 @@ def rouge(folder: Path, own: bool) -> None:
 
 
 def bleu(folder: Path, own: bool) -> None:
-    """BLEU of all lines, and of groups of them, as of the paraphrases of one turn."""
+    """Print BLEU of all lines and of groups of lines, as for the paraphrases of a turn."""
     qr, human = _pairs(folder)
     places = [slice(0, len(qr)), *(slice(start, start + GROUP) for start in range(0, len(qr), GROUP))]
     if own:

@@ -1,8 +1,8 @@
-"""Reports: ``python bench/report.py [DATA]``; DATA is the folder of the public data.
+"""Measure reports: ``python bench/report.py [DATA]``; DATA is the folder of the public data.
 
-A full report on CAsT 2019 with five rewriters, and the same again; and one on a made test set of 10,000 turns, with all of
-three runs judged and with a tenth of it, whose page is opened in headless Chromium (playwright and a Chromium are needed for
-that part).
+The script makes a full report on CAsT 2019 with five rewriters, twice. It also makes reports on a generated test set of 10,000
+turns, with all passages of three runs judged and with a tenth of them, and opens the page in headless Chromium. That part needs
+playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 
 from measure import ROOT, machine, run_once
 
-#: Rankings and texts of one year, put together to five rewriters; of the two runs of T5 no texts are published, so those of
-#: another rewriter stand beside them.
+#: Rankings and texts of one year, combined to five rewriters. The texts of the two T5 runs are not published, so they have
+#: those of another rewriter.
 CONFIG = """
 name = "CAsT 2019"
 qrels = "{0}/qrels.txt.gz"
@@ -45,14 +45,14 @@ PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
 def main() -> None:
-    """Print what the reports take, their sizes, and when the page of the large one is painted."""
+    """Print the cost and size of the reports, and the time until the large page appears."""
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared" / "data"
     print(f"{machine()}\n")
     print("| | wall s | CPU s | peak MB | page MB | PDF MB |\n|---|--:|--:|--:|--:|--:|")
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "robustcs.toml").write_text(CONFIG.format(data.resolve() / "cast2019"), encoding="utf-8")
-        for label in ("CAsT 2019, five rewriters, first time", "again, nothing changed"):
+        for label in ("CAsT 2019, five rewriters, first time", "second time, nothing changed"):
             _report(folder, label)
     for judged in (1.0, 0.1):
         with TemporaryDirectory() as name:
@@ -72,7 +72,7 @@ def _report(folder: Path, label: str) -> None:
 
 
 def _make(folder: Path, judged: float) -> None:
-    """Texts of ten words out of 20,000, runs of ten passages out of two million; ``judged``: the share of these, at random."""
+    """Write texts of ten words out of 20,000, runs of ten passages out of two million, and judge the share ``judged``."""
     chance = random.Random(16)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 9))) for _ in range(20_000)]
     turns = [f"{topic}_{depth}" for topic in range(1, CONVERSATIONS + 1) for depth in range(1, TURNS + 1)]
@@ -94,7 +94,7 @@ def _make(folder: Path, judged: float) -> None:
 
 
 def _open(page: Path) -> None:
-    """Print when the page is painted and when its turns can be opened, medians of several openings."""
+    """Print the times until the page appears and until its turns can be opened, as medians of several openings."""
     from playwright.sync_api import sync_playwright
 
     browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))

@@ -1,9 +1,8 @@
-"""Pairs that re-rankers score per second: ``python bench/rerankers.py [--pairs N] [--batch N ...] [--threads N] [--device D]``.
+"""Measure re-rankers: ``python bench/rerankers.py [--pairs N] [--batch N ...] [--threads N] [--device D]``.
 
-The models have the shapes of well-known ones and random weights: speed depends on the shape, not on what was learned. They
-are saved into a temporary folder and go through robustcs's own loading and scoring. Questions have 12 words and
-passages 40 to 160, one token each. On a processor seconds are CPU time over threads, so that other programs do not count; on a
-GPU they are wall time.
+The models have the shapes of well-known models but random weights, since speed depends only on the shape. robustcs loads them
+from a temporary folder and scores with them. Questions have 12 words and passages 40 to 160, one token each. On a CPU, seconds
+are CPU time divided by threads, so other programs do not count. On a GPU, they are wall time.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from transformers import (
 from robustcs.programs.models import reranker
 
 VOCABULARY = 30_522
-#: The first three positions, and what monoT5 asks for and says.
+#: The first three tokens, and the prompt and answers of monoT5.
 SPECIAL = ("[PAD]", "[UNK]", "[SEP]", "Query:", "Document:", "Relevant:", "true", "false")
-#: What a study asks for: passages of a turn, turns of CAsT 2020, systems.
+#: Size of a study: passages per turn, turns of CAsT 2020, systems.
 STUDY = (100, 208, 8)
 
 
 def bert(hidden: int, layers: int, heads: int) -> Callable[[], Any]:
-    """A cross-encoder of this shape."""
+    """Return a cross-encoder of this shape."""
     return lambda: BertForSequenceClassification(
         BertConfig(vocab_size=VOCABULARY, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
                    intermediate_size=4 * hidden, num_labels=1)
@@ -49,7 +48,7 @@ def bert(hidden: int, layers: int, heads: int) -> Callable[[], Any]:
 
 
 def t5(width: int, feed_forward: int, layers: int, heads: int) -> Callable[[], Any]:
-    """A monoT5 of this shape."""
+    """Return a monoT5 of this shape."""
     return lambda: T5ForConditionalGeneration(
         T5Config(vocab_size=VOCABULARY, d_model=width, d_ff=feed_forward, num_layers=layers, num_heads=heads,
                  decoder_start_token_id=0, pad_token_id=0)
@@ -65,7 +64,7 @@ SHAPES = {
 
 
 def save(folder: Path, build: Callable[[], Any]) -> None:
-    """A model with random weights, and a tokenizer of whole words."""
+    """Save a model with random weights and a tokenizer of whole words."""
     torch.manual_seed(0)
     build().save_pretrained(folder)
     words = [*SPECIAL, *(f"w{number}" for number in range(VOCABULARY - len(SPECIAL)))]
@@ -80,7 +79,7 @@ def save(folder: Path, build: Callable[[], Any]) -> None:
 
 
 def pairs(number: int) -> list[dict[str, str]]:
-    """One question with ``number`` passages, in the order of their length, as requests."""
+    """Return requests of one question with ``number`` passages, ordered by length."""
     source = random.Random(0)
     words = [f"w{place}" for place in range(20_000)]
     question = " ".join(source.choices(words, k=12))

@@ -1,8 +1,8 @@
-"""What robustcs adds to pyserini: ``python bench/retrieval.py [--passages N] [--questions N]``.
+"""Measure the overhead of robustcs over pyserini: ``python bench/retrieval.py [--passages N] [--questions N]``.
 
-Generated passages are indexed and searched: once by Anserini's own calls as pyserini makes them (IndexCollection, batch_search,
-reading ids and scores of the hits), once through robustcs (collection checked and counted, rankings stored, runs written).
-The two take turns, and the medians are printed.
+The script indexes and searches generated passages in two ways. One uses Anserini's calls as pyserini does (IndexCollection,
+batch_search, reading ids and scores of the hits). The other uses robustcs, which also checks and counts the collection, stores
+rankings and writes runs. The two alternate, and the script prints medians.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DEPTH = 1000
 
 @dataclass(frozen=True)
 class Timed:
-    """One step: its name, seconds by pyserini alone (None where it has no such step) and through robustcs."""
+    """One step: its name, seconds with pyserini alone (None without such a step) and with robustcs."""
 
     step: str
     alone: float | None
@@ -47,7 +47,7 @@ class Timed:
 
 
 def generate(folder: Path, passages: int, questions: int) -> tuple[Path, Path]:
-    """Passages of 60 words with Zipf frequencies over 50,000 words, and questions of 8 words from their rarer ones."""
+    """Write passages of 60 words with Zipf frequencies over 50,000 words, and questions of 8 of their rarer words."""
     source = random.Random(0)
     words = [f"w{number}" for number in range(50_000)]
     weights = list(accumulate(1 / (rank + 10) for rank in range(len(words))))
@@ -86,17 +86,17 @@ def main() -> None:
     print("| step | pyserini alone s | through robustcs s | overhead |\n|---|--:|--:|--:|")
     for row in rows:
         alone = "–" if row.alone is None else f"{row.alone:.2f}"
-        more = "–" if row.alone is None else f"{100 * (row.ours / row.alone - 1):+.0f} %"
+        more = "–" if row.alone is None else f"{100 * (row.ours / row.alone - 1):+.0f}%"
         print(f"| {row.step} | {alone} | {row.ours:.2f} | {more} |")
 
 
 def no_bar(items: Iterable[Any], *_: object) -> Iterable[Any]:
-    """Progress is not shown."""
+    """Ignore progress."""
     return items
 
 
 def index(folder: Path, collection: Path, repeats: int) -> Timed:
-    """One thread each."""
+    """Measure indexing with one thread each."""
     (folder / "in").mkdir()
     (folder / "in" / "c.jsonl").symlink_to(collection)
     command = [
@@ -114,7 +114,10 @@ def index(folder: Path, collection: Path, repeats: int) -> Timed:
 
 
 def search(folder: Path, texts: Path, repeats: int) -> list[Timed]:
-    """Searching, its stored repetition, and one edited question. A first search warms Java and the file cache for both."""
+    """Measure search, a repetition from the store, and one edited question.
+
+    A first search warms up Java and the file cache for both.
+    """
     settings = RetrievalSettings(folder / "index", folder=folder / "runs", store=folder / "store.sqlite", depth=DEPTH)
     questions = dict(line.split("\t") for line in texts.read_text().splitlines())
     start("2g")
@@ -134,7 +137,7 @@ def search(folder: Path, texts: Path, repeats: int) -> list[Timed]:
         ours.append(through("first"))
     step = f"search {len(questions)} questions, store, write the run"
     rows = [Timed(step, statistics.median(alone), statistics.median(ours))]
-    rows.append(Timed("the same again: nothing to retrieve", None, through("first")))
+    rows.append(Timed("the same again, nothing to retrieve", None, through("first")))
     lines = texts.read_text().splitlines()
     texts.write_text("\n".join([f"{lines[0]} w77", *lines[1:]]) + "\n")
     rows.append(Timed("one question edited", None, through("first")))
@@ -142,7 +145,7 @@ def search(folder: Path, texts: Path, repeats: int) -> list[Timed]:
 
 
 def batch_search(java: Any, questions: dict[str, str]) -> dict[str, list[tuple[str, float]]]:
-    """As ``LuceneSearcher.batch_search`` of pyserini does it, and the ids and scores of what it finds."""
+    """Search like ``LuceneSearcher.batch_search`` of pyserini, and read ids and scores of the hits."""
     from pyserini.pyclass import JArrayList, JString
 
     texts, keys = JArrayList(), JArrayList()

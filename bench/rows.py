@@ -1,4 +1,4 @@
-"""The rows of the benchmark: what is read, which tools do the same with it, and how what they print is compared."""
+"""Rows of the benchmark: the inputs, the tools that do the same work, and the comparison of their output."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tools import MEASURES, TOOLS
 
 HERE = Path(__file__).parent
 CLI = [sys.executable, str(ROOT / "cli.py")]
-#: Tools that follow trec_eval, whose numbers must be ours; what others make of ties is told in the table.
+#: Tools that follow trec_eval; their numbers must equal those of robustcs. Others order ties differently, as the table says.
 ALIKE = ("trec_eval", "pytrec_eval", "ir_measures", "notebook", "package")
-#: Tools that no aim names: they do nothing, or a part, of the work.
+#: Lower limits, which do only a part of the work; no aim compares with them.
 LIMITS = ("columns", "import click")
 #: Tool → the package that it needs.
 NEEDS = {"ranx, cold": "ranx", "ranx, warm": "ranx", "columns": "pyarrow"}
 
 Commands = dict[str, list[str]]
-#: Numbers as a tool printed them.
+#: Numbers printed by a tool.
 Numbers = Sequence[float]
 
 
@@ -36,19 +36,19 @@ class Row:
     """One row.
 
     label
-        As the table has it.
+        Name of the row in the table.
     made, tiny
-        Arguments of ``collection.py`` for what is measured, and for a small input of the same kind.
+        Arguments of ``collection.py`` for the measured input and for a small input of the same kind.
     commands
         Folder of the input, trec_eval or None → tool → command.
     read
         Tool, output → the numbers that all tools must print.
     within
-        How far they may lie apart: printed digits, or what is left of chance.
+        Largest allowed difference between tools, from printed digits or random draws.
     large
         An evaluation of 500 × 1000 lines or more.
     growth
-        Name of the figure and the place on its axis, where the row is a point of one.
+        Name of the figure and position on its axis, if the row is a point of a figure.
     """
 
     label: str
@@ -63,20 +63,20 @@ class Row:
 
 
 def trec_eval(folder: Path) -> str | None:
-    """``trec_eval`` on the path; else built into ``folder`` from the source in ``$TREC_EVAL_SOURCE``; else None."""
+    """Return ``trec_eval`` from the path, or build it in ``folder`` from ``$TREC_EVAL_SOURCE``; None without either."""
     if found := shutil.which("trec_eval"):
         return found
     source = os.environ.get("TREC_EVAL_SOURCE")
     if not source or not shutil.which("cc"):
         return None
-    # its own Makefile names the files of its version; without -O3 it would be measured as for a debugger
+    # the Makefile knows the files of its version; without -O3 it would be a debug build
     shutil.copytree(source, folder / "source")
     subprocess.run(["make", "--silent", "-C", str(folder / "source"), "CC=cc -O3", "trec_eval"], check=True)
     return str(folder / "source" / "trec_eval")
 
 
 def absent(tool: str) -> bool:
-    """Is a package of Python that the tool needs not installed?"""
+    """Return whether a Python package that the tool needs is missing."""
     package = NEEDS.get(tool, tool)
     return package in {"pytrec_eval", "ir_measures", "ranx", "trectools", "pyarrow"} and find_spec(package) is None
 
@@ -95,7 +95,7 @@ def _evaluation(folder: Path, c: str | None) -> Commands:
 
 
 def _once_compiled(folder: Path, c: str | None) -> Commands:
-    """The same, with ranx once: of the largest rows compiling is a small part."""
+    """Return the same commands with ranx only once, since compiling takes a small part of the largest rows."""
     return {tool: command for tool, command in _evaluation(folder, c).items() if tool != "ranx, warm"}
 
 
@@ -108,7 +108,7 @@ def _means(tool: str, output: str) -> Numbers:
 
 
 def _study(name: str, *asked: str) -> Callable[[Path, str | None], Commands]:
-    """``robustcs NAME`` on Original, QR and Human, beside the notebook that does it."""
+    """Return ``robustcs NAME`` on Original, QR and Human, and the equivalent notebook."""
 
     def commands(folder: Path, _: str | None) -> Commands:
         given = [*CLI, name, "--config", os.devnull, "--qrels", str(folder / "qrels.txt"), *asked]

@@ -1,8 +1,8 @@
-"""What robustcs takes beside what people use otherwise: ``python bench/run.py [--rows NAME …] [--repeats N] [--write]``.
+"""Compare the cost of robustcs with other tools: ``python bench/run.py [--rows NAME …] [--repeats N] [--write]``.
 
-Every tool does the same work in a fresh process; they take turns, and must print the same numbers. ``--write`` keeps what was
-measured in bench/results.json and makes the tables of bench/README.md and the figures from all that is kept there.
-``make bench`` measures all rows and the reports. bench/README.md tells what each row is, and how long it takes.
+Every tool does the same work in a fresh process. The tools alternate and must print the same numbers. ``--write`` saves the
+results in bench/results.json, and makes the tables of bench/README.md and the figures from all saved results. ``make bench``
+measures all rows and the reports. bench/README.md describes each row and its duration.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rows import ALIKE, HERE, LIMITS, ROWS, Row, absent, trec_eval
 RESULTS = HERE / "results.json"
 PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "pytrec-eval-terrier", "ir-measures", "ranx", "numba",
             "trectools", "rouge-score", "sacrebleu")  # fmt: skip
-#: What is told of a tool with means of its own.
+#: Remark on a tool with different means.
 OTHER = "prints other means"
 
 
@@ -39,19 +39,25 @@ def measured(
     tiny: bool = False,
     before: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What the tools of a row took; ``tiny``: on its small input; ``before``: what is kept of it, whose long tools stay.
+    """Measure the tools of a row.
 
-    Unless ``tiny``, a tool that is not yet in ``started`` first does the small input, which is not counted: it writes the byte
-    code that every installation has, and tells whether the tool can be used here. Raises ``SystemExit`` where a tool that
-    follows trec_eval prints other numbers than robustcs.
+    tiny
+        Use the small input.
+    started
+        Commands that have already run here. Unless ``tiny``, any other tool first runs on the small input. That run is not
+        measured: it writes byte code and shows whether the tool works here.
+    before
+        Earlier results of the row. Slow tools are not measured again.
+
+    Raises ``SystemExit`` if a tool that follows trec_eval prints other numbers than robustcs.
     """
     given = environment(cache)
     told = {}
     costs_before = before["costs"] if before else {}
-    anew = ("robustcs", *LIMITS)  # all others stand beside these
-    kept = {tool: cost for tool, cost in costs_before.items() if cost[0] > LONG and tool not in anew}
+    always = ("robustcs", *LIMITS)  # all others are compared with these
+    kept = {tool: cost for tool, cost in costs_before.items() if cost[0] > LONG and tool not in always}
     if "ranx, cold" in kept and (warm := costs_before.get("ranx, warm")):
-        kept["ranx, warm"] = warm  # needs what the other compiled
+        kept["ranx, warm"] = warm  # uses the code that the cold run compiled
     with TemporaryDirectory() as small, TemporaryDirectory() as name:
         for folder, made in ((small, row.tiny), (name, row.tiny if tiny else row.made)):
             run_once([sys.executable, str(HERE / "collection.py"), folder, *made.split()], given)
@@ -67,7 +73,7 @@ def measured(
                     run_once(command, given)
                     started.add(call)
                 except RuntimeError as error:
-                    if tool in anew:
+                    if tool in always:
                         raise
                     told[tool] = str(error)
             if tool in told:
@@ -75,7 +81,7 @@ def measured(
         load = os.getloadavg()[0]
         costs, outputs = measure(commands, repeats, given)
     ours = row.read("robustcs", outputs["robustcs"])
-    for tool in costs.keys() - set(anew):
+    for tool in costs.keys() - set(always):
         theirs = row.read(tool, outputs[tool])
         both = zip(ours, theirs, strict=False)
         same = len(ours) == len(theirs) and all(isclose(*two, abs_tol=1.01 * row.within) for two in both)
@@ -94,7 +100,7 @@ def measured(
 
 
 def versions(c: str | None) -> str:
-    """Of every package that is installed, and of trec_eval."""
+    """Return the versions of installed packages and of trec_eval."""
     found = []
     for package in PACKAGES:
         try:
@@ -109,7 +115,7 @@ def versions(c: str | None) -> str:
 
 
 def table(results: Mapping[str, Any]) -> list[str]:
-    """A line for each tool of a row. What a tool takes beside robustcs: 2.00 is twice as much."""
+    """Return the table, one line per tool. The relative costs divide by robustcs: 2.00 means twice the cost."""
     lines = [f"{line}." for line in dict.fromkeys(results[name]["with"] for name in ROWS if name in results)]
     lines += [
         "",
@@ -122,47 +128,47 @@ def table(results: Mapping[str, Any]) -> list[str]:
         how = f"{found['repeats']} | {found['load']:.1f}"
         for tool, costs in found["costs"].items():
             cost = Cost(*costs)
-            beside = " | ".join(f"{theirs / max(own, 1e-3):.2f}" for theirs, own in zip(cost, ours, strict=True))
+            relative = " | ".join(f"{theirs / max(own, 1e-3):.2f}" for theirs, own in zip(cost, ours, strict=True))
             mark = " ¹" * (tool in found["told"]) + " ²" * (tool in found["earlier"])
             took = f"{cost.wall:.2f} | {cost.cpu:.2f} | {cost.memory:.0f}"
-            lines.append(f"| {label} | {tool}{mark} | {took} | {beside} | {how} |")
+            lines.append(f"| {label} | {tool}{mark} | {took} | {relative} | {how} |")
             label, how = "", " | "
     told = {(tool, why) for found in results.values() for tool, why in found["told"].items()}
     if any(why == OTHER for _, why in told):
-        lines += ["", "¹ Prints other means than trec_eval: it orders ties in its own way."]
+        lines += ["", "¹ Prints other means than trec_eval, because it orders ties differently."]
     if any(found["earlier"] for found in results.values()):
-        lines += ["", f"² Takes, or needs what takes, more than {LONG:.0f} s: measured before, not again beside the others."]
+        lines += ["", f"² Takes more than {LONG:.0f} s, or needs a tool that does: measured earlier than the others."]
     for tool, why in sorted(told):
         lines += ["", f"Without {tool}: {why}."] if why != OTHER else []
     return lines
 
 
 def aims(results: Mapping[str, Any]) -> list[str]:
-    """Each aim that these rows can tell of, with met or not met, and what is behind where."""
+    """Return the table of aims that these rows can show, met or not met, with the rows that miss them."""
     costs = {name: {tool: Cost(*cost) for tool, cost in results[name]["costs"].items()} for name in ROWS if name in results}
-    lines = ["| aim | | where not |", "|---|---|---|"]
+    lines = ["| aim | | missed by |", "|---|---|---|"]
 
     def line(aim: str, compared: Iterable[tuple[float, str, str]]) -> None:
-        """``compared``: what it takes as a share of what is allowed, where, and in words."""
+        """Add a line. ``compared``: cost as a share of the allowed cost, row, and text."""
         if compared := list(compared):
             behind = [f"{where}: {what}" for share, where, what in compared if share > 1]
             lines.append(f"| {aim} | {'not met' if behind else 'met'} | {'; '.join(behind)} |")
 
-    def beside(field: str, tools: Callable[[str], bool], rows: Iterable[str]) -> Iterator[tuple[float, str, str]]:
+    def against(field: str, tools: Callable[[str], bool], rows: Iterable[str]) -> Iterator[tuple[float, str, str]]:
         for name in rows:
             ours = getattr(costs[name]["robustcs"], field)
             for tool, cost in costs[name].items():
-                # wall time says nothing beside that of another hour
+                # wall times from different hours are not comparable
                 if tools(tool) and not (field == "wall" and tool in results[name]["earlier"]):
                     theirs = getattr(cost, field)
-                    yield ours / max(theirs, 1e-3), ROWS[name].label, f"{ours:.3g} beside {theirs:.3g} of {tool}"
+                    yield ours / max(theirs, 1e-3), ROWS[name].label, f"robustcs {ours:.3g}, {tool} {theirs:.3g}"
 
     for field, what in (("cpu", "CPU time"), ("memory", "memory"), ("wall", "wall time")):
-        compared = beside(field, lambda tool: tool not in ("robustcs", "trec_eval", *LIMITS), costs)
-        line(f"less {what} than every tool of Python, in every row", compared)
+        compared = against(field, lambda tool: tool not in ("robustcs", "trec_eval", *LIMITS), costs)
+        line(f"less {what} than every Python tool, in every row", compared)
     large = [name for name in costs if ROWS[name].large]
     for field, what in (("cpu", "CPU time"), ("memory", "memory")):
-        line(f"less {what} than trec_eval in C, from 500 × 1000 on", beside(field, lambda tool: tool == "trec_eval", large))
+        line(f"less {what} than trec_eval in C, from 500 × 1000 on", against(field, lambda tool: tool == "trec_eval", large))
     for aim, limit, most in (
         ("an evaluation within 1.5 times the CPU time of reading the columns alone", "columns", 1.5),
         ("`robustcs --help` within 3 times the CPU time of `import click`", "import click", 3),
@@ -170,18 +176,18 @@ def aims(results: Mapping[str, Any]) -> list[str]:
         rows = [(found["robustcs"].cpu / found[limit].cpu, ROWS[name].label) for name, found in costs.items() if limit in found]
         line(aim, [(times / most, label, f"{times:.2f} times") for times, label in rows])
     if one := costs.get("one-turn", {}).get("robustcs"):
-        line("one turn within 0.08 CPU s", [(one.cpu / 0.08, "it takes", f"{one.cpu:.3f} s")])
-        line("one turn within 30 MB", [(one.memory / 30, "it takes", f"{one.memory:.1f} MB")])
+        line("one turn within 0.08 CPU s", [(one.cpu / 0.08, "actual", f"{one.cpu:.3f} s")])
+        line("one turn within 30 MB", [(one.memory / 30, "actual", f"{one.memory:.1f} MB")])
     return lines
 
 
 def main() -> None:
-    """Measure, print, and keep."""
+    """Measure, print, and save with --write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", nargs="*", choices=(*ROWS, []), default=list(ROWS), metavar="NAME", help=", ".join(ROWS))
-    parser.add_argument("--repeats", type=int, help="rounds of every row (default: 7 of small rows, 1 of large ones)")
-    parser.add_argument("--quick", action="store_true", help="take what is kept of tools that took more than 20 s")
-    parser.add_argument("--write", action="store_true", help="keep the results, and write tables and figures")
+    parser.add_argument("--repeats", type=int, help="rounds per row (default: 1 to 7, fewer for large rows)")
+    parser.add_argument("--quick", action="store_true", help="reuse saved results of tools that took more than 20 s")
+    parser.add_argument("--write", action="store_true", help="save the results, and write tables and figures")
     options = parser.parse_args()
     results: dict[str, Any] = {}
     kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
@@ -200,7 +206,7 @@ def main() -> None:
     if options.write:
         put(HERE / "README.md", "results", table(kept))
         put(HERE / "README.md", "aims", aims(kept))
-        # in a process of its own: figures take packages that measuring does without
+        # in a separate process: figures need packages that the measurement avoids
         subprocess.run([sys.executable, str(HERE / "growth.py")], check=True)
 
 

@@ -1,18 +1,20 @@
-"""Slices of public collections: do their intervals hold, and does the search find what is there and nothing else?
+"""Measure the coverage of intervals for slices, and the false and true finds of the search for slices.
 
     PYTHONPATH=. python bench/slices.py [--trials 1000] [--jobs 2] [--data FOLDER] [--print]
 
-Writes its tables into docs/slices.md between their markers (``--print``: only prints them). FOLDER is ``$ROBUSTCS_DATA`` or
-``../shared/data``. Real turns with what their ids and texts say, and real scores of public runs. Where scores are to have
-nothing to do with turns they are shuffled, either all turns of a collection or whole conversations: every conversation gets the
-scores of another one, in their order, so that what its turns have in common stays. Then 0.3 is taken off the turns of one rule.
+The script writes its tables between their markers in docs/slices.md; ``--print`` only prints them. FOLDER defaults to
+``$ROBUSTCS_DATA`` or ``../shared/data``.
+
+Turns, texts and scores are those of public runs. For the null hypothesis, the script shuffles scores, either over all turns or
+over whole conversations: then every conversation gets the scores of another one in the same cyclic order, which keeps the
+correlation within conversations. For a planted slice, it subtracts 0.3 from the scores of the turns of one rule.
 """
 
 from __future__ import annotations
 
 import os
 
-# before numpy: two workers with two threads each would take turns on two cores
+# set before numpy is imported: two workers with two threads each would compete for two cores
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
@@ -42,15 +44,15 @@ PAGE = ROOT / "docs" / "slices.md"
 COLLECTIONS = ("CAsT 2019", "CAsT 2020")
 MEASURES = ("ndcg_cut_3", "P_1")
 SHUFFLES = ("turns", "conversations")
-#: What a planted slice is lower by, and what it has at least.
+#: Loss of a planted slice, and its smallest size.
 LOWER = 0.3
 LEAST_TURNS = 0.15
 LEAST_UNITS = 8
-#: A planted slice is found where a find shares this part of its turns (Jaccard).
+#: A find counts as the planted slice if their turns have this Jaccard similarity.
 SHARED = 0.5
-#: Draws behind a p here; the program takes more.
+#: Draws per p-value; the program uses more.
 DRAWS = 499
-#: Conversations that the coverage of a trial rests on.
+#: Conversations drawn in a coverage trial.
 UNITS = (10, 20, 25, 50)
 
 Task = tuple[str, str, str, int, int]
@@ -58,7 +60,7 @@ Task = tuple[str, str, str, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """A collection with its turns' slicings and all rules on them."""
+    """A collection with the slicings of its turns and all rules."""
 
     some: Collection
     slicings: tuple[Slicing, ...]
@@ -67,7 +69,7 @@ class Sliced:
 
 @cache
 def read(data: Path, name: str) -> Sliced:
-    """CAsT 2019 or 2020."""
+    """Read CAsT 2019 or 2020."""
     some, turns = read_collection(data, name), turns_of(data, name)
     if name == "CAsT 2019":
         texts = {"original": read_texts(data / "cast2019" / "topics.json", "original"),
@@ -80,7 +82,7 @@ def read(data: Path, name: str) -> Sliced:
 
 
 def shuffled(scores: np.ndarray, units: Units, how: str, generator: np.random.Generator) -> np.ndarray:
-    """``scores`` [T] moved to other ``turns``, or to other ``conversations`` in their order, as often as is needed."""
+    """Return ``scores`` [T] moved to other ``turns``, or to other ``conversations`` in the same order, repeated as needed."""
     if how == "turns":
         return generator.permutation(scores)
     moved = np.empty_like(scores)
@@ -91,7 +93,7 @@ def shuffled(scores: np.ndarray, units: Units, how: str, generator: np.random.Ge
 
 
 def false_finds(sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator) -> np.ndarray:
-    """[2]: trials that find anything, and trials."""
+    """Return [2]: trials with any find, and trials."""
     table = sliced.some.scores[measure]
     found = 0
     for _ in range(trials):
@@ -101,7 +103,7 @@ def false_finds(sliced: Sliced, measure: str, how: str, trials: int, generator: 
 
 
 def planted(sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator) -> np.ndarray:
-    """[3]: planted slices that are found, those found by anything at all, and all."""
+    """Return [3]: planted slices found, planted slices with any find, and all planted slices."""
     table, units = sliced.some.scores[measure], sliced.some.units
     large = [rule for rule in sliced.rules if _is_planted(rule, units)]
     counts = np.zeros(3)
@@ -120,7 +122,7 @@ def _is_planted(rule: Rule, units: Units) -> bool:
 
 
 def coverage(sliced: Sliced, measure: str, units: int, trials: int, generator: np.random.Generator) -> np.ndarray:
-    """[4]: intervals that hold the truth and intervals, of means and of differences, over the slices of all slicings."""
+    """Return [4]: covering intervals and intervals, for means and for differences, over the slices of all slicings."""
     some = sliced.some
     values = some.scores[measure][-1]
     own = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
@@ -144,7 +146,7 @@ def coverage(sliced: Sliced, measure: str, units: int, trials: int, generator: n
 
 
 def level(sliced: Sliced, measure: str, how: str, trials: int, generator: np.random.Generator) -> np.ndarray:
-    """[4]: p ≤ .05, p ≤ .01 and tests of slices of shuffled scores, and trials with a corrected p ≤ .05."""
+    """Return [4]: counts of p ≤ 0.05, of p ≤ 0.01 and of tests on shuffled scores, and trials with any adjusted p ≤ 0.05."""
     table = sliced.some.scores[measure]
     counts = np.zeros(4)
     for _ in range(trials):
@@ -158,7 +160,7 @@ def level(sliced: Sliced, measure: str, how: str, trials: int, generator: np.ran
 
 
 def tasks(trials: int, part: int) -> Iterator[Task]:
-    """Every cell in parts of ``part`` trials."""
+    """Return every cell in parts of ``part`` trials."""
     for name in COLLECTIONS:
         for measure in MEASURES:
             for start in range(0, trials, part):
@@ -171,7 +173,7 @@ def tasks(trials: int, part: int) -> Iterator[Task]:
 
 
 def work(job: tuple[Path, Task]) -> tuple[tuple[str, str, str], np.ndarray]:
-    """The counts of one part of a cell."""
+    """Return the counts of one part of a cell."""
     data, (what, name, cell, start, trials) = job
     sliced = read(data, name)
     measure, _, how = cell.partition(" ")
@@ -186,7 +188,7 @@ def work(job: tuple[Path, Task]) -> tuple[tuple[str, str, str], np.ndarray]:
 
 
 def simulate(data: Path, trials: int, jobs: int) -> dict[tuple[str, str, str], np.ndarray]:
-    """(what, collection, measure and how) → counts."""
+    """Return (what, collection, measure and how) → counts."""
     found: dict[tuple[str, str, str], np.ndarray] = defaultdict(lambda: np.zeros(1))
     every = [(data, task) for task in tasks(trials, 100)]
     with multiprocessing.Pool(jobs) as pool:
@@ -197,7 +199,7 @@ def simulate(data: Path, trials: int, jobs: int) -> dict[tuple[str, str, str], n
 
 
 def search_table(found: dict[tuple[str, str, str], np.ndarray], data: Path) -> list[str]:
-    """Markdown: false finds and recall."""
+    """Return the Markdown table of false finds and recall."""
     lines = [
         "| collection | measure | rules | shuffled | false finds, % | planted slices found, % |",
         "|---|---|---|---|---|---|",
@@ -213,7 +215,7 @@ def search_table(found: dict[tuple[str, str, str], np.ndarray], data: Path) -> l
 
 
 def interval_table(found: dict[tuple[str, str, str], np.ndarray]) -> list[str]:
-    """Markdown: coverage of means and differences, and the level of the tests."""
+    """Return the Markdown table of coverage of means and differences."""
     cells = " | ".join(map(str, UNITS))
     lines = [f"| estimate | collection | measure | {cells} |", "|---|---|---|" + "---|" * len(UNITS)]
     for place, what in ((0, "mean of a slice"), (2, "slice − rest")):
@@ -226,7 +228,7 @@ def interval_table(found: dict[tuple[str, str, str], np.ndarray]) -> list[str]:
 
 
 def test_table(found: dict[tuple[str, str, str], np.ndarray]) -> list[str]:
-    """Markdown: how often slices of shuffled scores are told from the rest."""
+    """Return the Markdown table of rejected tests on shuffled scores."""
     lines = [
         "| collection | measure | shuffled | p ≤ .05, % | p ≤ .01, % | any adjusted p ≤ .05, % of the trials |",
         "|---|---|---|---|---|---|",
@@ -245,7 +247,7 @@ def test_table(found: dict[tuple[str, str, str], np.ndarray]) -> list[str]:
 def main() -> None:
     """Simulate, and write or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--trials", type=int, default=1000, help="of every cell")
+    parser.add_argument("--trials", type=int, default=1000, help="trials of every cell")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
     parser.add_argument("--print", action="store_true", help="do not write docs/slices.md")
@@ -253,7 +255,7 @@ def main() -> None:
     start = time.monotonic()
     found = simulate(options.data, options.trials, options.jobs)
     minutes = (time.monotonic() - start) / 60
-    print(f"\n{options.trials} trials a cell, {minutes:.1f} minutes, {options.jobs} processes", file=sys.stderr)
+    print(f"\n{options.trials} trials per cell, {minutes:.1f} minutes with {options.jobs} processes", file=sys.stderr)
     tables = {"search": search_table(found, options.data), "intervals": interval_table(found), "tests": test_table(found)}
     for name, lines in tables.items():
         print("\n".join(lines), end="\n\n")

@@ -1,7 +1,7 @@
-"""Start-up: the CPU time of short commands in units of ``import numpy``.
+"""Measure the CPU time of short commands in units of ``import numpy``: ``python bench/startup.py [REPEATS]``.
 
-Run ``python bench/startup.py [REPEATS]``. Every command runs in the demo collection in a process of its own; the fastest of
-some runs counts, which a busy machine disturbs least.
+Every command runs in the demo collection in a separate process. The fastest of several runs counts, because other load affects
+it least.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Command line → the most times that it may take the time of ``import numpy``.
+#: Command line → its largest allowed time in units of ``import numpy``.
 MOST = {
     "evaluate --table measures": 4, "sweep --table bins": 4, "breakdown --table bins": 5, "unjudged --table rates": 5,
     "check": 8,
@@ -21,7 +21,7 @@ MOST = {
 
 
 def cpu(code: str, repeats: int) -> float:
-    """The CPU seconds of a Python process that runs ``code``: the fastest of ``repeats``."""
+    """Return the CPU seconds of a Python process that runs ``code``, the fastest of ``repeats``."""
     found = []
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     for _ in range(repeats):
@@ -33,7 +33,7 @@ def cpu(code: str, repeats: int) -> float:
 
 
 def factors(repeats: int = 5) -> dict[str, float]:
-    """Command line → its CPU time in units of ``import numpy``."""
+    """Return command line → CPU time in units of ``import numpy``."""
     unit = cpu("import numpy", repeats)
     return {line: cpu(f"from robustcs.cli.main import run; run({line.split()!r})", repeats) / unit for line in MOST}
 

@@ -1,8 +1,8 @@
-"""How many judgments does it save to stop when the order is settled? ``python bench/stopping.py [--data FOLDER] [--write]``.
+"""Measure how many judgments early stopping saves: ``python bench/stopping.py [--data FOLDER] [--write]``.
 
-Two runs are compared by NDCG@3; some of their judged passages are hidden and judged again, one after the other, until their
-order is settled. Tried are the order of work of ``judge --with`` (expected influence), influence, and the usual one: by rank,
-all turns alike. ``--write`` puts the table into docs/judge.md. Two processes, some minutes.
+The script compares two runs by NDCG@3. It hides some of their judged passages and judges them again one by one until the order
+of the runs is settled. It tries three orders of work: expected influence (as ``judge --with``), influence, and the usual order
+by rank over all turns. ``--write`` puts the table into docs/judge.md. It uses two processes and takes some minutes.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from robustcs.policy import EvaluationPolicy  # noqa: E402
 POLICY = EvaluationPolicy(relevance_level=2)
 MEASURE = parse_measure("ndcg_cut_3")
 TOP = 3
-#: Pairs of runs of a collection, looks until all is judged, and the collections.
+#: Pairs of runs per collection, checks until everything is judged, and the collections.
 PAIRS, LOOKS = 6, 25
 NAMES = ("cast2019", "cast2020", "dl2021")
-#: What is hidden of the passages in the top of the two runs.
+#: The hidden passages in the top of the two runs.
 WAYS = ("a random half", "what the second alone found")
 PAGE = ROOT / "docs" / "judge.md"
 BEGIN, END = "<!-- table of bench/stopping.py -->", "<!-- end of table -->"
@@ -51,7 +51,7 @@ BEGIN, END = "<!-- table of bench/stopping.py -->", "<!-- end of table -->"
 
 @dataclass(frozen=True)
 class Replay:
-    """Judgments until proven and until certain by every order of work, what was foretold, and whether it was right."""
+    """Judgments until the order is proven and until it is certain, by order of work; whether it was right; the forecast."""
 
     hidden: int
     proven: dict[str, int]
@@ -61,7 +61,7 @@ class Replay:
 
 
 def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay] | None:
-    """One pair of runs, one way of hiding; None where the two are equal, or where nothing is hidden."""
+    """Replay one pair of runs with one way of hiding; None if the runs are equal or nothing is hidden."""
     name, first, second, way, seed, data = job
     pool, grades, groups = truth(name, data)
     _, codes = np.unique(groups, return_inverse=True)
@@ -115,7 +115,7 @@ def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay]
 
 
 def relearned(asked: Contest, known: Grades, groups: list[int], seed: int, drawn: Grades, work: str) -> Grades:
-    """The draws with what is known; by expected influence from a model that learned of it, as ``judge --with`` does."""
+    """Return the draws with the known grades; for expected influence from a refitted model, as in ``judge --with``."""
     if work == "expected influence":
         model = fit_hole_model(asked.pool, known, TOP, groups, seed)
         if model is not None:
@@ -124,7 +124,7 @@ def relearned(asked: Contest, known: Grades, groups: list[int], seed: int, drawn
 
 
 def jobs(data: Path) -> list[tuple[str, int, int, str, int, Path]]:
-    """Everything that is tried: of every collection the pairs of runs that lie closest, with as many hidings as make six."""
+    """Return all replays: the closest pairs of runs of every collection, with enough hidings for six replays each."""
     found = []
     for name in NAMES:
         pool, grades, _ = truth(name, data)
@@ -137,7 +137,7 @@ def jobs(data: Path) -> list[tuple[str, int, int, str, int, Path]]:
 
 
 def table(results: list[tuple[str, str, Replay]]) -> str:
-    """The Markdown table."""
+    """Return the Markdown table."""
     lines = [
         "| collection | hidden | replays | passages | certain: by expected influence | by influence | by rank"
         " | proven: by influence | by rank | right | foretold in its range |",
@@ -168,7 +168,7 @@ def table(results: list[tuple[str, str, Replay]]) -> str:
 
 
 def main() -> None:
-    """Replay, print the table, and write it where that is asked."""
+    """Replay, print the table, and write it with --write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT / ".." / "shared" / "data")))
     parser.add_argument("--write", action="store_true")

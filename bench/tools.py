@@ -1,8 +1,7 @@
-"""One tool evaluates all runs of a folder: ``python bench/tools.py TOOL FOLDER`` prints three means a line, a line a run.
+"""Evaluate all runs of a folder with one tool: ``python bench/tools.py TOOL FOLDER`` prints three means per run.
 
 Each tool reads the files with its own readers and computes ndcg_cut_3, map and recall_1000 as its documentation says.
-``columns`` evaluates nothing: it reads the columns that an evaluation needs with pyarrow's reader of CSV, below which no reader
-gets.
+``columns`` only reads the columns that an evaluation needs, with pyarrow's CSV reader, as a lower limit of the cost of reading.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Means = Iterator[list[float]]
 
 
 def with_robustcs(qrels: str, runs: list[str]) -> Means:
-    """As the studies evaluate a run."""
+    """Evaluate as the studies do."""
     from robustcs.evaluation.matrix import graded_run
     from robustcs.evaluation.measure import parse_measure
     from robustcs.evaluation.measures import score_columns
@@ -33,7 +32,7 @@ def with_robustcs(qrels: str, runs: list[str]) -> Means:
 
 
 def with_pytrec_eval(qrels: str, runs: list[str]) -> Means:
-    """A judged turn that a run lacks counts as 0, as with all others here."""
+    """Evaluate with pytrec_eval; missing judged turns count as 0, as with all tools here."""
     import pytrec_eval
 
     with open(qrels) as stream:
@@ -46,7 +45,7 @@ def with_pytrec_eval(qrels: str, runs: list[str]) -> Means:
 
 
 def with_ir_measures(qrels: str, runs: list[str]) -> Means:
-    """Its evaluator, made once for all runs."""
+    """Evaluate with one evaluator for all runs."""
     import ir_measures
     from ir_measures import AP, R, nDCG
 
@@ -58,7 +57,10 @@ def with_ir_measures(qrels: str, runs: list[str]) -> Means:
 
 
 def with_ranx(qrels: str, runs: list[str]) -> Means:
-    """With what numba compiled for the same files before; it compiles anew where ids are of another length."""
+    """Evaluate with functions that numba compiled for the same files before.
+
+    numba compiles again if ids have another length.
+    """
     from ranx import Qrels, Run, evaluate
 
     judged = Qrels.from_file(qrels, kind="trec")
@@ -68,13 +70,13 @@ def with_ranx(qrels: str, runs: list[str]) -> Means:
 
 
 def with_ranx_cold(qrels: str, runs: list[str]) -> Means:
-    """Numba compiles all, as on the first call after an installation."""
+    """Evaluate and let numba compile everything, as in the first call after an installation."""
     shutil.rmtree(os.environ["NUMBA_CACHE_DIR"], ignore_errors=True)
     return with_ranx(qrels, runs)
 
 
 def with_trectools(qrels: str, runs: list[str]) -> Means:
-    """Its ties go by the names of passages, too."""
+    """Evaluate with ties ordered by passage id."""
     from trectools import TrecEval, TrecQrel, TrecRun
 
     judged = TrecQrel(qrels)
@@ -84,7 +86,7 @@ def with_trectools(qrels: str, runs: list[str]) -> Means:
 
 
 def columns(qrels: str, runs: list[str]) -> Means:
-    """Turn, document and score or grade of every line, and nothing made of them."""
+    """Read turn, document and score or grade of every line without evaluating them."""
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
     for path, width, wanted in ((qrels, 4, ("0", "2", "3")), *((run, 6, ("0", "2", "4")) for run in runs)):

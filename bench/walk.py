@@ -1,8 +1,8 @@
-"""How many files of the package a reader walks through to see how one unjudged rate comes about.
+"""Count the files that a developer must read to follow the computation of one unjudged rate.
 
-``python bench/walk.py [ROOT]`` answers ``unjudged --table rates --metric P_1`` on the demo's files (or in the folder ROOT) and
-prints the files whose functions are called, and their number. The command runs twice and the second time is counted, so that
-what is called once by importing a module (its declarations) does not count.
+``python bench/walk.py [ROOT]`` runs ``unjudged --table rates --metric P_1`` on the demo (or in the folder ROOT), and prints the
+files whose functions are called, and their number. The command runs twice and only the second run counts, so that calls during
+imports do not count.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from types import FrameType
 
 PACKAGE = Path(__file__).parent.parent / "robustcs"
 COMMAND = ("unjudged", "--table", "rates", "--metric", "P_1")
-#: What a function is compiled with, unlike a module or the body of a class.
+#: Compiler flag of functions, which modules and class bodies do not have.
 _LOCALS = 0x2
 
 
 def walked(folder: Path, command: tuple[str, ...] = COMMAND) -> dict[str, set[str]]:
-    """File of the package → its functions that a command calls in ``folder``; comprehensions are part of their function."""
+    """Return file → functions that a command calls in ``folder``; a comprehension belongs to its function."""
     sys.path.insert(0, str(PACKAGE.parent))
     from robustcs.cli.main import run
 

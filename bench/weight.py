@@ -1,6 +1,6 @@
-"""What the core installs: megabytes of every package of requirements/constraints.txt, by the files that pip recorded.
+"""Measure the size of the core: megabytes of every package in requirements/constraints.txt, from pip's records.
 
-Run ``python bench/weight.py`` in an environment with the core. Bytecode counts, which pip writes and records.
+Run ``python bench/weight.py`` in an environment with the core. The size includes the bytecode that pip writes and records.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Megabytes that the core may take.
+#: Largest allowed size of the core in megabytes.
 MOST = 580
 
 
 def megabytes(package: str) -> float:
-    """The size of an installed package's files. Raises :class:`PackageNotFoundError` where it is not installed."""
+    """Return the size of an installed package's files. Raises :class:`PackageNotFoundError` if it is not installed."""
     files = [file.locate() for file in distribution(package).files or ()]
     return sum(Path(str(file)).stat().st_size for file in files if Path(str(file)).is_file()) / 1e6
 
 
 def weights() -> dict[str, float]:
-    """Package → megabytes, the largest first; packages for other platforms are left out."""
+    """Return package → megabytes, largest first, without packages for other platforms."""
     names = re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements" / "constraints.txt").read_text("utf-8"), re.MULTILINE)
     found = {}
     for name in names:

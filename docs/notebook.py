@@ -1,7 +1,7 @@
-"""Runs docs/python.ipynb and keeps the output that it shows: used by docs/update.py and by the tests.
+"""Run docs/python.ipynb and update its outputs, for docs/update.py and the tests.
 
-The cells run one after the other in one namespace, as Jupyter runs them, but without its kernel: what a cell prints, and the
-value of its last line, become its outputs. Magic commands are not known.
+The cells run in order in one namespace, as in Jupyter but without its kernel. The printed text of a cell and the value of its
+last line become its outputs. Magic commands are not supported.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 NOTEBOOK = Path(__file__).parent / "python.ipynb"
-#: Dots per inch of figures.
+#: Resolution of figures in dots per inch.
 _DOTS = 100
 
 
 def executed(text: str) -> str:
-    """The notebook with the outputs that its cells have now, run in the working folder."""
+    """Return the notebook with the current outputs of its cells, run in the working folder."""
     notebook = json.loads(text)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    # as wide as in Jupyter, whatever the terminal
+    # the width of Jupyter, independent of the terminal
     with pd.option_context("display.max_columns", 20, "display.width", 80):
         for number, cell in enumerate(cells, 1):
             cell["execution_count"] = number
@@ -36,12 +36,12 @@ def executed(text: str) -> str:
 
 
 def as_text(notebook: dict[str, Any]) -> str:
-    """The file as Jupyter writes it."""
+    """Return the text of the file in Jupyter's format."""
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def without_images(text: str) -> str:
-    """The notebook without the bytes of its figures, which follow the fonts of the system."""
+    """Return the notebook without the bytes of its figures, which depend on the fonts of the system."""
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
@@ -69,7 +69,7 @@ def _run(source: str, namespace: dict[str, Any], number: int) -> list[dict[str, 
 
 
 def _shown(value: Any) -> dict[str, Any]:
-    """A value as Jupyter shows it: its text, and beside it HTML or an image where it has one."""
+    """Return a value in Jupyter's formats: its text, and HTML or an image if available."""
     data: dict[str, Any] = {"text/plain": _lines(repr(value))}
     if isinstance(value, Figure):
         image = io.BytesIO()

@@ -1,4 +1,4 @@
-"""robustcs/__init__.pyi: the functions of ``import robustcs`` as editors and type checkers see them."""
+"""Build robustcs/__init__.pyi, the functions of ``import robustcs`` for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robustcs.studies.registry import STUDIES
 from robustcs.studies.study import Study
 
 STUB = Path(__file__).resolve().parent.parent / "robustcs" / "__init__.pyi"
-#: What the parameters that several studies share may be; the inputs follow from their declaration.
+#: Types of parameters that several studies share; the types of inputs follow from their declaration.
 _SETTINGS = {
     "project": "Project | StrPath | None", "metrics": "str | Sequence[str] | None",
     "thresholds": "str | float | Sequence[str | float] | None", "relevance_level": "int | None",
@@ -52,7 +52,7 @@ __version__: str
 
 
 def stub() -> str:
-    """The text of the stub."""
+    """Return the text of the stub."""
     imports, functions = [], []
     for one in STUDIES:
         signature = signature_of(one)
@@ -83,7 +83,7 @@ def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -
 
 
 def _named(kind: Any) -> str:
-    """A type as a stub writes it, without what ``Annotated`` adds."""
+    """Return a type in the form of a stub, without ``Annotated``."""
     if isinstance(kind, list):
         return f"[{', '.join(map(_named, kind))}]"
     kind = getattr(kind, "__origin__", kind) if hasattr(kind, "__metadata__") else kind

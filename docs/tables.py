@@ -1,4 +1,4 @@
-"""The text of docs/tables.md: what the tables of every study hold, from their declarations; docs/update.py writes it."""
+"""Build docs/tables.md from the declared tables of every study; docs/update.py writes the page."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from robustcs.studies.study import Study  # noqa: E402
 TABLES = ROOT / "docs" / "tables.md"
 _HEAD = """# Tables of results
 
-Made from the program by `python docs/update.py`. These are the `tables` of [JSON](policy.md#json), what `--table NAME` names,
-and attributes of a result in [Python](python.md). Nothing is rounded; what is undefined is `null`. A share is a number from 0
-to 1.
+Made from the program by `python docs/update.py`. These tables are the `tables` of [JSON](policy.md#json), the names that
+`--table NAME` accepts, and the attributes of a result in [Python](python.md). Values are not rounded. Undefined values are
+`null`. A share is a number from 0 to 1.
 """
 
 
 def tables_reference() -> str:
-    """The tables of every study, each once, with what a row is and what the columns say."""
+    """Return the page with the tables of every study, each once, with their columns."""
     parts = [_HEAD]
     for study in STUDIES:
         told: list[TableSpec] = []
@@ -40,7 +40,7 @@ def tables_reference() -> str:
 
 
 def results_of(study: Study) -> list[type[Result]]:
-    """The classes of what a study returns, those of its ``analysis`` first."""
+    """Return the result classes of a study, those of its ``analysis`` first."""
     for module in ("analysis", "study"):
         study.part(module)
     classes: list[type[Result]] = [Result]
@@ -55,9 +55,9 @@ def results_of(study: Study) -> list[type[Result]]:
 
 
 def declared_by(result: type[Result]) -> list[TableSpec]:
-    """The tables of a result; where they depend on what is asked, those that its module has outside the class.
+    """Return the tables of a result; if they depend on the call, those that its module declares outside the class.
 
-    Raises :class:`TypeError` for a result without any.
+    Raises :class:`TypeError` for a result without tables.
     """
     if isinstance(result.declared, tuple):
         declared = list(result.declared)
@@ -66,18 +66,18 @@ def declared_by(result: type[Result]) -> list[TableSpec]:
         parts = [part for value in there if isinstance(value, tuple) for part in value]
         declared = list(dict.fromkeys(part for part in (*parts, *there) if isinstance(part, TableSpec)))
     if not declared:
-        raise TypeError(f"{result.__module__} declares no tables of {result.__name__}")
+        raise TypeError(f"{result.__module__} declares no tables for {result.__name__}")
     return declared
 
 
 def _gist(result: type[Result]) -> str:
-    """The first paragraph of its docstring, as Markdown."""
+    """Return the first paragraph of its docstring as Markdown."""
     first = " ".join((result.__doc__ or "").partition("\n\n")[0].split())
     return re.sub(r":\w+:`~?([^`]*)`", r"`\1`", first).replace("``", "`")
 
 
 def _section(spec: TableSpec) -> str:
-    fields = [*spec.fields, *([Field("…", spec.more, says="further columns, as said above")] if spec.more else [])]
+    fields = [*spec.fields, *([Field("…", spec.more, says="further columns, as described above")] if spec.more else [])]
     rows = [f"| `{field.name}` | {_kind(field)} | {_escaped(field.says)}".rstrip() + " |" for field in fields]
     return "\n".join([f"### {spec.name}\n\n{_escaped(spec.says)}\n\n| Column | Kind | |\n|---|---|---|", *rows]) + "\n"
 

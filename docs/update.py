@@ -1,10 +1,11 @@
-"""Writes docs/cli.md, docs/tables.md, docs/papers.md, and what examples print: docs/python.ipynb, ``$ robustcs …`` in pages.
+"""Write the generated pages (docs/cli.md, docs/tables.md, docs/papers.md) and the output of examples in other pages.
 
     python docs/update.py
 
-The examples run in a copy of the demo collection (fixtures/), those of docs/tutorial.md in a folder of TREC CAsT 2019 where the
-public data are at hand (``$ROBUSTCS_DATA`` or ../shared/data). A line ``…`` in an example stands for lines left out: as many
-lines are kept before and after it as there were.
+Examples are the lines ``$ robustcs …`` in pages, and the cells of docs/python.ipynb. They run in a copy of the demo collection
+(fixtures/). Those of docs/tutorial.md run on TREC CAsT 2019 if the public data are available (``$ROBUSTCS_DATA`` or
+../shared/data). A line ``…`` in the output of an example marks omitted lines; the number of lines before and after it stays the
+same.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from tests.papers import page as papers_page  # noqa: E402
 
 REFERENCE, PAPERS = (ROOT / "docs" / name for name in ("cli.md", "papers.md"))
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-#: The files of the tutorial: as they are called there, and in the public data.
+#: The files of the tutorial: name in the tutorial → name in the public data.
 _STUDY = {
     "2019qrels.txt": "qrels.txt.gz",
     "evaluation_topics_v1.0.json": "topics.json",
@@ -50,7 +51,7 @@ _STUDY = {
 }
 _EXAMPLE = re.compile(r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LEFT_OUT = "…"
-#: Shared options by name, those of the project's own inputs first; studies with turns of their own describe theirs.
+#: Shared options by name, inputs of the project first. Studies with separate inputs describe those themselves.
 _NAMES = [*SETTINGS, *(source.name for source in SOURCES if source.option and source.table in ("", "formulations"))]
 _SHARED = {option.opts[0]: option.help for option in (*shared_options(_NAMES), *PROGRAM.values())}
 _HEAD = """# Command line reference
@@ -64,13 +65,13 @@ Exit codes: 0 done · 1 a gate failed (compare --fail-if) · 2 usage error · 3 
 
 
 def pages() -> list[Path]:
-    """The pages written by hand whose examples run in the demo collection."""
+    """Return the hand-written pages whose examples run in the demo collection."""
     others = (REFERENCE, TABLES, TUTORIAL, PAPERS)
     return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in others)]
 
 
 def public_data() -> Path | None:
-    """The folder of the public data, where there is one."""
+    """Return the folder of the public data, or None."""
     folder = Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data"))
     return folder if folder.is_dir() else None
 
@@ -80,7 +81,7 @@ def public_data() -> Path | None:
 
 @contextlib.contextmanager
 def working_in(name: str, fill: Callable[[Path], None]) -> Iterator[None]:
-    """Work in a new folder of that name, on a terminal of 80 columns."""
+    """Work in a new folder of this name, with a terminal of 80 columns."""
     before, columns = os.getcwd(), os.environ.pop("COLUMNS", None)
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / name
@@ -100,7 +101,7 @@ def demo_copy() -> contextlib.AbstractContextManager[None]:
 
 
 def study_of(data: Path) -> contextlib.AbstractContextManager[None]:
-    """Work in the folder of the tutorial, made of the public data."""
+    """Work in the folder of the tutorial, built from the public data."""
 
     def fill(folder: Path) -> None:
         for name, source in _STUDY.items():
@@ -112,12 +113,12 @@ def study_of(data: Path) -> contextlib.AbstractContextManager[None]:
 
 
 def examples(text: str) -> list[tuple[str, str]]:
-    """(command line, the output that the page shows) of every example."""
+    """Return (command line, output in the page) of every example."""
     return [(match[1], match[2]) for match in _EXAMPLE.finditer(text)]
 
 
 def output_of(command: str) -> str:
-    """What a terminal shows for a command line, messages included."""
+    """Return the terminal output of a command line, including messages."""
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
         run(shlex.split(command.replace("\\\n", " "))[1:])
@@ -125,7 +126,7 @@ def output_of(command: str) -> str:
 
 
 def shortened(output: str, like: str) -> str:
-    """``output`` with as many lines left out as in ``like``."""
+    """Return ``output`` with lines omitted as in ``like``."""
     kept = like.split("\n")
     if _LEFT_OUT not in kept:
         return output
@@ -136,7 +137,7 @@ def shortened(output: str, like: str) -> str:
 
 
 def refreshed(text: str, where: contextlib.AbstractContextManager[None] | None = None) -> str:
-    """The page with the outputs that its examples have now, one after the other in ``where`` (default: the demo collection)."""
+    """Return the page with the current outputs of its examples, run in order in ``where`` (default: the demo collection)."""
 
     def example(match: re.Match[str]) -> str:
         return f"```console\n$ {match[1]}\n{shortened(output_of(match[1]), match[2])}```"
@@ -146,7 +147,7 @@ def refreshed(text: str, where: contextlib.AbstractContextManager[None] | None =
 
 
 def refreshed_notebook(text: str) -> str:
-    """The notebook with the outputs that its cells have now."""
+    """Return the notebook with the current outputs of its cells."""
     with demo_copy():
         return executed(text)
 
@@ -155,16 +156,16 @@ def refreshed_notebook(text: str) -> str:
 
 
 def reference() -> str:
-    """The text of docs/cli.md."""
+    """Return the text of docs/cli.md."""
 
     shared = click.Command("shared", params=[*shared_options(_NAMES), *PROGRAM.values()])
-    parts = [_HEAD, "## Shared options\n", "A command takes those that its section names.\n", _table(shared)]
+    parts = [_HEAD, "## Shared options\n", "A command accepts those that its section names.\n", _table(shared)]
     parts += [_section(name, command) for name, command in commands(cli)]
     return "\n".join(parts)
 
 
 def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Every command by its words, those of groups included, in the order of ``--help``."""
+    """Return every command by its words, including those of groups, in the order of ``--help``."""
     context = click.Context(group)
     for word in group.list_commands(context):
         command = group.get_command(context, word)
@@ -207,7 +208,7 @@ def _table(command: click.Command, options: list[click.Option] | None = None) ->
 
 
 def main() -> None:
-    """Rewrite every page that has changed, and name it."""
+    """Rewrite every page that has changed, and print its name."""
     for path in pages():
         text = path.read_text(encoding="utf-8")
         _write(path, text, refreshed(text))

@@ -1,9 +1,8 @@
-"""Builds the site of the docs and follows every link inside it: ``make docs``, or
+"""Build the website of the docs with mkdocs-material, and check every internal link: ``make docs``, or
 
     python docs/website.py [FOLDER]
 
-with mkdocs-material. The pages are those of docs/, and the README of the demo collection. The exit code is 1 where a link is
-dead.
+The pages are those of docs/ and the README of the demo collection. The exit code is 1 if a link is dead.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Pages that stand elsewhere: where, and as what they come in.
+#: Pages outside docs/: path → path in the website.
 ELSEWHERE = {"fixtures/README.md": "demo.md"}
 
 
 def collect(folder: Path) -> None:
-    """Lay the pages, images and the notebook of the docs in ``folder``, with links between them."""
+    """Copy the pages, images and the notebook of the docs to ``folder``, and adapt the links between them."""
     shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     for source, name in ELSEWHERE.items():
         shutil.copy(ROOT / source, folder / name)
@@ -32,7 +31,7 @@ def collect(folder: Path) -> None:
 
 
 class _Links(HTMLParser):
-    """The addresses that a page names, and its anchors."""
+    """The links and anchors of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +48,7 @@ class _Links(HTMLParser):
 
 
 def dead_links(site: Path) -> list[str]:
-    """``page: link`` for every link of the pages of ``site`` that leads to no file or anchor of it; others are not followed."""
+    """Return ``page: link`` for every dead link between the pages of ``site``; external links are not checked."""
     pages = {}
     for path in sorted(site.rglob("*.html")):
         pages[path] = _Links()
@@ -71,7 +70,7 @@ def dead_links(site: Path) -> list[str]:
 
 
 def build(site: Path) -> None:
-    """Write the site into a folder; mkdocs stops at a page that is in no menu and at a link between pages that is dead."""
+    """Write the website into a folder. mkdocs stops at a page outside the menu and at a dead link between pages."""
     from mkdocs.commands.build import build as make
     from mkdocs.config import load_config
 
@@ -82,7 +81,7 @@ def build(site: Path) -> None:
 
 
 def main(folder: str = "site") -> int:
-    """Build and check."""
+    """Build and check the website."""
     site = Path(folder)
     build(site.resolve())
     dead = dead_links(site)

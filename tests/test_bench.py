@@ -74,13 +74,13 @@ def _results(one_turn: float, theirs: float) -> dict[str, dict[str, object]]:
 
 def test_aims_are_told_with_what_is_behind(bench: ModuleType) -> None:
     met = "\n".join(bench.aims(_results(0.07, 0.1)))
-    assert "| less CPU time than every tool of Python, in every row | met |  |" in met
+    assert "| less CPU time than every Python tool, in every row | met |  |" in met
     assert "| one turn within 0.08 CPU s | met |  |" in met
     assert "trec_eval" not in met and "import click" not in met, "nothing of the kind was measured"
     missed = "\n".join(bench.aims(_results(0.12, 0.1)))
-    assert "every tool of Python, in every row | not met | one turn × 1000: 0.12 beside 0.1 of pytrec_eval |" in missed
+    assert "every Python tool, in every row | not met | one turn × 1000: robustcs 0.12, pytrec_eval 0.1 |" in missed
     assert "reading the columns alone | not met | one turn × 1000: 2.40 times |" in missed
-    assert "| one turn within 0.08 CPU s | not met | it takes: 0.120 s |" in missed
+    assert "| one turn within 0.08 CPU s | not met | actual: 0.120 s |" in missed
 
 
 def test_the_table_has_what_tools_take_beside_robustcs(bench: ModuleType) -> None:

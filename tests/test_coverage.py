@@ -98,9 +98,9 @@ def test_the_tables_say_what_was_counted() -> None:
     ]  # fmt: skip
     assert coverage.test_table(found)[2:] == ["| difference MAP | CAsT 2019 | 10 | 5.0 | 1.00 | 70 |"]
     # 90 of 100 is within two standard errors of 92
-    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: 78.0 % where 88 to 97 are wanted"]
+    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: 78.0% (wanted: 88 to 97)"]
     tally.counts["difference MAP", "0"][:] = (95, 100, 20, 16, 1, 100, 70, 100)
-    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: rejects 16.0 % where at most 6.5 are wanted"]
+    assert coverage.misses(found) == ["- difference MAP, CAsT 2019, 10 units: rejects 16.0% (wanted: at most 6.5)"]
     del tally.counts["difference MAP", "0"]
     assert coverage.misses(found) == ["- none"]
 
@@ -116,8 +116,8 @@ def test_a_part_alone_replaces_only_its_rows() -> None:
     )  # fmt: skip
     lines = coverage.with_rows_of_others(text, "intervals", coverage.interval_table(found), found)
     assert lines[2:] == ["| mean J over texts | CAsT-snippets | 10 | 90.0 | 0.200 |", "| share | DL 2021 | 10 | 95.0 | – |"]
-    text = between(text, "misses", ["- mean J over texts, CAsT-snippets, 10 units: 1 %", "- share, DL 2021, 10 units: 80 %"])
-    assert coverage.with_rows_of_others(text, "misses", ["- none"], found) == ["- share, DL 2021, 10 units: 80 %"]
+    text = between(text, "misses", ["- mean J over texts, CAsT-snippets, 10 units: 1%", "- share, DL 2021, 10 units: 80%"])
+    assert coverage.with_rows_of_others(text, "misses", ["- none"], found) == ["- share, DL 2021, 10 units: 80%"]
     assert [task[:3] for task in coverage.tasks(100, ["judges"])][:3] == [
         ("judges", "LLMJudge topics", k) for k in (10, 20, 25)
     ]
@@ -135,9 +135,9 @@ def test_sparse_pairs_have_sound_intervals_or_none(shared_data: Path, monkeypatc
         if ruled[1] > 100:
             assert ruled[0] / ruled[1] >= 0.9
         assert ruled[3] / max(ruled[5], 1) <= 0.07
-    assert counts["sparse, above 50 %, rule"][1] > 500
+    assert counts["sparse, above 50%, rule"][1] > 500
     lines = sparse.sparse_table(found)
-    assert len(lines) == 2 + len(sparse.NAMES) and lines[-1].startswith("| above 50 % | ")
+    assert len(lines) == 2 + len(sparse.NAMES) and lines[-1].startswith("| above 50% | ")
 
 
 def test_samples_are_covered_with_an_effect_of_the_seed(shared_data: Path) -> None:
