@@ -1,8 +1,8 @@
-"""Where a sentence stands in its passage, although punctuation or whole letters were lost on the way.
+"""Alignment of a sentence with its passage, even if punctuation or letters of the sentence were lost.
 
-Released files hold sentences that other programs cut out of passages: dashes, quotes and soft hyphens are gone, and in some
-every character outside ASCII is (``Wallstrm`` for ``Wallström``). A sentence is looked for as it stands, then by its letters
-and digits, then by those of ASCII alone.
+Released files contain sentences that other programs extracted from passages: dashes, quotes and soft hyphens are missing, and
+in some files every character outside ASCII (``Wallstrm`` for ``Wallström``). A sentence is searched for verbatim, then by its
+letters and digits, then by its ASCII letters and digits.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-#: How a sentence was found.
+#: How a sentence matched.
 How = Literal["verbatim", "letters and digits", "ASCII letters and digits"]
 Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Characters of a sentence and of its passage that are the same, both ascending and as many.
+    """Matching characters of a sentence and of its passage.
 
     how
         What was compared.
     own, there
-        Their places in the sentence and in the passage.
+        Positions in the sentence and in the passage, ascending and of the same number.
     """
 
     how: How
@@ -32,9 +32,9 @@ class Alignment:
     there: tuple[int, ...]
 
     def cut(self, spans: Iterable[tuple[int, int]]) -> Spans:
-        """Half-open ``spans`` of the passage as spans of the sentence; what lies outside it is gone.
+        """Return half-open ``spans`` of the passage as spans of the sentence; parts outside the sentence are dropped.
 
-        A span goes from the first to the last character of the sentence that it holds.
+        A span reaches from the first to the last character of the sentence that it contains.
         """
         found = []
         for start, end in spans:
@@ -45,7 +45,7 @@ class Alignment:
 
 
 def align(sentence: str, passage: str) -> Alignment | None:
-    """Where ``sentence`` first stands in ``passage``; None where it does not."""
+    """Align ``sentence`` with its first occurrence in ``passage``; None if there is none."""
     place = passage.find(sentence)
     if place >= 0 and sentence:
         return Alignment("verbatim", tuple(range(len(sentence))), tuple(range(place, place + len(sentence))))

@@ -1,4 +1,4 @@
-"""The measures of answers (y) that question similarity is set against, by name."""
+"""Measures of answers (y) that question similarity is compared with, by name."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _CORRECT = re.compile(r"(.+?)((?:>=|>|==?|≥).+)")
 
 @dataclass(frozen=True)
 class AnswerMeasure:
-    """One y.
+    """A measure of answers.
 
     kind
         ``given``: a column of a file; ``overlap`` and ``jaccard`` of the top ``depth``, and ``rbo``, of two runs;
-        ``answer_jaccard`` of two predicted answers; ``difference``: QR − Human of ``measure``; ``correct``: 1 where QR
-        passes ``threshold`` by ``measure``, else 0.
+        ``answer_jaccard`` of two predicted answers; ``difference``: QR − Human in ``measure``; ``correct``: 1 if the score of
+        QR in ``measure`` passes ``threshold``, else 0.
     """
 
     name: str
@@ -35,7 +35,10 @@ class AnswerMeasure:
 
 
 def parse_answer_measure(text: str) -> AnswerMeasure:
-    """``overlap_1000``, ``jaccard_10``, ``rbo``, ``rbo_0.95``, ``answer_jaccard``, a measure, or a measure and a threshold.
+    """Parse the name of a measure of answers.
+
+    Valid names are ``overlap_1000``, ``jaccard_10``, ``rbo``, ``rbo_0.95``, ``answer_jaccard``, a measure, or a measure with a
+    threshold.
 
     Raises :class:`UsageError` for anything else.
     """
@@ -53,7 +56,7 @@ def parse_answer_measure(text: str) -> AnswerMeasure:
         measure = parse_measure(text)
     except UsageError as error:
         raise UsageError(
-            "unknown-answer-measure", f"nothing about answers is named {text!r}",
+            "unknown-answer-measure", f"no measure of answers is named {text!r}",
             "write overlap_K, jaccard_K, rbo, answer_jaccard, a column of --scores answers=FILE, a measure (QR − Human), or a"
             " measure and a threshold (is QR correct?), such as P_1=1",
         ) from error  # fmt: skip

@@ -1,6 +1,7 @@
-"""Corpus BLEU by sacrebleu (as multi-bleu-detok: tokenised as WMT's ``13a``, not smoothed), over any grouping of sentences.
+"""Corpus BLEU by sacrebleu (as multi-bleu-detok: WMT's ``13a`` tokens, no smoothing), over any group of sentences.
 
-The counts of every sentence are taken once; a score over all sentences, a turn or a topic sums them. Papineni et al. (2002).
+The n-grams of every sentence are counted once; the score of all sentences, a turn or a topic sums the counts. Source: Papineni
+et al. (2002).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from robustcs.lazy import npt
 
-#: int64[n, 10]: what sacrebleu sums: lengths of a sentence and its closest reference, matched and all n-grams of 1 to 4.
+#: int64[n, 10], summed by sacrebleu: lengths of a sentence and its closest reference, matched and all n-grams of 1 to 4.
 Counts = npt.NDArray[np.int64]
 
 
@@ -25,7 +26,7 @@ def _metric() -> Any:
 
 
 def bleu_counts(sentences: Sequence[str], references: Sequence[Sequence[str]]) -> Counts:
-    """The counts of every sentence against its references, one or more."""
+    """Return the counts of every sentence compared with its references (one or more)."""
     metric, tokens = _metric(), cache(_metric()._preprocess_segment)
     rows = [
         metric._compute_segment_statistics(tokens(sentence), metric._extract_reference_info(list(map(tokens, own))))
@@ -35,14 +36,14 @@ def bleu_counts(sentences: Sequence[str], references: Sequence[Sequence[str]]) -
 
 
 def bleu(counts: Counts) -> float:
-    """BLEU of all sentences together, 0 to 100; nan without sentences."""
+    """Return BLEU of all sentences together, 0 to 100; NaN without sentences."""
     return float(_metric()._compute_score_from_stats(counts.sum(axis=0).tolist()).score) if len(counts) else float("nan")
 
 
 def self_bleu_counts(groups: Sequence[Sequence[str]]) -> list[Counts]:
-    """Per group the counts of every text against the other texts of its group; an empty table for a group of one.
+    """Return per group the counts of every text compared with the other texts of its group; empty for a group of one.
 
-    :func:`bleu` of them is self-BLEU: 100 where the texts repeat each other, lower where they differ (Zhu et al., 2018).
+    :func:`bleu` of the counts is self-BLEU: 100 if the texts repeat each other, lower if they differ (Zhu et al., 2018).
     """
     several = [group if len(group) > 1 else () for group in groups]
     return [bleu_counts(some, [[*some[:place], *some[place + 1 :]] for place in range(len(some))]) for some in several]

@@ -1,7 +1,6 @@
-"""What differs between a rewrite (QR) and the manual one (Human): words missing or added, their order or form, or only case.
+"""Differences between a rewrite (QR) and the manual one (Human): missing or added words, word order, word form, or only case.
 
-The types of error say the same with pronouns and names apart. They say what differs, not what the difference does: that is what
-scores are for.
+Error types describe the same differences with pronouns and names separately. They describe the texts, not the effect on scores.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from robustcs.similarity.function_words import names, referring
 from robustcs.similarity.rouge import stem, tokens_of
 from robustcs.similarity.texts import words
 
-#: Kinds of difference, from none to heavy. A turn has one of the first two, or one or more of the others.
+#: Kinds of difference, from none to large. A turn has one of the first two, or one or more of the others.
 KINDS = (
     "identical",
     "case, punctuation, apostrophes",
@@ -38,18 +37,18 @@ though through to too under until up upon us very was wasnt we well were werent 
 whether which while who whom whos whose why will with within without wont would wouldnt yes yet you your youre yours
 yourself youve
 """
-#: English words that carry grammar rather than content, as :func:`~robustcs.similarity.texts.words` writes them.
+#: English words with grammar rather than content, as :func:`~robustcs.similarity.texts.words` writes them.
 FUNCTION_WORDS = frozenset(_GRAMMAR.split())
 
 IDENTICAL, SPELLING = "identical", "case or punctuation"
 PRONOUN, NAME_LOST, DROPPED = "pronoun left", "name lost", "words dropped"
 NAME_ADDED, ADDED, WORDING = "name added", "words added", "wording only"
-#: The types, from none to what is lost, added and only put differently; the first two and the last stand alone.
+#: Error types: none, lost, added, and differences of wording only. The first two and the last exclude all others.
 ERROR_TYPES = (IDENTICAL, SPELLING, PRONOUN, NAME_LOST, DROPPED, NAME_ADDED, ADDED, WORDING)
 
 
 class Difference(NamedTuple):
-    """One turn's difference: its kinds, and the content words that QR lacks and has too many, in the order of the texts."""
+    """The difference of one turn: its kinds, and the content words missing in QR and added by QR, in the order of the texts."""
 
     kinds: tuple[str, ...]
     missing: tuple[str, ...]
@@ -64,10 +63,10 @@ def _stem(word: str) -> str:
 
 
 def text_difference(qr: str, human: str) -> Difference:
-    """What differs between the texts of QR and Human.
+    """Return the difference between the texts of QR and Human.
 
-    Words are compared as multisets without case, punctuation and apostrophes. Two of equal Porter stem are one word in two
-    forms; words of :data:`FUNCTION_WORDS` count apart.
+    Words are compared as multisets without case, punctuation and apostrophes. Words with the same Porter stem are forms of one
+    word; words of :data:`FUNCTION_WORDS` are a separate kind.
     """
     if qr.strip() == human.strip():
         return Difference(KINDS[:1], (), ())
@@ -86,11 +85,12 @@ def text_difference(qr: str, human: str) -> Difference:
 
 
 def error_types(qr: str, human: str) -> tuple[str, ...]:
-    """The types of a rewrite, in the order of :data:`ERROR_TYPES`, one or several.
+    """Return the error types of a rewrite (one or several), in the order of :data:`ERROR_TYPES`.
 
-    ``pronoun left``: QR has a pronoun that stands for what was said before, and Human has fewer of it. ``name lost``: a
-    capitalised name of Human is not in QR, however written; ``name added`` the other way round. ``words dropped`` and ``words
-    added``: other content words; forms of one word are one. ``wording only``: order, forms and function words.
+    - ``pronoun left``: QR contains a pronoun that refers to earlier text more often than Human does.
+    - ``name lost``: a capitalised name of Human is not in QR, in any case. ``name added``: the reverse.
+    - ``words dropped``, ``words added``: other content words; forms of one word count as the same.
+    - ``wording only``: word order, word forms and function words.
     """
     found = text_difference(qr, human)
     if found.kinds[0] in KINDS[:2]:
@@ -107,18 +107,18 @@ def error_types(qr: str, human: str) -> tuple[str, ...]:
 
 
 def _surplus(first: list[str], second: list[str]) -> list[str]:
-    """The words of ``first`` that ``second`` has fewer times, in order; of a repeated word the last ones."""
+    """Return the words of ``first`` that are rarer in ``second``, in order; of a repeated word, the last occurrences."""
     left = Counter(first) - Counter(second)
     return _taken(first[::-1], left, str, there=True)[::-1]
 
 
 def _without(some: list[str], stems: Counter[str]) -> list[str]:
-    """The words without those of the ``stems``, each as often as there."""
+    """Return the words without those in ``stems``, each removed as many times as counted there."""
     return _taken(some, Counter(stems), _stem, there=False)
 
 
 def _taken(some: list[str], left: Counter[str], key: Callable[[str], str], there: bool) -> list[str]:
-    """The words that are (``there``) or are not among those ``left`` by their key, each of which is taken once."""
+    """Return the words whose key is (``there``) or is not in the multiset ``left``, which each match reduces by one."""
     kept = []
     for word in some:
         is_left = left[key(word)] > 0

@@ -1,7 +1,7 @@
-"""The similarity of two questions by name: ROUGE, or the cosine of a sentence encoder.
+"""Similarity of two questions by name: ROUGE, or the cosine of the vectors of a sentence encoder.
 
-Encoders are the Universal Sentence Encoder through TensorFlow (Cer et al., 2018), or any sentence-transformers folder
-(Reimers & Gurevych, 2019). Both give one vector per text; what was encoded once is kept.
+Encoders are the Universal Sentence Encoder with TensorFlow (Cer et al., 2018), or any sentence-transformers folder (Reimers &
+Gurevych, 2019). Both return one vector per text. Vectors are stored, so each text is encoded once.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Track
 from robustcs.similarity.rouge import rouge, rouge_names
 
-#: Texts that are encoded at a time: bounds memory, and an interruption loses no more than these.
+#: Number of texts per batch: limits the memory, and the work that an interruption loses.
 BATCH = 256
-#: Names of the encoders, and the option that names the model.
+#: Name of an encoder → the option that names its model.
 ENCODERS = {"use": "--use MODEL", "sentence_transformer": "--sentence-transformer FOLDER"}
 
 Vectors = npt.NDArray[np.float32]
@@ -38,11 +38,11 @@ class Encoder:
     """A loaded model.
 
     name
-        ``use`` or ``sentence_transformer``: the column that its similarities get.
+        ``use`` or ``sentence_transformer``: the column of its similarities.
     model
-        The folder or handle as the user gave it.
+        The folder or handle that the user gave.
     fingerprint
-        SHA-256 over the names and contents of the model's files: the same for the same model, wherever it stands.
+        SHA-256 over the names and contents of the model's files: the same for the same model in any folder.
     run
         Texts → vectors, unchecked.
     """
@@ -53,34 +53,34 @@ class Encoder:
     run: Callable[[list[str]], Any]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """float32[n, d], one vector per text. Raises :class:`InputError` where the model gives anything else."""
+        """Return float32[n, d], one vector per text. Raises :class:`InputError` if the model returns anything else."""
         vectors = np.asarray(self.run(list(texts)))
         if vectors.dtype.kind != "f" or vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise _not_an_encoder(
-                self.model, f"the model gives {vectors.dtype} of shape {list(vectors.shape)} for {len(texts)} texts,"
-                f" not one vector each ([{len(texts)}, 512] with USE)",
+                self.model, f"the model returns {vectors.dtype} of shape {list(vectors.shape)} for {len(texts)} texts,"
+                f" not one vector per text ([{len(texts)}, 512] with USE)",
             )  # fmt: skip
         if not np.isfinite(vectors).all():
-            raise _not_an_encoder(self.model, "the model gives vectors that are not numbers (nan or infinite)")
+            raise _not_an_encoder(self.model, "the model returns vectors with values that are not finite numbers")
         return vectors.astype(np.float32, copy=False)
 
 
 def load_encoders(use: str | None, sentence_transformer: str | None) -> list[Encoder]:
-    """The encoders asked for, loaded."""
+    """Load the requested encoders."""
     asked = ((load_use, use), (load_sentence_transformer, sentence_transformer))
     return [load(model) for load, model in asked if model]
 
 
 def load_use(model: str) -> Encoder:
-    """USE, or any SavedModel of its signature (strings in, [n, d] floats out), from a folder or a TensorFlow Hub handle.
+    """Load USE, or any SavedModel that maps strings to floats of shape [n, d], from a folder or a TensorFlow Hub handle.
 
-    A handle is looked up in Hub's cache (``$TFHUB_CACHE_DIR``) and downloaded where it is not there. The model may be
-    callable, give a dictionary (``outputs`` or ``default``), or have only the signature ``serving_default``.
+    A handle is looked up in Hub's cache (``$TFHUB_CACHE_DIR``) and downloaded if it is not there. The model may be callable,
+    return a dictionary (``outputs`` or ``default``), or have only the signature ``serving_default``.
 
-    Raises :class:`NotInstalledError` without TensorFlow, :class:`UsageError` for a handle that cannot be reached and
-    :class:`InputError` for a folder that is no SavedModel or takes no texts.
+    Raises :class:`NotInstalledError` without TensorFlow, :class:`UsageError` for a handle that cannot be downloaded, and
+    :class:`InputError` for a folder that is not a SavedModel or does not accept texts.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # its messages would stand in the user's terminal
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # keeps TensorFlow's messages off the terminal
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # the same vectors on every processor
     folder = Path(model) if Path(model).exists() else _resolve(model)
     _must_hold(folder, "saved_model.pb", "a TensorFlow SavedModel")
@@ -89,17 +89,17 @@ def load_use(model: str) -> Encoder:
         loaded = tensorflow.saved_model.load(os.fspath(folder))
     signature = loaded if callable(loaded) else dict(loaded.signatures).get("serving_default")
     if signature is None:
-        raise _not_an_encoder(model, "the model can neither be called nor has it the signature serving_default")
+        raise _not_an_encoder(model, "the model is not callable and has no signature serving_default")
 
     def run(texts: list[str]) -> Any:
         strings = tensorflow.constant(texts)
-        with _told(lambda said: _not_an_encoder(model, f"the model does not take texts ({said})")):
+        with _told(lambda said: _not_an_encoder(model, f"the model does not accept texts ({said})")):
             named = {} if signature is loaded else dict.fromkeys(signature.structured_input_signature[1], strings)
             output = signature(**named) if named else signature(strings)
         if isinstance(output, dict):
             chosen = next((name for name in ("outputs", "default") if name in output), None)
             if chosen is None and len(output) != 1:
-                raise _not_an_encoder(model, f"the model gives {', '.join(sorted(output))}, none named outputs or default")
+                raise _not_an_encoder(model, f"the model returns {', '.join(sorted(output))}, but no outputs or default")
             output = output[chosen] if chosen else next(iter(output.values()))
         return output
 
@@ -107,9 +107,9 @@ def load_use(model: str) -> Encoder:
 
 
 def load_sentence_transformer(model: str) -> Encoder:
-    """A sentence-transformers model from a local folder; nothing is downloaded.
+    """Load a sentence-transformers model from a local folder; nothing is downloaded.
 
-    Raises :class:`NotInstalledError` without the package and :class:`InputError` for a folder that is no such model.
+    Raises :class:`NotInstalledError` without the package, and :class:`InputError` for a folder without such a model.
     """
     folder = Path(model)
     if not folder.exists():
@@ -126,7 +126,7 @@ def load_sentence_transformer(model: str) -> Encoder:
 def embed(
     encoder: Encoder, texts: Iterable[str], store: OutputStore | None = None, track: Track = lambda items, what, total: items
 ) -> dict[str, Vectors]:
-    """Text → vector, for every different text; those that ``store`` knows are not encoded again, new ones are kept there."""
+    """Return text → vector for every distinct text. Vectors in ``store`` are reused, and new ones are added to it."""
     store, maker = store or OutputStore(), f"encoder {encoder.fingerprint}"
     wanted = {text: text for text in texts}
     kept = store.get(maker, wanted)
@@ -141,7 +141,7 @@ def embed(
 
 
 def cosine(first: Sequence[Vectors], second: Sequence[Vectors]) -> npt.NDArray[np.float64]:
-    """Cosine of every pair of vectors, float64[n] in [-1, 1]; 0 where a vector is zero."""
+    """Return the cosine of every pair of vectors, float64[n] in [-1, 1]; 0 if a vector is zero."""
     if not len(first):
         return np.zeros(0)
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
@@ -151,19 +151,19 @@ def cosine(first: Sequence[Vectors], second: Sequence[Vectors]) -> npt.NDArray[n
 
 
 def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
-    """Raise :class:`UsageError` for a name that is no similarity, or that of an encoder that is not among ``encoders``."""
+    """Raise :class:`UsageError` for an unknown similarity, or for an encoder that is not in ``encoders``."""
     for name in names:
         if name in ENCODERS and name not in encoders:
-            raise UsageError("no-model", f"{name} needs a model", f"name it with {ENCODERS[name]}")
+            raise UsageError("no-model", f"{name} requires a model", f"name it with {ENCODERS[name]}")
         if name not in ENCODERS and name not in rouge_names():
             known = ", ".join((*rouge_names(), *ENCODERS))
-            raise UsageError("unknown-similarity", f"no similarity of questions is named {name!r}", f"there are {known}")
+            raise UsageError("unknown-similarity", f"no similarity of questions is named {name!r}", f"choose one of {known}")
 
 
 def question_similarities(
     qr: Sequence[str], human: Sequence[str], names: Sequence[str], encoders: Sequence[Encoder], stem: bool, track: Track
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Name → similarity of each QR text to the Human text of the same place, float64[n], for every one of ``names``."""
+    """Return name → similarity of each QR text to the Human text at the same position, float64[n], for all ``names``."""
     known = rouge(qr, human, stem) if any(name in rouge_names() for name in names) else {}
     for encoder in encoders:
         vectors = embed(encoder, [*qr, *human], track=track)
@@ -172,9 +172,9 @@ def question_similarities(
 
 
 def _resolve(handle: str) -> Path:
-    """The folder of a Hub handle, downloaded into Hub's cache where it is not there yet."""
+    """Return the folder of a Hub handle; download the model into Hub's cache if it is not there."""
     if "://" not in handle:
-        found = f"{handle}: no such folder, and not a TensorFlow Hub handle"
+        found = f"{handle}: not a folder and not a TensorFlow Hub handle"
         raise UsageError("no-such-model", found, "name a SavedModel folder, or a handle that starts with https://")
     hub = _package("tensorflow_hub", "use")
     advice = "check the handle and the connection, or name the folder of a model that was downloaded elsewhere"
@@ -184,12 +184,12 @@ def _resolve(handle: str) -> Path:
 
 
 def _package(name: str, extra: str) -> Any:
-    """A package that an extra installs; what its libraries write to stderr while they start is kept off the terminal."""
+    """Import a package of an optional extra, without the messages that its libraries write to stderr at import."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pkg_resources, which Hub imports, announces its own end
+            warnings.simplefilter("ignore")  # Hub imports pkg_resources, which warns that it is deprecated
             return importlib.import_module(name)
     except ImportError as error:
         raise NotInstalledError(
@@ -204,7 +204,7 @@ def _package(name: str, extra: str) -> Any:
 
 @contextmanager
 def _told(as_ours: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise an error of ours with the first line of theirs: libraries raise errors of many kinds for damaged models."""
+    """Convert any exception to ours, with the first line of its message: libraries raise many types for damaged models."""
     try:
         yield
     except Exception as error:
@@ -214,7 +214,7 @@ def _told(as_ours: Callable[[str], Exception]) -> Iterator[None]:
 def _must_hold(folder: Path, name: str, what: str) -> None:
     if not (folder / name).is_file():
         found = "this is a file" if folder.is_file() else f"not {what}: the folder has no {name}"
-        raise input_error(folder, None, found, f"name the folder that holds {name}", "not-a-model")
+        raise input_error(folder, None, found, f"name the folder that contains {name}", "not-a-model")
 
 
 def _not_an_encoder(model: str, found: str) -> InputError:

@@ -1,4 +1,4 @@
-"""The words of a question: those that carry grammar, pronouns that stand for what was said, and names; all in lower case."""
+"""Words of a question: function words, pronouns that refer to earlier text, and names; all lists are in lower case."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AUXILIARIES = _words("""
     wasn't weren't don't doesn't didn't haven't hasn't hadn't can't couldn't won't wouldn't shouldn't
 """)
 TO_BE = _words("am is are was were be been being isn't aren't wasn't weren't")
-#: Auxiliaries that no bare verb follows: a noun may.
+#: Auxiliaries that are not followed by a bare verb, but perhaps by a noun.
 NO_VERB_AFTER = TO_BE | _words("have has had haven't hasn't hadn't")
 PREPOSITIONS = _words("""
     of in on at by for with about against between into through during before after above below from up down out off over under
@@ -34,22 +34,22 @@ PREPOSITIONS = _words("""
 QUESTION_WORDS = _words("""
     what who whom whose which when where why how what's who's where's how's when's why's what're who're
 """)
-#: Words that turn a meaning round: leaving one out asks something else.
+#: Words that negate: without one, the question has the opposite meaning.
 NEGATIONS = _words("no not nor never neither none without cannot")
 _OTHERS = _words("""
     and or but if so because while then also just very too more most much many few less least to tell me please it's that's
     there's they're i'm i've i'd i'll you're let's well ok okay
 """)
-#: Pronouns that stand for what was said before. I and you stand for who speaks.
+#: Pronouns that refer to earlier text. I and you refer to the speakers instead.
 REFERRING = _words("""
     he him his himself she her hers herself it its itself it's he's she's they them their theirs themselves they're
     this these those that that's
 """)
-#: Words before a one or ones that stands for a noun: the other one, which ones.
+#: Words before "one" or "ones" as a replacement of a noun: the other one, which ones.
 BEFORE_ONE = _words("the this that these those which each other another better best first last")
-#: Fragments open so: and in Europe?
+#: First words of fragments: and in Europe?
 CONNECTING = _words("and or but also then")
-#: Requests open so; they are whole without a question word.
+#: First words of requests, which are complete without a question word.
 REQUESTS = _words("""
     tell give list describe explain show compare name find discuss define provide outline summarize summarise recommend suggest
     help please write identify discover
@@ -58,13 +58,13 @@ FUNCTION_WORDS = PRONOUNS | DETERMINERS | AUXILIARIES | PREPOSITIONS | QUESTION_
 
 
 def is_negation(word: str) -> bool:
-    """Whether a word, in lower case and with plain apostrophes, negates."""
+    """Return whether a word negates; the word is in lower case with plain apostrophes."""
     return word in NEGATIONS or word.endswith("n't")
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text: its place, the word in lower case with plain apostrophes, and whether it has grammar alone to say."""
+    """A word of a text: its position, and the word in lower case with plain apostrophes."""
 
     start: int
     end: int
@@ -72,27 +72,27 @@ class Word:
 
     @property
     def grammar(self) -> bool:
-        """Is it a function word?"""
+        """Whether it is a function word."""
         return self.plain in FUNCTION_WORDS or is_negation(self.plain)
 
     @property
     def name(self) -> str:
-        """The word without the s of a genitive."""
+        """The word without a genitive s."""
         return self.plain.removesuffix("'s")
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a text in order."""
+    """Return the words of a text in order."""
     return [Word(*match.span(), match[0].lower().replace("’", "'")) for match in _WORD.finditer(text)]
 
 
 def adjacent(text: str, word: Word, following: Word) -> bool:
-    """Does nothing but white space stand between two words?"""
+    """Return whether only white space separates two words."""
     return text[word.end : following.start].isspace()
 
 
 def end_of_run(text: str, words: Sequence[Word], start: int) -> int:
-    """The last of the content words that follow each other from the content word at ``start``."""
+    """Return the position of the last content word of the run of content words that begins at ``start``."""
     end = start
     while end + 1 < len(words) and not words[end + 1].grammar and adjacent(text, words[end], words[end + 1]):
         end += 1
@@ -100,12 +100,12 @@ def end_of_run(text: str, words: Sequence[Word], start: int) -> int:
 
 
 def tidy(text: str) -> str:
-    """One space between words, none before what closes a sentence."""
+    """Normalise white space: one space between words, none before closing punctuation."""
     return re.sub(r"\s+([?!.,;:])", r"\1", " ".join(text.split()))
 
 
 def referring(text: str) -> list[str]:
-    """The pronouns that stand for what was said before, in lower case, in the order of the text."""
+    """Return the pronouns that refer to earlier text, in lower case, in the order of the text."""
     words = words_of(text)
     found = []
     for place, word in enumerate(words):
@@ -119,9 +119,9 @@ def referring(text: str) -> list[str]:
 
 
 def names(text: str) -> set[str]:
-    """The capitalised words of a text, in lower case and without a genitive: not the first word, I, or function words.
+    """Return the capitalised words of a text in lower case, without genitive, function words and first words of sentences.
 
-    The first word counts where its capitals go on (NASA's), for no sentence gives it these.
+    A first word counts if it has further capital letters (NASA's).
     """
     found = set()
     for place, word in enumerate(words_of(text)):

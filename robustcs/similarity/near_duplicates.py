@@ -1,7 +1,7 @@
-"""Paraphrases that are too similar to others: a one-word difference, or one of a few characters.
+"""Paraphrases that are too similar to others: they differ by one word or a few characters.
 
 Source: Al-Thani et al. (2023), "ECAsT", stage 4, which removes "paraphrases with only a few characters or a one-word
-difference from other paraphrases". The paper gives no number for a few; here it is :data:`FEW_CHARACTERS`.
+difference from other paraphrases". The paper does not define "a few"; here it is :data:`FEW_CHARACTERS`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 
 from robustcs.inputs.paraphrases import Paraphrase
 
-#: Characters that two texts may differ by (Levenshtein distance) and still be nearly the same.
+#: Largest Levenshtein distance of near-duplicates.
 FEW_CHARACTERS = 3
 
 Relation = Literal["exact", "one word", "few characters"]
@@ -22,14 +22,14 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
 def text_key(text: str) -> str:
-    """What makes two texts the same text: everything but letter case and the amount of white space."""
+    """Return the text without letter case and repeated white space; equal keys mean equal texts."""
     return " ".join(text.casefold().split())
 
 
 def relation(first: str, second: str) -> Relation | None:
-    """How alike two texts are, without regard to letter case; None where they differ by more.
+    """Return how two near-duplicates differ, ignoring letter case; None for texts that are not near-duplicates.
 
-    ``one word``: one word is put in, left out or replaced (punctuation does not count). ``few characters``: at most
+    ``one word``: one word is inserted, deleted or replaced (punctuation does not count). ``few characters``: at most
     :data:`FEW_CHARACTERS` characters are.
     """
     first, second = text_key(first), text_key(second)
@@ -44,8 +44,8 @@ def relation(first: str, second: str) -> Relation | None:
 
 
 def within(first: Sequence[str], second: Sequence[str], limit: int) -> bool:
-    """Whether the Levenshtein distance of two sequences is at most ``limit``, a small number."""
-    # an edit takes at most one item away and brings one in: most pairs end here
+    """Return whether the Levenshtein distance of two sequences is at most ``limit``, a small number."""
+    # an edit removes at most one item and adds one, which excludes most pairs quickly
     return len(set(first) ^ set(second)) <= 2 * limit and _within(first, second, limit)
 
 
@@ -68,7 +68,7 @@ def _within(first: Sequence[str], second: Sequence[str], limit: int) -> bool:
 
 @dataclass(frozen=True)
 class TooSimilar:
-    """A paraphrase that is dropped, the one that it is too similar to, and in what: ``kind`` is manual or raw."""
+    """A dropped paraphrase, the kept one that it is too similar to, and the text compared: ``kind`` is manual or raw."""
 
     dropped: Paraphrase
     kept: Paraphrase
@@ -77,10 +77,10 @@ class TooSimilar:
 
 
 def clean(rows: Sequence[Paraphrase]) -> tuple[list[Paraphrase], list[TooSimilar]]:
-    """The paraphrases of a turn without those that are too similar to an earlier one that stays, and those that go.
+    """Return the kept and the dropped paraphrases of a turn; a row is dropped if it is too similar to an earlier kept one.
 
-    Two rows are too similar where their manual or their raw texts are (:func:`relation`). Two that say that they are variations
-    of different categories are not compared: they differ by what their categories say. The first row always stays.
+    Two rows are too similar if their manual or their raw texts are (:func:`relation`). Rows of different categories are not
+    compared, because they differ by design. The first row is always kept.
     """
     kept: list[Paraphrase] = []
     dropped: list[TooSimilar] = []
@@ -96,14 +96,14 @@ def clean(rows: Sequence[Paraphrase]) -> tuple[list[Paraphrase], list[TooSimilar
 def clean_turns(
     paraphrases: Mapping[str, Sequence[Paraphrase]],
 ) -> tuple[dict[str, tuple[Paraphrase, ...]], list[TooSimilar]]:
-    """:func:`clean` of every turn: turn → what stays, and all that goes."""
+    """Return :func:`clean` of every turn: turn → kept paraphrases, and all dropped ones."""
     cleaned = {turn: clean(rows) for turn, rows in paraphrases.items()}
     return {turn: tuple(kept) for turn, (kept, _) in cleaned.items()}, [one for _, gone in cleaned.values() for one in gone]
 
 
 def cleaning_note(dropped: int, of: int) -> str:
-    """What cleaning took off, in words."""
-    return f"{dropped:,} of {of:,} paraphrases left out, too similar to another of their turn"
+    """Return a note on the dropped paraphrases."""
+    return f"{dropped:,} of {of:,} paraphrases skipped: too similar to another paraphrase of the same turn"
 
 
 def _too_similar(row: Paraphrase, other: Paraphrase) -> TooSimilar | None:

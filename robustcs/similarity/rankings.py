@@ -1,6 +1,6 @@
-"""How alike two rankings of the same turn are: overlap and Jaccard of the top k, and rank-biased overlap.
+"""Similarity of two rankings of the same turn: overlap and Jaccard similarity of the top k, and rank-biased overlap.
 
-All functions take two :class:`~robustcs.evaluation.ranking.Ranking` and give one value per turn of the second one (Human).
+The rankings are matched by :func:`pair_rankings`; each measure returns one value per turn of the second ranking (Human).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.ids import as_numpy
 
-#: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86 % of the weight (Webber et al., 2010).
+#: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et al., 2010).
 RBO_PERSISTENCE = 0.9
 
 Values = npt.NDArray[np.float64]
 
 
 def ranking_depth(ranking: Ranking) -> int:
-    """Length of the longest list."""
+    """Return the length of the longest list."""
     return int(np.diff(ranking.starts).max(initial=0))
 
 
@@ -32,13 +32,13 @@ class RankingPair:
     turns
         The T turns that Human answers.
     lengths
-        int64[T, 2]: length of the QR list (0 where QR lacks the turn) and of the Human list.
+        int64[T, 2]: length of the QR list (0 if QR does not answer the turn) and of the Human list.
     row, first, second
-        int64[m]: for each document that stands in both lists of a turn, the turn's row and its rank in either list, from 1.
+        int64[m]: for each document in both lists of a turn, the turn's row and the document's rank in each list, from 1.
     first_tied, second_tied
-        The same with all documents of a tie at the rank of the first of them.
+        The same ranks, with all documents of a tie at the rank of the first of them.
     tied_counts
-        int64[T, depth, 2]: documents that enter at each rank when those of a tie enter together.
+        int64[T, depth, 2]: number of documents that enter at each rank if those of a tie enter together.
     """
 
     turns: tuple[str, ...]
@@ -52,7 +52,7 @@ class RankingPair:
 
 
 def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
-    """Match two rankings. Turns that only QR answers are left out."""
+    """Match two rankings. Turns that only QR answers are excluded."""
     row_of = {turn: row for row, turn in enumerate(human.turns)}
     row_of_qr_turn = np.array([row_of.get(turn, -1) for turn in qr.turns], dtype=np.int64)
     sides = []
@@ -60,10 +60,10 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         lengths = np.diff(ranking.starts)
         turn = np.repeat(np.arange(len(ranking.turns)), lengths)
         position = np.arange(len(turn)) - ranking.starts[turn]
-        # the rank at which a tie begins: the last place before or here that is not tied with the one above it
+        # the rank at which a tie begins: the last place up to here that is not tied with the place above it
         begin = np.maximum.accumulate(np.where(ranking.tied, 0, np.arange(len(turn))))
         sides.append((rows[turn], position + 1, begin - ranking.starts[turn] + 1))
-    # one code for a document, wherever it stands in either run; -1 for those that Human never has
+    # one code per document in both runs; -1 for documents that Human never retrieves
     known_documents = pc.unique(human.documents)
     codes = (pc.index_in(ranking.documents, value_set=known_documents).fill_null(-1) for ranking in (qr, human))
     qr_document, human_document = (
@@ -103,13 +103,15 @@ def equal_rankings(pair: RankingPair) -> npt.NDArray[np.bool_]:
 
 
 def overlap(pair: RankingPair, k: int) -> Values:
-    """Recall of Human's top k: ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``, in [0, 1]; Figure 2 of the error-analysis
-    paper."""
+    """Return the recall of Human's top k: ``|top_k(QR) ∩ top_k(Human)| / |top_k(Human)|``, in [0, 1].
+
+    Source: Figure 2 of the error-analysis paper.
+    """
     return np.asarray(_common(pair, k) / np.minimum(pair.lengths[:, 1], k))
 
 
 def jaccard(pair: RankingPair, k: int) -> Values:
-    """``|top_k(QR) ∩ top_k(Human)| / |top_k(QR) ∪ top_k(Human)|``, in [0, 1]."""
+    """Return ``|top_k(QR) ∩ top_k(Human)| / |top_k(QR) ∪ top_k(Human)|``, in [0, 1]."""
     common = _common(pair, k)
     return np.asarray(common / (np.minimum(pair.lengths, k).sum(axis=1) - common))
 
@@ -120,11 +122,12 @@ def _common(pair: RankingPair, k: int) -> npt.NDArray[np.int64]:
 
 
 def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
-    """Rank-biased overlap extrapolated beyond the lists' ends, in [0, 1]; 0 where QR lacks the turn.
+    """Return rank-biased overlap extrapolated beyond the ends of the lists, in [0, 1]; 0 if QR does not answer the turn.
 
-    Webber, Moffat & Zobel (2010): the agreement at depth d, 2 · common / (documents of both lists down to d), weighted with
-    ``(1 - p) p^(d - 1)``; equation 32 for lists of unequal length. Documents of a tie stand together at the rank of the first
-    of them, as that paper has it.
+    The agreement at depth d, 2 · common / (documents of both lists down to d), is weighted by ``(1 - p) p^(d - 1)``; equation
+    32 covers lists of different lengths. All documents of a tie have the rank of the first of them, as in the paper.
+
+    Source: Webber, Moffat & Zobel (2010).
     """
     lengths = pair.lengths
     short, long = lengths.min(axis=1), lengths.max(axis=1)
@@ -139,7 +142,7 @@ def rbo(pair: RankingPair, persistence: float = RBO_PERSISTENCE) -> Values:
     short, long, common, seen = short[answered], long[answered], common[answered], seen[answered]
     rows = np.arange(len(answered))
     at_short = 2 * common[rows, short - 1] / seen[rows, short - 1].sum(axis=1)
-    # below its end the shorter list is taken to agree as well as it did at its end
+    # beyond its end, the shorter list is assumed to agree as at its end
     unseen = np.maximum(ranks - short[:, None], 0)
     longer = np.argmax(lengths[answered], axis=1)
     sizes = np.where(unseen > 0, ranks + seen[rows, :, longer], seen.sum(axis=2))

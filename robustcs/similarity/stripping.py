@@ -1,8 +1,8 @@
-"""What is taken off a question: what stands before its last sentence, and its context by a rule, to compare models with.
+"""Shorter versions of a turn: its last sentence without the feedback before it, and a baseline without nouns.
 
-Source: Al-Thani et al. (2023), "ECAsT". Stage 2: a turn is split into sentences, and the final one, the question, is kept; a
-sentiment analysis (VADER; Hutto & Gilbert, 2014) tells how what is taken off sounds. Table 9, "Entity Removal": all nouns that
-a part-of-speech tagger finds are taken off; by default word lists find them, near enough for a baseline.
+Source: Al-Thani et al. (2023), "ECAsT". Stage 2 splits a turn into sentences and keeps the last one, the question; VADER (Hutto
+& Gilbert, 2014) measures the sentiment of the removed sentences. Table 9, "Entity Removal", removes all nouns found by a
+part-of-speech tagger; the default here uses word lists, which are close enough for a baseline.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from robustcs.similarity.function_words import (
 
 _BEFORE_NOUNS = DETERMINERS | POSSESSIVES | PREPOSITIONS | QUESTION_WORDS
 Sentiment = Literal["negative", "neutral", "positive"]
-#: VADER's own limits of its compound score.
+#: VADER's limits of the compound score.
 _POSITIVE, _NEGATIVE = 0.05, -0.05
 
 
 def without_nouns(text: str) -> str:
-    """The text without capitalised words (but for the first) and without content words that follow a determiner, a
-    preposition or a question word; the text itself where nothing would be left.
+    """Return the text without nouns, found by rules; the whole text if no word would remain.
+
+    Removed are capitalised words (except the first) and content words after a determiner, a preposition or a question word.
     """
     words = words_of(text)
     gone: set[int] = set()
@@ -59,9 +60,9 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def tagged_nouns() -> Callable[[str], str]:
-    """Return a function as :func:`without_nouns`, which takes off what NLTK's part-of-speech tagger calls a noun (NN…).
+    """Return a function like :func:`without_nouns` that removes the nouns (NN…) of NLTK's part-of-speech tagger.
 
-    Raises :class:`NotInstalledError` where the tagger has no data; nothing is downloaded.
+    Raises :class:`NotInstalledError` if the tagger has no data; nothing is downloaded.
     """
     from nltk.tag import PerceptronTagger
     from nltk.tokenize import NLTKWordTokenizer
@@ -70,7 +71,7 @@ def tagged_nouns() -> Callable[[str], str]:
         tagger = PerceptronTagger()
     except LookupError as error:
         found = "NLTK's tagger has no data (averaged_perceptron_tagger_eng)"
-        advice = "install them with: python -m nltk.downloader averaged_perceptron_tagger_eng"
+        advice = "install the data with: python -m nltk.downloader averaged_perceptron_tagger_eng"
         raise NotInstalledError("no-tagger", found, advice) from error
     spans_of = NLTKWordTokenizer().span_tokenize
 
@@ -85,14 +86,14 @@ def tagged_nouns() -> Callable[[str], str]:
 
 @dataclass(frozen=True)
 class Stripped:
-    """A turn without what stands before its last sentence.
+    """A turn, split into its last sentence and the text before it.
 
     question
-        What is kept; never empty.
+        The last sentence; never empty.
     before
-        What is taken off; empty where the turn is one sentence.
+        The text before it; empty if the turn is one sentence.
     compound
-        VADER's compound score of ``before``, −1 to 1; 0 where there is nothing.
+        VADER's compound score of ``before``, −1 to 1; 0 if it is empty.
     """
 
     question: str
@@ -101,14 +102,14 @@ class Stripped:
 
     @property
     def sentiment(self) -> Sentiment:
-        """How what is taken off sounds, by VADER's limits of 0.05."""
+        """The sentiment of ``before``, by VADER's limits of ±0.05."""
         if self.compound >= _POSITIVE:
             return "positive"
         return "negative" if self.compound <= _NEGATIVE else "neutral"
 
 
 def strip_feedback(text: str) -> Stripped:
-    """The last sentence of a turn, and what stands before it."""
+    """Split a turn into its last sentence and the text before it."""
     sentences = [text[start:end] for start, end in sentence_spans(text)]
     if len(sentences) < 2:
         return as_it_is(text)
@@ -117,12 +118,12 @@ def strip_feedback(text: str) -> Stripped:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of every sentence by NLTK's Punkt rules, without a trained model: no data are needed."""
+    """Return start and end of every sentence by NLTK's Punkt rules, which need no trained model."""
     return list(_punkt().span_tokenize(text))
 
 
 def as_it_is(text: str) -> Stripped:
-    """The whole turn, for turns without feedback."""
+    """Return the whole turn as the question, for turns without feedback."""
     return Stripped(text, "", 0.0)
 
 

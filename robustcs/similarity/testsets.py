@@ -1,7 +1,7 @@
-"""Test sets of paraphrases: one paraphrase of every turn in each, as disjoint as they can be.
+"""Test sets of paraphrases: each contains one paraphrase of every turn, and the sets overlap as little as possible.
 
-Source: Al-Thani et al. (2023), "ECAsT", stage 5: one paraphrase drawn per turn, several sets without a common paraphrase;
-manual sets stand alone, raw sets lean on a history that is made of the paraphrases drawn before.
+Source: Al-Thani et al. (2023), "ECAsT", stage 5: one paraphrase is drawn per turn, and several sets share no paraphrase. Manual
+paraphrases are self-contained; the history of raw ones consists of the paraphrases drawn for earlier turns.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from robustcs.similarity.near_duplicates import text_key
 
 KINDS = ("manual", "raw")
 SETS = table(
-    "sets", "The paraphrase of a turn in a set.",
-    count("set", "from 1"), text("turn"), text("manual"), text("raw"),
+    "sets", "The paraphrase of every turn in every set.",
+    count("set", "number of the set, from 1"), text("turn"), text("manual"), text("raw"),
     text("history", "the raw paraphrases of the earlier turns of the conversation in this set"),
-    count("line", "of the paraphrase file"), text("category", "the kind of variation; empty where the file does not say"),
+    count("line", "line of the paraphrase file"), text("category", "the kind of variation, if the file names one"),
 )  # fmt: skip
 
 
 def draw(rows: Sequence[Paraphrase], sets: int, seed: int) -> list[Paraphrase]:
-    """One paraphrase of a turn for each set; no manual and no raw text twice while the turn has enough rows for that.
+    """Draw one paraphrase of a turn for each set, without repeating a manual or raw text if the turn has enough rows.
 
-    The rows are put into random order. Then as many as possible, at most ``sets``, are chosen that share neither text: a
-    matching of manual with raw texts (Kuhn's augmenting paths), because the first rows alone could block each other. Where
-    these do not suffice, rows whose texts have been used least are taken again.
+    The rows are shuffled. Then the largest number of rows (at most ``sets``) that share no text is chosen: a matching of
+    manual with raw texts (Kuhn's augmenting paths), because the first rows could block each other. If these are too few, rows
+    with the least used texts are drawn again.
     """
     shuffled = sorted(rows, key=lambda row: _random_key(row, seed))
     of_raw: dict[str, Paraphrase] = {}
 
     def place(manual: str, tried: set[str]) -> bool:
-        """Give the manual text a row with a raw text of its own, moving others out of the way."""
+        """Assign a row with an unused raw text to the manual text, reassigning others if necessary."""
         for row in shuffled:
             raw = text_key(row.raw)
             if text_key(row.manual) != manual or raw in tried:
@@ -60,7 +60,7 @@ def draw(rows: Sequence[Paraphrase], sets: int, seed: int) -> list[Paraphrase]:
 
 
 def _random_key(row: Paraphrase, seed: int) -> tuple[str, int]:
-    """A hash orders the rows: random, yet the same on every machine and for every version of Python and numpy."""
+    """Return a hash as sort key: a random order that is the same on every machine and for every version of Python."""
     text = "\0".join((str(seed), row.turn, row.manual, row.raw))
     return hashlib.sha256(text.encode()).hexdigest(), row.line
 
@@ -70,7 +70,7 @@ def _keys(row: Paraphrase) -> tuple[tuple[str, str], ...]:
 
 
 def sets_table(drawn: Mapping[str, Sequence[Paraphrase]], sets: int) -> pd.DataFrame:
-    """The sets row by row; ``drawn`` is in natural order, so a conversation's turns stand in the order they were asked."""
+    """Return the table :data:`SETS`; ``drawn`` is in natural order, so earlier turns of a conversation come first."""
     found = []
     for number in range(sets):
         so_far: dict[str, list[str]] = {}

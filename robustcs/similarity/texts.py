@@ -1,7 +1,7 @@
-"""How alike texts are: words, tokens of answers in common, distinct n-grams, and gold information that a text holds.
+"""Similarity of texts: words, Jaccard similarity of answers, distinct n-grams, and the gold information in a text.
 
-Of gold information the content words count, lower-case and stemmed (Porter). What is counted is whether the words are there,
-after ROUGE-1 (Lin 2004): a text that says the same in other words is not credited, one that denies it is.
+Gold information is compared by content words, in lower case and stemmed (Porter), as in ROUGE-1 (Lin 2004). Only the presence
+of words counts: a text with the same meaning in other words gets no credit, and a text that denies the information does.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ Words = Counter[str]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text without case, punctuation and apostrophes: ``What's the dog's name?`` is whats the dogs name."""
+    """Return the words of a text without case, punctuation and apostrophes: whats, the, dogs for ``What's the dog's``."""
     return _WORD.findall(_APOSTROPHES.sub("", unicodedata.normalize("NFKC", text)).casefold())
 
 
 def answer_jaccard(first: str, second: str) -> float:
-    """Jaccard similarity of the token sets of two answers, in [0, 1], as Figure 3 of the error-analysis paper has it.
+    """Return the Jaccard similarity of the token sets of two answers, in [0, 1].
 
-    Tokens are normalised as SQuAD does; two answers without any token are alike.
+    Tokens have SQuAD normalisation; two answers without tokens have similarity 1. Source: Figure 3 of the error-analysis paper.
     """
     ours, theirs = set(answer_tokens(first)), set(answer_tokens(second))
     return len(ours & theirs) / len(ours | theirs) if ours | theirs else 1.0
 
 
 def distinct_n(texts: Sequence[Sequence[str]], n: int) -> float:
-    """Different n-grams of words out of all n-grams of texts together, in (0, 1]; nan without any. Li et al. (2016).
+    """Return the number of distinct word n-grams divided by all n-grams of the texts, in (0, 1]; NaN without n-grams.
 
-    ``texts`` are given as their :func:`words`.
+    ``texts``: the :func:`words` of each text. Source: Li et al. (2016).
     """
     grams = [gram for some in texts for gram in zip(*(some[start:] for start in range(n)), strict=False)]
     return len(set(grams)) / len(grams) if grams else float("nan")
 
 
 class Precision(NamedTuple):
-    """Words of a text that some gold information has, and all of them."""
+    """The number of words of a text that are in the gold information, and the number of all its words."""
 
     shared: int
     words: int
@@ -58,17 +58,17 @@ class Precision(NamedTuple):
 
 
 def content_words(text: str) -> Words:
-    """How often a text has each stem of its content words."""
+    """Return the counts of the stems of a text's content words."""
     return Counter(stem(word.name) for word in words_of(text) if not word.grammar)
 
 
 def held(item: Words, text: Words) -> float:
-    """The share of an item's words that ``text`` has, each as often as there; 0 for an item without words."""
+    """Return the share of an item's words that are in ``text``, as multisets; 0 for an item without words."""
     return common(item, text) / item.total() if item else 0.0
 
 
 def precision(text: Words, items: Iterable[Words]) -> Precision:
-    """How much of a text is gold: its words that the items have, each as often as the item that has it most often."""
+    """Count the words of a text that are in the gold items; each word counts up to its highest count in one item."""
     gold: Words = Counter()
     for item in items:
         gold |= item

@@ -1,12 +1,12 @@
-"""Turns split by what they are: where they stand, what a user says of them, what their texts say.
+"""Slices: subsets of the turns by place in the conversation, by texts, or by the columns of a user's file.
 
-The words that ``--slices`` takes stand here, for help pages name them and import nothing else.
+The values of ``--slices`` are defined here because help pages need them without other imports.
 """
 
-#: What turns can be split by without a file: by their ids,
+#: Properties that are read from turn ids.
 BY_IDS = ("first", "depth", "conversation")
-#: and by their texts.
+#: Properties that are read from texts.
 BY_TEXTS = ("pronoun", "ellipsis", "length", "shift", "name")
-#: All of the latter.
+#: All properties of :data:`BY_TEXTS`.
 TEXTS = "texts"
 WORDS = (*BY_IDS, *BY_TEXTS, TEXTS)

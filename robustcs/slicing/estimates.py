@@ -1,11 +1,11 @@
-"""What is estimated of every slice: its mean or share, and how far it is from that of the other turns.
+"""Estimates of every slice: its mean or share, and the difference from the other turns.
 
-A slice and the rest are turns of the same conversations, of other ones, or of both, so their difference is neither paired nor
-of independent groups. Its standard error is a jackknife over whole conversations, which holds for all three; how large a t of
-it chance gives is read from :func:`~robustcs.slicing.rearranged.rearranged` scores, for in slices of few turns it is no
-Student's t. Interval and p are from these same draws (a permutation test of a studentised statistic: Janssen 1997), so they
-never contradict each other. The slices of the same scores are one family, adjusted by step-down max-T over these draws.
-docs/slices.md says how often they hold.
+A slice and the rest may contain turns of the same conversations, of different ones, or of both, so their difference is neither
+paired nor between independent groups. Its standard error is a jackknife over whole conversations, which is valid in all three
+cases. The distribution of its t comes from :func:`rearranged` scores, because slices of few turns do not follow Student's t.
+Interval and p come from the same draws (a permutation test of a studentised statistic: Janssen 1997), so they never contradict
+each other. The slices of the same scores are one family, adjusted by step-down max-T over these draws. docs/slices.md reports
+the coverage and the error rates.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, 
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
 
-#: Draws at a time: always as many, so that whoever asks gets the same ones.
+#: Draws per block: constant, so that every caller gets the same draws.
 BLOCK = 32
 
 
 def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool = False) -> Iterator[Floats]:
-    """``draws`` arrangements of the rows of ``table`` [M, T], float64[M, ≤ draws, T] at a time; the same for every row."""
+    """Yield ``draws`` rearrangements of the rows of ``table`` [M, T] in blocks, float64[M, ≤ BLOCK, T]; the same for every row.
+
+    Units exchange their scores, rotated at random. With ``levels``, each unit keeps its own rotated scores and units exchange
+    only their means.
+    """
     generator = np.random.default_rng(seed)
     turns = table.shape[1]
     order = np.argsort(units.codes, kind="stable")
@@ -50,23 +54,23 @@ def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool 
         yield scores + (means[:, source[:, codes]] - means[:, taken]) if levels else scores
 
 
-#: Draws behind a p, less the observed one; fewer where units are many.
+#: Draws per p-value, without the observed one; fewer if there are many units.
 DRAWS = 1_999
 _FEWEST_DRAWS = 999
 _WORK = 200_000_000
-#: Rearranged scores held at a time.
+#: Number of rearranged scores in memory.
 _CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """A slice against the rest: the difference of their means, slice − rest, with interval and p.
+    """The comparison of a slice with the rest: the difference of their means, slice − rest, with interval and p.
 
     rest
-        The mean of the other turns of which the property is known; nan where there are none.
+        The mean of the other turns for which the property is known; NaN if there are none.
     p_corrected, comparisons
-        Adjusted by max-T over the slices of the same scores, and how many comparisons these are: two slices that are each
-        other's rest are one.
+        p adjusted by max-T over the slices of the same scores, and the number of these comparisons. If two slices are each
+        other's rest, they are one comparison.
     """
 
     rest: float
@@ -84,7 +88,7 @@ class Slice:
     """One slice of one row of values.
 
     turns, weight
-        Turns, and what the values are divided by: turns, or what else is counted.
+        Number of turns, and the divisor of the values: the turns or another weight.
     own
         Its mean or share with an interval.
     """
@@ -98,27 +102,27 @@ class Slice:
 
 
 def keys(says: str = "") -> tuple[Field, ...]:
-    """The columns that name a slice."""
+    """Return the columns that identify a slice."""
     what = "first, depth, conversation, pronoun, ellipsis, length, shift, name, name in rewrite, or a column of your file"
-    return text("slicing", joined(what, says)), text("slice"), count("turns", "of the slice")
+    return text("slicing", joined(what, says)), text("slice"), count("turns", "turns of the slice")
 
 
 def against_rest(of: str) -> tuple[Field, ...]:
-    """The columns of :func:`contrast_cells`; ``of`` is what is compared, such as ``share``."""
+    """Return the columns of :func:`cells`; ``of``: the estimate that is compared, such as ``share``."""
     return (
-        number("rest", f"{of} of the other turns of which this property is known"),
+        number("rest", f"{of} of the other turns for which this property is known"),
         difference("difference", f"{of} − rest"),
-        number("difference_low", "95 %, from the test that gives p; null below five units on either side: note says so"),
-        number("difference_high"), p_value(says="two-sided: scores of whole units exchanged"),
+        number("difference_low", "95% CI, from the same test as p; null for fewer than five units on either side (see note)"),
+        number("difference_high"), p_value(says="two-sided: permutation of the scores of whole units"),
         p_value("p_corrected", "adjusted by max-T over all slices of the same scores", "p adj."),
-        count("comparisons", "how many these are: two slices that are each other's rest are one comparison"),
-        count("units", "conversations (or single turns) that have such a turn"),
-        text("note", "what must be known beside the numbers"),
+        count("comparisons", "number of these slices; two that are each other's rest are one comparison"),
+        count("units", "conversations (or single turns) with such a turn"),
+        text("note", "caveats"),
     )  # fmt: skip
 
 
 def cells(one: Slice) -> tuple[object, ...]:
-    """The values of the columns of :func:`against_rest`."""
+    """Return the values of the columns of :func:`against_rest`."""
     found = one.contrast
     return (
         found.rest, found.difference, found.low, found.high, found.p, found.p_corrected, found.comparisons, one.own.units,
@@ -137,7 +141,7 @@ def slices_of(
     weights: npt.ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> list[Slice]:
-    """:func:`slices_of_rows` for one row of ``values`` [T]."""
+    """Return :func:`slices_of_rows` for one row of ``values`` [T]."""
     rows = np.asarray(values, dtype=np.float64)[None]
     return slices_of_rows(rows, slicings, units, seed, shares=shares, bounds=bounds, weights=weights, draws=draws)[0]
 
@@ -153,16 +157,16 @@ def slices_of_rows(
     weights: npt.ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> list[list[Slice]]:
-    """Every slice of every slicing, in the order given, for each row of ``values`` [R, T]; all rows share their draws.
+    """Estimate every slice of every slicing, in the given order, for each row of ``values`` [R, T]; rows share their draws.
 
     shares
-        Are the values hits, each 0 to its weight? Then the intervals are those of shares.
+        Whether the values are hits, from 0 to the weight of the turn; the intervals are then those of shares.
     bounds
-        The ends of the scale of means.
+        Lowest and highest possible value of means.
     weights
-        float[T]: what each turn counts; 1 by default. A mean is Σ values / Σ weights.
+        float[T]: weight of each turn (default: 1). A mean is Σ values / Σ weights.
     draws
-        At most so many rearrangements behind a p.
+        Largest number of rearrangements per p-value.
     """
     rows = np.asarray(values, dtype=np.float64)
     bottoms = np.ones(rows.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -194,7 +198,7 @@ def slices_of_rows(
 def contrasts_of(
     rows: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
 ) -> list[list[Contrast]]:
-    """For each of ``rows`` [R, T] the contrasts of M slices ``inside`` [M, T] with the other turns of ``known`` [M, T]."""
+    """Compare, in each of ``rows`` [R, T], M slices ``inside`` [M, T] with the other turns of ``known`` [M, T]."""
     sides = inside, known & ~inside
     sizes = np.array([units.sums(side * bottoms) for side in sides])  # [2, M, K]
     there = (sizes > 0).sum(axis=2)
@@ -202,7 +206,7 @@ def contrasts_of(
     spread, limit, p, adjusted = (np.full((len(rows), len(inside)), math.nan) for _ in range(4))
     if len(tested):
         jackknife = _Jackknife(sizes[:, tested], np.array([side[tested] for side in sides]), units)
-        # what turns of more weight have more of is no difference between turns
+        # without the overall mean, turns with a larger weight do not differ merely by their weight
         rest = np.array([tops - bottoms * (tops.sum() / bottoms.sum()) for tops in rows])
         for out, made in zip((spread, limit, p, adjusted), jackknife.test(rest, seed, draws), strict=True):
             out[:, tested] = made
@@ -222,12 +226,12 @@ def contrasts_of(
 
 
 def _within(one: Contrast, most: float) -> Contrast:
-    """The limits cut to what a difference can be; nan stays nan."""
+    """Return the contrast with its limits cut to possible differences; NaN stays NaN."""
     return replace(one, low=max(one.low, -most), high=min(one.high, most)) if one.low == one.low else one
 
 
 class _Jackknife:
-    """The studentised differences of M slices: ``sizes`` [2, M, K] of slice and rest by unit, ``sides`` bool[2, M, T]."""
+    """Studentised differences of M slices; ``sizes`` [2, M, K]: slice and rest by unit, ``sides``: bool[2, M, T]."""
 
     def __init__(self, sizes: Floats, sides: Mask, units: Units):
         self.units = units
@@ -240,7 +244,7 @@ class _Jackknife:
         self.groups = self._groups() if units.kind != "turn" else []
 
     def _groups(self) -> list[tuple[Codes, Codes, tuple[Floats, Floats]]]:
-        """Units of equal length: their codes [U], turns [U, n], and which of these are in slices and in rests [U, n, M]."""
+        """Group the units by length: codes [U], turns [U, n], and which of these turns are in slices and rests [U, n, M]."""
         order = np.argsort(self.units.codes, kind="stable")
         lengths = self.units.sizes.astype(np.int64)
         starts = np.cumsum(lengths) - lengths
@@ -253,7 +257,7 @@ class _Jackknife:
         return groups
 
     def difference(self, values: Floats) -> tuple[Floats, Floats]:
-        """Difference and standard error of ``values`` [B, T]: float64[B, M] each; nan where nothing varies."""
+        """Return difference and standard error of ``values`` [B, T], float64[B, M] each; NaN without variation."""
         sums = self._sums(values)
         wholes = [one.sum(axis=2) for one in sums]
         for whole, one, left in zip(wholes, sums, self.left, strict=True):
@@ -269,7 +273,7 @@ class _Jackknife:
         return difference_, error
 
     def _sums(self, values: Floats) -> tuple[Floats, Floats]:
-        """The sums over the turns of every unit that are in the slices, and over those in the rests: [B, M, K] each."""
+        """Return the sums over the turns of every unit in the slices and in the rests, [B, M, K] each."""
         if not self.groups:
             return values[:, None, :] * self.sides[0], values[:, None, :] * self.sides[1]
         shape = (len(values), self.sides.shape[1], self.units.count)
@@ -281,7 +285,7 @@ class _Jackknife:
         return sums
 
     def test(self, rows: Floats, seed: int, most: int) -> list[Floats]:
-        """Return the standard error, the t that reaches .05, p and adjusted p of the slices of ``rows`` [R, T]: [R, M] each."""
+        """Return standard error, critical t at .05, p and adjusted p of the slices of ``rows`` [R, T], [R, M] each."""
         step = max(1, _CELLS // (BLOCK * rows.shape[1]))
         parts = [self._test(rows[start : start + step], seed, most) for start in range(0, len(rows), step)]
         return [np.concatenate(some) for some in zip(*parts, strict=True)]
@@ -296,7 +300,7 @@ class _Jackknife:
             for first in range(0, len(rows), together):
                 some = block[first : first + together]
                 differences, errors = self.difference(some.reshape(-1, some.shape[2]))
-                # without a spread any difference is as large as can be
+                # without a standard error, any difference counts as infinitely large
                 without = np.where(np.abs(differences) > 1e-12, np.inf, 0.0)
                 t = np.where(np.isnan(errors), without, np.abs(differences) / errors)
                 drawn[first : first + together, done : done + block.shape[1]] = t.reshape(*some.shape[:2], slices)
@@ -314,19 +318,19 @@ class _Jackknife:
 
 
 def _shares(drawn: Floats, reached: Floats) -> Floats:
-    """Return the p of ``reached`` [M]: the share of ``drawn`` [B, M] that is as large, the observed one included."""
+    """Return the p of ``reached`` [M]: the share of ``drawn`` [B, M] that is at least as large, including the observed one."""
     return np.asarray((1 + (drawn >= reached - 1e-9).sum(axis=0)) / (len(drawn) + 1))
 
 
 def _stepped(drawn: Floats, reached: Floats) -> Floats:
     """Return the step-down max-T p of ``reached`` [M].
 
-    Each t is divided by what chance exceeds in 1 % of ``drawn`` [B, M]: slices of few turns have such long tails that they
-    would otherwise make all the maxima. The observed t is one of the draws there, too.
+    Each t is divided by its 99th percentile in ``drawn`` [B, M], because slices of few turns have such long tails that they
+    would otherwise determine all maxima. The observed t is one of the draws.
     """
     rare = np.quantile(np.vstack([drawn, reached]), 0.99, axis=0, method="higher")
     rare[~(np.isfinite(rare) & (rare > 0))] = 1.0
-    # the smallest first, so that a running maximum is that of all slices not yet rejected
+    # the smallest first, so that the running maximum covers all slices not yet rejected
     order = np.argsort(reached / rare, kind="stable")
     shares = _shares(np.maximum.accumulate((drawn / rare)[:, order], axis=1), (reached / rare)[order])
     found = np.empty_like(reached)
@@ -335,7 +339,7 @@ def _stepped(drawn: Floats, reached: Floats) -> Floats:
 
 
 def _note(there: npt.NDArray[np.int64], spread: float, limit: float, noun: str) -> str:
-    """What must be known of a difference; that the slice itself has few units is said of its own interval."""
+    """Return the caveat of a difference; too few units of the slice are reported with its own interval."""
     slice_, rest = (int(one) for one in there)
     if not slice_ or not rest or slice_ < LEAST_UNITS:
         return ""

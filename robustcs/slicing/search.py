@@ -1,9 +1,9 @@
-"""Which turns score lower than the others? Short rules, tried all at once and corrected for their number.
+"""Search for slices that score lower than the other turns: short rules, tried together and adjusted for their number.
 
-A rule is one condition or two on the slicings of the turns: ``pronoun = yes and depth > 4``. How far the scores of its turns
-are below those of the others is compared with what :func:`~robustcs.slicing.rearranged.rearranged` scores give. The largest of
-all rules' statistics in every such draw is what a rule must exceed (maxT: Westfall & Young 1993), so that finding any rule
-where there is none has a chance of 5 % at most, whatever the number of rules. docs/slices.md has the simulation.
+A rule has one or two conditions on the slicings of the turns: ``pronoun = yes and depth > 4``. The difference between the
+scores of its turns and of the others is compared with that of :func:`~robustcs.slicing.estimates.rearranged` scores. In every
+draw, the largest statistic of all rules counts (max-T: Westfall & Young 1993), so the probability of any false find is at most
+5%, whatever the number of rules. docs/slices.md contains the simulation.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.statistics.units import Units
 from robustcs.wording import counted
 
-#: The chance of a false find that is allowed.
+#: Probability of a false find.
 ALPHA = 0.05
-#: Draws behind a p, less the observed one.
+#: Draws per p-value, without the observed one.
 DRAWS = 1_999
-#: With fewer units nothing is looked for.
+#: Smallest number of units for a search.
 FEWEST_UNITS = 10
-#: A rule has at least this share of the turns, and leaves as many.
+#: Smallest share of the turns in a rule, and outside it.
 LEAST_SHARE = 0.1
-#: A slicing of more values that are no numbers, such as the conversation, makes no conditions.
+#: A slicing with more values that are not numbers, such as the conversation, gives no conditions.
 MOST_VALUES = 12
-#: Of two found rules that share this part of their turns (Jaccard), the second is the same find in other words.
+#: Two found rules with this overlap of turns (Jaccard) count as the same find.
 SAME = 0.5
-#: Cuts of a slicing by numbers.
+#: Cuts of numeric slicings.
 _QUANTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """``conditions`` in words, and bool[T]: the turns for which all of them hold."""
+    """``conditions`` in words, and ``mask``, bool[T]: the turns that meet all of them."""
 
     conditions: tuple[str, ...]
     mask: Mask
@@ -56,15 +56,15 @@ class Found:
     """A rule whose turns score lower than the others.
 
     row
-        Which row of values it was found in.
+        The row of values in which it was found.
     difference
         value − rest.
     at_most
-        At 95 % the true difference is no higher, for all rules together: from the draws that give ``p``.
+        Upper 95% confidence limit of the difference, simultaneous for all rules, from the same draws as ``p``.
     p
-        Corrected for all rules and rows; one-sided.
+        One-sided, adjusted for all rules and rows.
     like
-        The first found rule of the row that has mostly the same turns; empty where there is none.
+        The first found rule of the row with mostly the same turns; empty if there is none.
     """
 
     row: int
@@ -79,34 +79,36 @@ class Found:
     like: str
 
 
-#: The columns of a table of finds, after those that name whose scores they are.
+#: Columns of a table of found slices, after those that name the system and measure.
 FOUND: tuple[Field, ...] = (
-    text("rule", header="Turns with"), count("turns"), count("units", "conversations (or single turns) that have such a turn"),
-    score("value", "mean of these turns"), score("rest", "mean of the others"), number("difference", "value − rest", "diff."),
-    number("at_most", "95 %: the true difference is no higher, for all rules tried together", "at most"),
-    p_value("p", "one-sided, corrected for all rules and systems of the measure: maxT over rearranged conversations"),
-    count("rules", "tried, of all systems together"),
-    text("like", "an earlier find of mostly the same turns; empty where there is none"),
+    text("rule", header="Turns with"), count("turns"), count("units", "conversations (or single turns) with such a turn"),
+    score("value", "mean of these turns"), score("rest", "mean of the other turns"),
+    number("difference", "value − rest", "diff."),
+    number("at_most", "upper 95% confidence limit of the difference, simultaneous for all rules tried", "at most"),
+    p_value("p", "one-sided, adjusted for all rules and systems of the measure: max-T over rearranged conversations"),
+    count("rules", "rules tried for all systems together"),
+    text("like", "an earlier find with mostly the same turns; empty if there is none"),
 )  # fmt: skip
 
 
 def _found_cells(one: Found, rules: int) -> tuple[object, ...]:
-    """The values of :data:`FOUND`; ``rules`` were tried."""
+    """Return the values of :data:`FOUND`; ``rules``: the number of rules tried."""
     return (one.rule, one.turns, one.units, one.value, one.rest, one.difference, one.at_most, one.p, rules, one.like)
 
 
 def check_units(units: Units) -> None:
-    """Raise :class:`UsageError` where there are too few conversations to look for slices."""
+    """Raise :class:`UsageError` if there are too few conversations to search for slices."""
     if units.note or units.count < FEWEST_UNITS:
         have = units.note or f"there are {counted(units.count, units.kind)}"
-        found = f"--find-slices needs {FEWEST_UNITS} {units.kind if not units.note else 'conversation'}s: {have}"
-        raise UsageError("few-units", found, "look at slices with --slices, which takes what is there")
+        found = f"--find-slices requires {FEWEST_UNITS} {units.kind if not units.note else 'conversation'}s: {have}"
+        raise UsageError("few-units", found, "use --slices, which works with fewer")
 
 
 def rules_of(slicings: Sequence[Slicing], units: Units) -> list[Rule]:
-    """All rules of one condition or two on different slicings, each set of turns once, under its shortest rule.
+    """Return all rules of one or two conditions on different slicings; each set of turns once, with its shortest rule.
 
-    A rule and what it leaves each have a tenth of the turns, and turns in five units. Numbers are cut at their quartiles.
+    The turns of a rule and the other turns must each be at least a tenth of all turns and come from at least five units.
+    Numbers are cut at their quartiles.
     """
     atoms = [(one.name, rule) for one in slicings for rule in _conditions(one)]
     singles = [rule for _, rule in atoms]
@@ -140,12 +142,12 @@ def _conditions(one: Slicing) -> Iterator[Rule]:
 def found_rows(
     names: Sequence[str], values: Mapping[str, npt.ArrayLike], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> tuple[list[tuple[object, ...]], dict[str, int]]:
-    """Rows of name, measure and :data:`FOUND`, and how many rules were tried of every measure, over all names together.
+    """Return rows of name, measure and :data:`FOUND` and, per measure, the number of rules tried over all names together.
 
     values
-        Measure → [names, T]. Each row is searched in the ``slicings`` that concern its name.
+        Measure → [names, T]. Each row is searched by the ``slicings`` that apply to its name.
 
-    Raises :class:`UsageError` as :func:`check_units` does.
+    Raises :class:`UsageError` if there are too few units.
     """
     rules = [rules_of([one for one in slicings if one.concerns(name)], units) for name in names]
     tried = sum(map(len, rules))
@@ -163,12 +165,14 @@ def _is_large(mask: Mask, units: Units) -> bool:
 def find_slices(
     values: npt.ArrayLike, rules: Sequence[Sequence[Rule]], units: Units, seed: int, draws: int = DRAWS
 ) -> list[Found]:
-    """The rules by which ``values`` [M, T] are lower than elsewhere, at 5 % for all rules and rows together; lowest p first.
+    """Return the rules whose turns have lower ``values`` [M, T] than the others, by row and lowest p first.
+
+    The error rate is 5% for all rules and rows together.
 
     rules
-        Those of every row.
+        The rules of every row.
 
-    Raises :class:`UsageError` as :func:`check_units` does.
+    Raises :class:`UsageError` if there are too few units.
     """
     check_units(units)
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
@@ -213,7 +217,7 @@ def find_slices(
 
 
 def _weights(masks: Sequence[Mask], turns: int) -> Floats:
-    """float64[R, T]: their product with scores is the mean of a rule's turns less that of the others."""
+    """Return float64[R, T], whose product with scores is the mean of a rule's turns minus the mean of the others."""
     inside = np.array(masks, dtype=np.bool_).reshape(len(masks), turns)
     weights: Floats = np.where(inside, 1 / inside.sum(axis=1, keepdims=True), -1 / (~inside).sum(axis=1, keepdims=True))
     return weights

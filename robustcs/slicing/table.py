@@ -1,4 +1,4 @@
-"""Which turn is in which slice, by ids, word lists or a user's columns: computed once, whichever command asks."""
+"""Assignment of turns to slices by ids, texts or a user's columns, for all commands."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from robustcs.slicing import BY_IDS, BY_TEXTS, TEXTS
 from robustcs.statistics.units import unit_of
 from robustcs.wording import counted
 
-#: Lengths of a question, in words: the last number of all but the longest.
+#: Classes of question length: the largest number of words of each class except the last.
 LENGTHS = (5, 8)
 
 
 def pronoun(text: str) -> str:
-    """``yes`` where a pronoun stands for what was said before; ``no``.
+    """Return ``yes`` if the text contains a pronoun that refers to earlier text, else ``no``.
 
-    A ``that`` right after a content word opens a clause (foods that help) and counts for nothing.
+    A ``that`` directly after a content word begins a clause (foods that help) and does not count.
     """
     return "yes" if referring(text) else "no"
 
 
 def ellipsis(text: str) -> str:
-    """``yes`` where the question leaves out what makes it one; ``no``.
+    """Return ``yes`` if the question is elliptical, else ``no``.
 
-    That is: it opens with and, or, but, also, then, or with what about or how about; has function words alone (why?); or has
-    neither a question word nor an auxiliary, and does not open as a request does (tell me).
+    A question is elliptical if it begins with and, or, but, also, then, what about or how about; if it consists of function
+    words only (why?); or if it has no question word and no auxiliary and does not begin like a request (tell me).
     """
     words = words_of(text)
     if not words:
@@ -56,7 +56,7 @@ def ellipsis(text: str) -> str:
 
 
 def length(text: str) -> str:
-    """Its words: ``1–5``, ``6–8``, ``9+``."""
+    """Return the class of the number of words: ``1–5``, ``6–8`` or ``9+``."""
     words, start = len(words_of(text)), 1
     for last in LENGTHS:
         if words <= last:
@@ -66,7 +66,7 @@ def length(text: str) -> str:
 
 
 def name_kept(text: str, human: str) -> str:
-    """``lost`` where the Human text names something by capitals that ``text`` does not; ``kept``; ``none`` without a name."""
+    """Return ``lost`` if ``text`` misses a capitalised name of Human, ``kept`` if it has all, ``none`` without a name."""
     named = names(human)
     if not named:
         return "none"
@@ -74,11 +74,11 @@ def name_kept(text: str, human: str) -> str:
 
 
 def topic_shifts(texts: Mapping[str, str]) -> dict[str, str]:
-    """Turn → ``first``, ``stays``, ``returns`` or ``shifts``, by the content words that it shares with earlier questions.
+    """Return turn → ``first``, ``stays``, ``returns`` or ``shifts``, by the content words shared with earlier questions.
 
-    ``stays`` shares one with the question before it, ``returns`` only with an earlier one, ``shifts`` with none. Words are
-    compared without case, genitive and a plural s. ``texts`` are all known ones, best those that stand alone, evaluated or not.
-    Turns whose id does not say their place are left out.
+    A turn ``stays`` if it shares a word with the previous question, ``returns`` if only with an earlier one, and ``shifts`` if
+    with none. Words are compared without case, genitive and plural s. ``texts``: all known texts, evaluated or not, preferably
+    self-contained ones. Turns whose id does not contain their place in the conversation are excluded.
     """
     by_conversation: dict[str, list[tuple[int, str]]] = {}
     for turn in texts:
@@ -118,11 +118,11 @@ class Slicing:
     name
         ``depth``, a column of a user's file, ….
     slices
-        The values, in natural order; numbers by their size.
+        The values in natural order; numbers by size.
     codes
-        int64[T]: the place of every turn's value among ``slices``; −1 where nobody says.
+        int64[T]: the index of every turn's value in ``slices``; −1 if unknown.
     system
-        The only system whose scores are split so, because its texts say it; empty for all.
+        The only system to which it applies, because it is read from the texts of that system; empty for all systems.
     """
 
     name: str
@@ -132,11 +132,11 @@ class Slicing:
 
     @cached_property
     def numbers(self) -> tuple[float, ...] | None:
-        """The values as numbers, where all of them are."""
+        """The values as numbers; None unless all are numbers."""
         return _numbers(self.slices)
 
     def concerns(self, system: str) -> bool:
-        """Are the scores of ``system`` split so?"""
+        """Return whether the slicing applies to the scores of ``system``."""
         return self.system in ("", system)
 
 
@@ -149,7 +149,7 @@ def _numbers(values: Sequence[str]) -> tuple[float, ...] | None:
 
 
 def slicing(name: str, turns: Sequence[str], values: Mapping[str, str], system: str = "") -> Slicing:
-    """The slicing of ``turns`` by turn → value."""
+    """Return the slicing of ``turns`` by ``values``, turn → value."""
     different = sorted({values[turn] for turn in turns if turn in values}, key=turn_sort_key)
     numbers = _numbers(different)
     slices = tuple(different if numbers is None else (value for _, value in sorted(zip(numbers, different, strict=True))))
@@ -164,18 +164,18 @@ def turn_slicings(
     columns: Mapping[str, Mapping[str, str]],
     offered: Sequence[str] = (),
 ) -> tuple[tuple[Slicing, ...], tuple[str, ...]]:
-    """The slicings that are asked for, then one for each of ``columns``, and what a reader should know.
+    """Return the requested slicings, then one for each of ``columns``, and notes.
 
     texts
-        Name of a formulation → turn → text, of all turns that have one, evaluated or not: ``original`` for pronoun, ellipsis
-        and length, ``human`` (else ``original``) for topic shifts, both for names, and a rewriter's for the names in its
-        rewrites.
+        Name of a formulation → turn → text, for all turns with a text, evaluated or not. ``original`` is used for pronoun,
+        ellipsis and length; ``human`` (else ``original``) for topic shifts; both for names; and a rewriter's texts for the
+        names in its rewrites.
     columns
-        Column of a user's file → turn → value. One of the same name takes the place of what ids and texts say.
+        Column of a user's file → turn → value. A column replaces a property of the same name.
     offered
-        Words that are taken where ids and texts tell them, before those that are asked for.
+        Properties that are used if ids and texts provide them, before the requested ones.
 
-    Raises :class:`UsageError` for a property of texts that the texts at hand do not tell.
+    Raises :class:`UsageError` for a requested property of texts that are missing.
     """
     if_told = _words(offered)
     found: dict[tuple[str, str], Slicing] = {}
@@ -194,7 +194,7 @@ def turn_slicings(
         silent = int((one.codes < 0).sum())
         if silent and not one.system:
             what = f"column {one.name}" if one.name in columns else one.name
-            notes.append(f"slices: {what} says nothing of {silent} of the {counted(len(turns), 'turn')}")
+            notes.append(f"slices: {what} has no value for {silent} of the {counted(len(turns), 'turn')}")
     return tuple(found.values()), tuple(notes)
 
 
@@ -204,16 +204,16 @@ def _words(asked: Sequence[str]) -> list[str]:
 
 _NO_ORIGINAL = "there are no Original texts"
 _WHY = {
-    **dict.fromkeys(("first", "depth"), "the turn ids do not say their place in the conversation"),
-    "conversation": "the turn ids tell no conversations",
+    **dict.fromkeys(("first", "depth"), "the turn ids do not contain the place in the conversation"),
+    "conversation": "the turn ids do not contain conversations",
     **dict.fromkeys(("pronoun", "ellipsis", "length"), _NO_ORIGINAL),
-    "shift": "it takes Human or Original texts of turns whose ids say their place",
-    "name": "it takes Human texts beside others",
+    "shift": "it requires Human or Original texts, and turn ids with the place in the conversation",
+    "name": "it requires Human texts and texts of another formulation",
 }
 
 
 def _refuse_unknown(lacking: Sequence[str], asked: Sequence[str], found: Mapping[tuple[str, str], Slicing]) -> None:
-    """Raise for a property of texts that was asked for by its name, or for all of them where none is known."""
+    """Raise for a property of texts that was requested by name, or for ``texts`` if no property is known."""
     told = {name for name, _ in found}
     named = [name for name in lacking if name in asked and name in BY_TEXTS and name not in told]
     if TEXTS in asked and not told.intersection(BY_TEXTS):

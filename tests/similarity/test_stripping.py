@@ -50,7 +50,7 @@ def test_without_the_taggers_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     options = ["paraphrase", "--rewrites", "original=raw.tsv", "--with", "cat", "--context-remover", "nltk"]
     assert run(options) == 4
     assert capfd.readouterr().err == (
-        "robustcs: NLTK's tagger has no data (averaged_perceptron_tagger_eng); install them with: python -m nltk.downloader"
+        "robustcs: NLTK's tagger has no data (averaged_perceptron_tagger_eng); install the data with: python -m nltk.downloader"
         " averaged_perceptron_tagger_eng\n"
     )
 

@@ -65,7 +65,7 @@ def test_rows_are_corrected_together_and_told_apart() -> None:
 
 def test_few_conversations_are_refused() -> None:
     few = TURNS[: 8 * 7]
-    with pytest.raises(UsageError, match="needs 10 conversations: there are 7 conversations"):
+    with pytest.raises(UsageError, match="requires 10 conversations: there are 7 conversations"):
         find_slices(SCORES[: len(few)], [[]], units_of(few), 0)
     with pytest.raises(UsageError, match="needs 10 conversations: the unit is the turn"):
         find_slices(SCORES[:24], [[]], units_of(TURNS[:24]), 0)

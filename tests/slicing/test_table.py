@@ -33,14 +33,14 @@ def test_texts_say_more_and_a_rewriter_its_own() -> None:
     own = named["name in rewrite", "t5"]
     assert [own.slices[code] if code >= 0 else None for code in own.codes] == ["none", None, None, "lost"]
     assert own.concerns("t5") and not own.concerns("other") and named["length", ""].concerns("other")
-    assert "slices: pronoun says nothing of 1 of the 4 turns" in notes
+    assert "slices: pronoun has no value for 1 of the 4 turns" in notes
 
 
 def test_columns_of_a_user_win() -> None:
     columns = {"depth": {"1_1": "early", "2_10": "late"}, "wide": {turn: turn for turn in TURNS}}
     found, notes = turn_slicings(("depth",), TURNS, {}, columns)
     assert [(one.name, one.slices) for one in found] == [("depth", ("early", "late")), ("wide", tuple(TURNS))]
-    assert notes == ("slices: column depth says nothing of 2 of the 4 turns",)
+    assert notes == ("slices: column depth has no value for 2 of the 4 turns",)
 
 
 def test_what_nothing_tells() -> None:

@@ -240,11 +240,11 @@ def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--x rouge", "no similarity of questions is named 'rouge'; there are rouge1_precision"),
-        ("--x use", "use needs a model; name it with --use MODEL"),
-        ("--y overlap", "nothing about answers is named 'overlap'; write overlap_K"),
+        ("--x rouge", "no similarity of questions is named 'rouge'; choose one of rouge1_precision"),
+        ("--x use", "use requires a model; name it with --use MODEL"),
+        ("--y overlap", "no measure of answers is named 'overlap'; write overlap_K"),
         ("--metric f1 --y P_1", "measures of answers (f1, em) and of rankings go over different turns"),
-        ("--use nowhere", "nowhere: no such folder, and not a TensorFlow Hub handle"),
+        ("--use nowhere", "nowhere: not a folder and not a TensorFlow Hub handle"),
         ("--scores wrong=x", "role 'wrong'; write original, qr, human"),
         ("--rewrites qr:T5=topics.json --scores answers=x", "x belongs to one rewriter, but there are 2"),
     ],

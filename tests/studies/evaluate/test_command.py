@@ -298,10 +298,10 @@ def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> Non
     assert found and all(row["p"] <= 0.05 and row["difference"] < row["at_most"] < 0 for row in found)
     shown = " ".join(in_demo(line).out.split())
     assert "human: NDCG@3 by slice" in shown and "On which turns is NDCG@3 low?" in shown
-    assert "slices: column kind says nothing of 50 of the 70 turns" in shown
+    assert "slices: column kind has no value for 50 of the 70 turns" in shown
     assert "Shown: the system with the highest mean NDCG@3 of 12; CSV and JSON contain all." in shown
     shown = " ".join(in_demo("evaluate --slices depth --metric ndcg_cut_3 --baseline original").out.split())
-    assert "The baseline, one of 12; CSV and JSON have all." in shown
+    assert "Shown: the baseline, one of 12; CSV and JSON contain all." in shown
 
 
 def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("".join(f"{topic}_1 0 d 1\n" for topic in range(7)))
     (tmp_path / "a.txt").write_text("".join(f"{topic}_1 Q0 d 1 1 a\n" for topic in range(7)))
     assert "no slices by pronoun" in in_demo(f"evaluate --config {config} --slices pronoun", 2).err
-    assert "--find-slices needs 10 turns: there are 7 turns" in in_demo(f"evaluate --config {config} --find-slices", 2).err
+    assert "--find-slices requires 10 turns: there are 7 turns" in in_demo(f"evaluate --config {config} --find-slices", 2).err
 
 
 def test_files_of_the_same_column_are_one(in_demo: Command, tmp_path: Path) -> None:

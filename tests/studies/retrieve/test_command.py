@@ -307,7 +307,7 @@ def test_the_whole_experiment_in_one_command(capfd: pytest.CaptureFixture[str], 
     assert code == 0 and "How many of the top 3 passages are unjudged?" in out
     # paraphrases are cleaned first, and the lines that are told give the same without drawing
     code, out, err = call(capfd, "robustness", "--metric", "ndcg_cut_3", "--sets", 2, "--format", "json")
-    assert code == 0 and " of 350 paraphrases left out, too similar to another of their turn" in err
+    assert code == 0 and " of 350 paraphrases skipped: too similar to another paraphrase of the same turn" in err
     two = json.loads(out)["tables"]["measures"]
     assert {row["set"] for row in two} == {"manual_1", "manual_2", "raw_1", "raw_2"}
     assert "add to robustcs.toml:" in err

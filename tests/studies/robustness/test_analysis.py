@@ -152,7 +152,7 @@ def test_slices_of_a_user() -> None:
     result = made(scores, {"g": Group("base", ("a", "b"))}, slicings=cut)
     mine = result.slices[result.slices["slicing"] == "type"]
     assert mine[["slice", "turns", "drop"]].to_numpy().tolist() == [["even", 20, 0.25], ["odd", 20, 0.0]]
-    assert notes == ("slices: column type says nothing of 2 of the 42 turns",)
+    assert notes == ("slices: column type has no value for 2 of the 42 turns",)
     assert len(result.slices[result.slices["slicing"] == "id"]) == 42  # as many as there are
     even, odd = mine.itertuples()
     assert (even.difference, odd.difference) == (0.25, -0.25)

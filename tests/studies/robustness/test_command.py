@@ -37,7 +37,7 @@ def test_json(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) ->
     mine = [row for row in found["tables"]["slices"] if row["slicing"] == "kind"]
     assert [(row["group"], row["slice"], row["turns"]) for row in mine] == [("manual", "opening", 10), ("raw", "opening", 10)]
     assert any(entry["role"] == "slices" and entry["rows"] == 10 for entry in found["inputs"])
-    assert "slices: column kind says nothing of 59 of the 69 turns" in found["notes"]
+    assert "slices: column kind has no value for 59 of the 69 turns" in found["notes"]
 
 
 def test_groups_by_option(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
