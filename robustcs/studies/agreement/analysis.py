@@ -96,8 +96,8 @@ _WORKERS = table(
 _ANNOTATIONS = table(
     "annotations", "Each annotation with its flags.",
     text("turn"), text("passage"), text("worker"), count("snippets"), count("characters"), share("share", "of the text"),
-    share("outside_share", "of the selected characters, the share that fewer than two others selected (of selected sentences,"
-          " that no other selected); null with fewer than two (one) others"),
+    share("outside_share", "of the selected characters that fewer than two others selected (if annotators select sentences: of"
+          " the selected sentences that no other selected); null with too few others"),
     number("f1_others"), flag("long", "more than 50% of a paragraph, 75% of a sentence, or 75% of the sentences"),
     flag("outside", "no part was selected by at least two others (selected sentences: by any other)"), flag("empty"),
 )  # fmt: skip

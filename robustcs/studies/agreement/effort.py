@@ -29,7 +29,7 @@ NOT_FOUND = "not found"
 NO_REFERENCE = "no reference"
 ALIGNMENT = table(
     "alignment", "How the sentences were found in the reference paragraphs. No rows if no reference was cut.",
-    text("found", f"verbatim; by the characters named; {NOT_FOUND}; {NO_REFERENCE}: the paragraph has no reference",
+    text("found", f"verbatim, or by the named characters only; {NOT_FOUND}; {NO_REFERENCE}: the paragraph has no reference",
          "Sentences found"),
     count("texts", "sentences"), count("annotations", "of these sentences"),
 )  # fmt: skip

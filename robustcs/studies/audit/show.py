@@ -112,8 +112,8 @@ def _systems(result: Audit) -> Table:
         note += f" {', '.join(apart['judge'].unique())}: different topics; {counted(first['turns'], 'turn')} with human"
         note += f" judgments, {first['judge_turns']} with labels of the judge."
     return wide_table(
-        result, "systems", "Do the systems rank in the same order?", ["judge", "metric"], "method", ["value", "ci_low"], note,
-        heads=_METHODS,
+        result, "systems", "Are the systems ranked in the same order?", ["judge", "metric"], "method", ["value", "ci_low"],
+        note, heads=_METHODS,
     )  # fmt: skip
 
 

@@ -213,7 +213,7 @@ class _Desk:
     def sit(self, to_the_end: bool) -> None:
         """Judge at the terminal."""
         if not self.holes.pairs:
-            self.call.tell(f"nothing to judge: the top {self.holes.top} of these systems are fully judged")
+            self.call.tell(f"nothing to judge: all passages in the top {self.holes.top} of these systems are judged")
             return
         project = self.workspace.project
         texts, passages = readable(self.workspace, self.holes.pairs)
@@ -280,8 +280,8 @@ def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, d
     if not {turn for turn, _ in pairs} & {*texts.get("human", {}), *texts.get("original", {})}:
         raise UsageError("no-texts", "no turn to judge has a text", "add texts with --rewrites human=FILE")
     if collection is None:
-        advice = "name the collection with --collection FILE (--list and --export work without it)"
-        raise UsageError("no-collection", "the passages have no texts", advice)
+        advice = "name their file with --collection FILE (--list and --export work without it)"
+        raise UsageError("no-collection", "no passage texts are given", advice)
     passages = _passages(workspace, {document for _, document in pairs})
     if not any(passages.values()):
         raise UsageError(
