@@ -1,4 +1,4 @@
-"""What changed between two states of a project, and whether a gate lets it pass."""
+"""Comparison of two states of a project, and the outcome of a gate."""
 
 from __future__ import annotations
 
@@ -26,72 +26,70 @@ from robustcs.wording import some_of
 
 _RUN = text("run", header="Run")
 INPUTS = table(
-    "inputs", "Every file by what it is for.",
-    text("role", header="Input"), text("path", "as the new state names it, or the old one where it is gone"),
+    "inputs", "Input files of both states by role.",
+    text("role", header="Input"), text("path", "path in the new state, or in the old one if the input was removed"),
     text("state", "same, changed, added or removed"),
 )  # fmt: skip
 MEASURES = table(
-    "measures", "The mean score of every run that both states have, over their common turns.",
+    "measures", "Mean score of every run that both states have, over their common turns.",
     _RUN, measure(), score("old"), score("new"),
-    *difference("change", "new minus old").rounded(3).between(says="of this comparison alone, from the test that gives p"),
-    p_value(says="sign-flip test of whole units, two-sided"),
-    p_value("p_corrected", "by max-T over all runs of the measure", "p adj."),
-    score("rescored", "the old run under the new judgments; null where they cannot be scored so", "old, new judgments"),
-    difference("low", "the change under the new judgments, whatever grades the unjudged passages of both runs get",
+    *difference("change", "new minus old").rounded(3).between(says="95% CI of this comparison alone, from the sign-flip test"),
+    p_value(says="two-sided sign-flip test over sampling units"),
+    p_value("p_corrected", "adjusted by max-T over all runs of the measure", "p adj."),
+    score("rescored", "mean of the old run under the new judgments; null if unknown", "old, new judgments"),
+    difference("low", "lowest change that any grades of the unjudged passages could give, under the new judgments",
                "at least").rounded(3),
-    difference("high", header="at most").rounded(3),
-    count("turns", "that both states score"), text("note", "what must be known beside the numbers"),
+    difference("high", "highest such change", "at most").rounded(3),
+    count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
 TURNS = table(
     "turns", "Every turn whose score changed.",
     _RUN, text("turn", header="Turn"), measure(), score("old"), score("new"), difference("change"),
     text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy", "what changed"),
-    text("crossed", "thresholds that the turn crossed: +>0 is correct now, −>0 no longer"), text("old_text"), text("new_text"),
+    text("crossed", "thresholds that the turn crossed: +>0 means now correct, −>0 no longer correct"),
+    text("old_text", "question text in the old state"), text("new_text", "question text in the new state"),
 )  # fmt: skip
 CONCLUSIONS = table(
-    "conclusions", "Pairs of systems: the better one before and after, at p ≤ 0.05 by max-T over all pairs of the measure.",
+    "conclusions", "The better system of every pair before and now, at adjusted p ≤ 0.05 (max-T over the pairs of a measure).",
     measure(), text("first", header="First"), text("second", header="Second"),
     text("old", "the better system, or “no significant difference”", "better before"), text("new", header="better now"),
-    flag("flipped", "do the two differ?"),
+    flag("flipped", "whether old and new differ"),
 )  # fmt: skip
 GATE = table(
-    "gate", "Every condition of a gate for every run and measure that it addresses.",
-    text("condition", "as written; “every condition” for what is gone, such as a run", "Condition"), _RUN,
-    text("metric", "measure, and for shares of errors the threshold", "Measure"),
+    "gate", "Outcome of every condition for every run and measure that it covers.",
+    text("condition", "as written; “every condition” if something is gone, such as a run", "Condition"), _RUN,
+    text("metric", "measure; for shares of errors also the threshold", "Measure"),
     *difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop").rounded(3).between(
         says="95% CI of the drop, of this row alone"
     ),
-    p_value("p", "one-sided, of “the mean drop is at most the limit”; of this row alone"),
-    p_value("p_corrected", "the same, by max-T over all rows of the gate in which something differs", "p adj."),
-    number("low", "the least drop that grades of unjudged passages could leave; null where nothing bounds it"),
-    number("high", "the greatest"), number("limit", "the largest drop that the condition allows"),
-    difference("expected", "mean drop under grades that the hole model draws, with --evidence expected"),
+    p_value("p", "one-sided p of “the mean drop is at most the limit”, of this row alone"),
+    p_value("p_corrected", "the same, adjusted by max-T over all rows of the gate in which something differs", "p adj."),
+    number("low", "lowest drop that any grades of the unjudged passages could give; null without bounds"),
+    number("high", "highest such drop"), number("limit", "largest drop that the condition allows"),
+    difference("expected", "mean drop under grades drawn by the hole model (--evidence expected)"),
     count("lost", "turns that are gone or have lost their judgments"),
-    share("judged_old", "judged share of the passages down to the measure's cutoff, before"), share("judged_new", "now"),
-    text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "why"),
+    share("judged_old", "judged share of the passages down to the measure's cutoff, in the old state"),
+    share("judged_new", "the same in the new state"),
+    text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "reason for the outcome"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Two states of a project.
+    """Comparison of two states of a project.
 
     files
         The table ``inputs``.
     old_name, new_name
-        What the states are called.
+        Names of the states.
     scores
-        (run, measure) → turn → (old, new), of the turns that both states score.
+        (run, measure) → turn → (old, new), for turns that both states score.
     texts
-        Run → turn → (old, new) question text, where known.
+        Run → turn → (old, new) question text; None if unknown.
     tops
-        ``RUN, old`` or ``RUN, new`` → the best passages by turn; of runs that changed, where asked for and known.
+        ``RUN, old`` or ``RUN, new`` → best passages by turn, for runs that changed; empty unless requested and known.
     passages
-        Passage → text, of those, where a collection has them.
-    failed
-        Whether a condition of the gate failed.
-    outcome
-        Of the whole gate: failed, cannot tell or passed; None without conditions.
+        Passage → text of these passages, if a collection contains them.
     """
 
     study = "compare"
@@ -116,7 +114,7 @@ class Comparison(Result):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The worst outcome of the gate's cases."""
+        """The worst outcome of the gate's cases: failed, cannot tell or passed; None without conditions."""
         found = set(self.gate["outcome"])
         return next((outcome for outcome in OUTCOMES if outcome in found), None)
 
@@ -137,10 +135,10 @@ def compare(
     """Compare two states.
 
     evaluated
-        How the new state was scored; turns and units are filled in.
+        Policy and notes of the new state; this function adds turns and units.
     rescored
-        Run → the old run under the new judgments, where the old runs are at hand. Without it scores are compared as they were,
-        and bounds of a change are those of the two scores, each moved on its own: too far, never too near.
+        Run → old run under the new judgments. Without it, the old scores are compared as they are, and the bounds of a change
+        combine the bounds of the two scores. These bounds are valid but wider than necessary.
     """
     rescored = rescored or {}
     notes = list(evaluated.notes)
@@ -152,13 +150,13 @@ def compare(
         change for name in common for change in changes_of(name, old.systems[name], new.systems[name], rescored.get(name))
     ]
     turns = sorted({turn for change in changes for turn in change.turns}, key=turn_sort_key)
-    apart = {turn for name in common for turn in _scored(old.systems[name]) ^ _scored(new.systems[name])}
-    if apart:
-        notes.append(f"scored in one state only, and left out: {some_of(sorted(apart, key=turn_sort_key))}")
+    single = {turn for name in common for turn in _scored(old.systems[name]) ^ _scored(new.systems[name])}
+    if single:
+        notes.append(f"turns scored in only one state are excluded: {some_of(sorted(single, key=turn_sort_key))}")
     if old.judgments != new.judgments and not rescored and old.judgments and new.judgments:
         notes.append(
-            "the judgments changed, and the old runs could not be scored under the new ones: what judgments did cannot be told"
-            " from what systems did (of a new state that is a report, name the project instead)"
+            "the judgments changed, and the old runs cannot be scored under the new ones, so changes of judgments and of"
+            " systems are not separated; if NEW is a report folder, name its project instead"
         )
     units = units_of(turns, evaluated.policy.unit)
     if units.note:
@@ -240,16 +238,16 @@ def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequen
 def _why(
     turn: str, was: float, again: float | None, now: float, before: SystemState, after: SystemState, old: State, new: State
 ) -> str:
-    """What made a score change: the words or the ranking, the judgments, or both."""
+    """Return the cause of a changed score: words or ranking, judgments, both, scores or policy."""
     if not before.rankings or not after.rankings:
         return "scores"
     parts = []
-    ranked_anew = before.rankings.get(turn) != after.rankings.get(turn)
-    judged_anew = old.judgments.get(turn) != new.judgments.get(turn)
-    # of two causes one may have had no effect on this score
-    if ranked_anew and (again is None or abs(now - again) >= ROUNDING):
+    new_ranking = before.rankings.get(turn) != after.rankings.get(turn)
+    new_judgments = old.judgments.get(turn) != new.judgments.get(turn)
+    # if both changed, one may have had no effect on this score
+    if new_ranking and (again is None or abs(now - again) >= ROUNDING):
         parts.append("words" if before.texts.get(turn) != after.texts.get(turn) else "ranking")
-    if judged_anew and (again is None or abs(again - was) >= ROUNDING):
+    if new_judgments and (again is None or abs(again - was) >= ROUNDING):
         parts.append("judgments")
     return " and ".join(parts) or "policy"
 
@@ -279,7 +277,7 @@ def _conclusions(common: Sequence[str], old: State, new: State, unit: Unit, seed
 
 
 def _better(names: Sequence[str], metric: str, state: State, unit: Unit, seed: int) -> list[str]:
-    """Return the better system of every pair, or that the two do not differ significantly."""
+    """Return the better system of every pair, or ``no significant difference``."""
     scores = [state.systems[name].scores[metric] for name in names]
     turns = sorted(set.intersection(*(set(one) for one in scores)), key=turn_sort_key)
     if not turns:

@@ -1,4 +1,4 @@
-"""The cases of a gate: what its conditions say of which runs and measures, and what is wrong with the data of each."""
+"""Cases of a gate: the runs and measures of each condition, and problems of their data."""
 
 from __future__ import annotations
 
@@ -22,37 +22,41 @@ from robustcs.wording import counted, some_of, verb
 
 Floats = npt.NDArray[np.float64]
 
-#: A judged share that falls by more than this makes old and new scores hard to compare.
+#: If the judged share falls by more than this, old and new scores are hard to compare.
 _FALL = 0.05
-#: The condition column of what no condition is needed for.
+#: Column ``condition`` of rows that need no condition.
 EVERY = "every condition"
-#: What of the policy decides scores.
+#: Settings of the policy that affect scores.
 SCORING = ("relevance_level", "missing", "order", "depth", "documents")
-#: Why the hole model says nothing.
+#: Reason for cases without draws of the hole model.
 NO_RANKINGS = "the hole model needs the rankings of both states, not scores alone"
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The runs of both states under grades that the hole model draws, the same in all of them.
+    """Scores of the runs of both states under grades that the hole model draws, the same grades for all runs.
 
+    names
+        The R runs, such as ``qr`` and ``qr, old``.
     scores
-        float64[D, R, M, T]; ``names`` are the R runs (``qr`` and ``qr, old``), ``measures`` and ``turns`` the others' names.
+        float64[D, R, M, T] by draw, run, measure and turn.
+    filled
+        Number of unjudged passages with drawn grades.
     warnings
-        What must be said beside the numbers.
+        Caveats for the reader.
     """
 
     names: Sequence[str]
     measures: Sequence[str]
     turns: Sequence[str]
     scores: Floats
-    holes: int
+    filled: int
     warnings: Sequence[str]
 
     def of(self, run: str, metric: str, turns: Sequence[str], old: bool) -> Floats | None:
-        """float64[D, T]: the scores of a run in one of the states; None where there are none."""
+        """Return the scores float64[D, T] of a run in one of the states, or None if they are missing."""
         before = f"{run}, old"
-        name = before if old and before in self.names else run  # rankings that did not change are drawn once
+        name = before if old and before in self.names else run  # an unchanged ranking is scored only once
         places = {turn: place for place, turn in enumerate(self.turns)}
         if name not in self.names or metric not in self.measures or not places.keys() >= set(turns):
             return None
@@ -62,15 +66,15 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Gate:
-    """What a comparison must hold.
+    """The conditions of a gate and its settings.
 
     evidence
-        ``test``: the paired test on the judgments at hand. ``expected``: the same under grades that the hole model draws.
-        ``bounds``: the test, and what follows whatever grades unjudged passages get.
+        ``test``: paired test on the available judgments. ``expected``: the same test under grades drawn by the hole model.
+        ``bounds``: the test, and the bounds over all grades of unjudged passages.
     allow_missing
-        Turns that a run may lose.
+        Number of turns that a run may lose.
     drawn
-        The draws that ``expected`` needs, or why there are none.
+        The draws that ``expected`` needs, or the reason why there are none.
     asked
         Measures that the user named.
     """
@@ -82,17 +86,17 @@ class Gate:
     asked: Sequence[str] = ()
 
     def notes(self, how: str) -> list[str]:
-        """Return what stands beside the outcome: the evidence, ``how`` cases were tested, and warnings."""
+        """Return the notes of the outcome: the evidence, ``how`` cases were tested, and warnings."""
         used = {
             "test": "one-sided paired test on the available judgments",
-            "expected": "one-sided paired test under grades of unjudged passages that the hole model draws",
+            "expected": "one-sided paired test, with grades of unjudged passages drawn by the hole model",
             "bounds": "one-sided paired test on the available judgments, and exact bounds for unjudged passages",
         }
-        said = [", ".join(filter(None, [f"gate: {used[self.evidence]}", how]))]
+        notes = [", ".join(filter(None, [f"gate: {used[self.evidence]}", how]))]
         if isinstance(self.drawn, Drawn):
-            said[0] += f"; {counted(self.drawn.holes, 'unjudged passage')} filled in"
-            said += self.drawn.warnings
-        return said
+            notes[0] += f"; {counted(self.drawn.filled, 'unjudged passage')} filled in"
+            notes += self.drawn.warnings
+        return notes
 
 
 NO_GATE = Gate()
@@ -108,7 +112,7 @@ def gate_rows(
     unit: Unit,
     seed: int,
 ) -> tuple[list[dict[str, Any]], str]:
-    """The rows of the table ``gate``, and how they were decided."""
+    """Return the rows of the table ``gate``, and how they were decided."""
     if not gate.conditions:
         return [], ""
     data = _Data(gate, changes, old, new, thresholds, rescored)
@@ -135,7 +139,7 @@ def gate_rows(
 
 
 def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
-    """Names of formulations and groups of the old state, and what of them the new one lacks."""
+    """Yield names of formulations and groups that the new state lost or changed, each with the reason."""
     for name in old.formulations:
         if name not in new.formulations and (name in new.systems or name not in old.systems):  # else its run is gone
             yield name, "the formulation is gone: only the old state has it"
@@ -146,7 +150,7 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
         elif lost := sorted(set(group["sets"]) - set(now["sets"])):
             yield name, f"the group has lost {some_of(lost)}"
         elif group["baseline"] != now["baseline"]:
-            yield name, f"the baseline of the group was {group['baseline']} and is {now['baseline']}"
+            yield name, f"the baseline of the group changed from {group['baseline']} to {now['baseline']}"
 
 
 def _unknown(condition: str, run: str, metric: str, reason: str) -> dict[str, Any]:
@@ -155,7 +159,7 @@ def _unknown(condition: str, run: str, metric: str, reason: str) -> dict[str, An
 
 @dataclass(frozen=True)
 class _Data:
-    """Both states, from which the cases of a condition are made."""
+    """Both states, from which the cases of a condition are built."""
 
     gate: Gate
     changes: Sequence[Change]
@@ -165,7 +169,7 @@ class _Data:
     rescored: Mapping[str, Rescored]
 
     def cases(self, condition: Condition) -> Iterable[Case]:
-        """Every run and measure that the condition addresses and both states have."""
+        """Yield a case for every run and measure that the condition covers and both states have."""
         if condition.what in ("qa", "qr"):
             yield from self._errors(condition)
             return
@@ -175,7 +179,7 @@ class _Data:
                 yield self._case(condition, [change], change.metric, np.negative, bounds)
 
     def _errors(self, condition: Condition) -> Iterable[Case]:
-        """Turns with an error of the QA component or of the rewriter, for every rewriter, measure and threshold."""
+        """Yield a case for every rewriter, measure and threshold: the turns with a QA error or with a rewriter error."""
         found = {(change.run, change.metric): change for change in self.changes}
         human = self._human()
         for run, metric in found:
@@ -193,25 +197,25 @@ class _Data:
                 yield self._case(condition, [one, other], f"{metric} {threshold}", wrong, bounds)
 
     def _shifted(self, condition: Condition, parts: Sequence[Change], harm: Callable[..., Any]) -> Iterable[str]:
-        """What other judgments or another policy did to the old scores, where it is more than the condition allows.
+        """Yield changes of the old scores by other judgments or another policy, if they exceed the condition's limit.
 
-        Further judgments are not meant, where all earlier ones and the policy stay: they are why old runs are scored again.
+        If all earlier judgments and the policy remain, further judgments are no problem: old runs are scored with them.
         """
         if all(self.old.policy.get(key) == self.new.policy.get(key) for key in SCORING) and all(
             one.only_added(self.old.systems[run]) for run, one in self.rescored.items()
         ):
             return
-        limit = _FALL if condition.what == "p" else condition.limit  # any drop is more than a condition on p allows
+        limit = _FALL if condition.what == "p" else condition.limit  # a condition on p allows no drop at all
         several = len(parts) > 1
         moved = [(f"the old score{f' of {one.run}' if several else ''}", one.old, one.fair) for one in parts]
         if several:
             moved.append(("the old share of errors", harm(*(one.old for one in parts)), harm(*(one.fair for one in parts))))
         for what, old, fair in moved:
             if abs(fair.mean() - old.mean()) > limit + ROUNDING:
-                yield f"other judgments or another policy change {what} from {old.mean():.3f} to {fair.mean():.3f}"
+                yield f"changed judgments or policy move {what} from {old.mean():.3f} to {fair.mean():.3f}"
 
     def _with_role(self, role: str) -> list[str]:
-        """Return the runs that have this role in either state, those of the old one first."""
+        """Return the runs with this role in either state, those of the old state first."""
         states = (self.old, self.new)
         return list(dict.fromkeys(run for state in states for run, one in state.systems.items() if one.role == role))
 
@@ -224,9 +228,12 @@ class _Data:
     def _case(
         self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any], bounds: Sequence[Floats]
     ) -> Case:
-        """The case of the runs ``parts``; ``harm`` makes of their scores (float64[…, T] each) what grows as they get worse.
+        """Return the case of the runs ``parts``.
 
-        ``bounds``: by turn the least growth and the greatest, as far as they are known.
+        harm
+            Function of the runs' scores (float64[…, T] each) that grows as the scores get worse.
+        bounds
+            By turn the lowest and the highest growth, as far as they are known.
         """
         first = parts[0]
         drop = harm(*(part.new for part in parts)) - harm(*(part.fair for part in parts))
@@ -242,14 +249,14 @@ class _Data:
         low, high = [*(float(end.mean()) for end in bounds if known), math.nan, math.nan][:2]
         lost, problems = self._lost(parts)
         judged, fallen = self._judged(parts)
-        problems = [*problems, *fallen, *self._apart(parts), *self._shifted(condition, parts, harm)]
+        problems = [*problems, *fallen, *self._incomparable(parts), *self._shifted(condition, parts, harm)]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
             problems=tuple(problems), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
         )  # fmt: skip
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
-        """Turns that these runs answered before and do not answer now, and what is wrong with that."""
+        """Return the number of turns that only the old runs answered, and the resulting problems."""
         gone: set[str] = set()
         for part in parts:
             before, after = (state.systems[part.run].answered(part.metric) for state in (self.old, self.new))
@@ -259,19 +266,19 @@ class _Data:
         unjudged = {
             turn for turn in gone if self.new.judgments and turn in self.old.judgments.keys() - self.new.judgments.keys()
         }
-        said = []
+        problems = []
         for turns, one, several in (
             (gone - unjudged, "is gone", "are gone"),
             (unjudged, "has lost its judgments", "have lost their judgments"),
         ):
             if turns:
                 names = some_of(sorted(turns, key=turn_sort_key))
-                said.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
-        return len(gone), said
+                problems.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
+        return len(gone), problems
 
     def _judged(self, parts: Sequence[Change]) -> tuple[tuple[float, float], list[str]]:
-        """The judged share at the measure's cutoff, old and new, of the run that lost most of it; and what is wrong with it."""
-        worst, said = (math.nan, math.nan), []
+        """Return the old and new judged share at the measure's cutoff, of the run with the largest fall, and problems."""
+        worst, problems = (math.nan, math.nan), []
         for part in parts:
             before, after = (state.systems[part.run] for state in (self.old, self.new))
             if not before.heads or not after.heads:
@@ -283,25 +290,25 @@ class _Data:
                 worst = (old, new)
             whose = f" of {part.run}" if len(parts) > 1 else ""
             if old - new > _FALL + 1e-9:
-                said.append(f"the judged share of the top {depth}{whose} falls from {old:.1%} to {new:.1%}")
+                problems.append(f"the judged share of the top {depth}{whose} falls from {old:.1%} to {new:.1%}")
             again = self.rescored[part.run].judged_share(part.turns, depth) if part.run in self.rescored else math.nan
             if old - again > _FALL + 1e-9:
-                said.append(f"the new judgments cover {again:.1%} of the old top {depth}{whose}, the old ones {old:.1%}")
-        return worst, said
+                problems.append(f"the new judgments cover {again:.1%} of the old top {depth}{whose}, the old ones {old:.1%}")
+        return worst, problems
 
-    def _apart(self, parts: Sequence[Change]) -> list[str]:
-        """What else changed the scores of runs that could not be scored again as the new state does."""
+    def _incomparable(self, parts: Sequence[Change]) -> list[str]:
+        """Return problems of old runs that cannot be scored under the new judgments and policy."""
         again = [part for part in parts if part.rescored is None and self.old.systems[part.run].rankings]
         old, new = self.old, self.new
-        said = []
+        problems = []
         if any(old.judgments.get(turn) != new.judgments.get(turn) for part in again for turn in part.turns if new.judgments):
-            said.append("the judgments changed, and the old run cannot be scored under the new ones")
+            problems.append("the judgments changed, and the old run cannot be scored under the new ones")
         if again and any(old.policy.get(key) != new.policy.get(key) for key in SCORING):
-            said.append("the policy changed, and the old run cannot be scored under the new one")
-        return said
+            problems.append("the policy changed, and the old run cannot be scored under the new one")
+        return problems
 
     def gone(self, condition: Condition, cases: Sequence[Case]) -> Iterable[dict[str, Any]]:
-        """Rows for every run of the old state and measure that a condition addresses and that has no case."""
+        """Yield a row for every old run and measure that a condition covers and that has no case."""
         errors = condition.what in ("qa", "qr")
         have = {(case.run, case.metric.partition(" ")[0]) for case in cases}
         if errors and not self._human():
@@ -314,7 +321,7 @@ class _Data:
                     yield _unknown(condition.text, run, metric, self._why_not(run, metric, errors))
 
     def _why_not(self, run: str, metric: str, errors: bool) -> str:
-        """Why there is no case of a run and measure."""
+        """Return why a run and measure have no case."""
         for what, name in (("the rewriter", run), ("Human", self._human()))[: 1 + errors]:
             if name not in self.new.systems:
                 return f"{what} is gone: only the old state has it"
@@ -331,7 +338,7 @@ class _Data:
         return "the rewriter and Human have no turns in common"
 
     def nothing(self, condition: Condition) -> str:
-        """Why a condition matches nothing."""
+        """Return why a condition matches nothing."""
         states = (("old", self.old), ("new", self.new))
         if condition.run is not None:
             have = [name for name, state in states if condition.run in state.systems]
@@ -342,12 +349,12 @@ class _Data:
             if len(have) < 2:
                 return f"{f'only the {have[0]}' if have else 'neither'} state has {condition.metric}"
         if condition.what in ("qa", "qr"):
-            return "shares of errors need Human and a rewriter with a common measure in both states"
+            return "a condition on errors needs Human and a rewriter with a common measure in both states"
         return "the states have no run and measure in common"
 
 
 def _ranked(system: SystemState, turns: Sequence[str]) -> list[str]:
-    """The digests of the rankings of these turns; empty for a system of per-turn scores."""
+    """Return the digests of the rankings of these turns; empty for a system of per-turn scores."""
     return [system.rankings.get(turn, "") for turn in turns] if system.rankings else []
 
 
@@ -360,7 +367,7 @@ def _wrong(cause: str, threshold: Threshold) -> Callable[[Floats, Floats], npt.N
 
 
 def _least_growth(cause: str, threshold: Threshold, one: Change, other: Change, old: State, new: State) -> Floats | None:
-    """By turn, the least growth of an error under any grades: certain now, less possible before; too low, never too high."""
+    """Return by turn a lower bound on the growth of an error under any grades: certain now minus possible before."""
     ends = []
     for state in (old, new):
         for change in (one, other):
@@ -370,7 +377,7 @@ def _least_growth(cause: str, threshold: Threshold, one: Change, other: Change, 
             moved = change.rescored is not None and state is old
             low = np.array([system.low[change.metric][turn] for turn in change.turns])
             high = np.array([system.high[change.metric][turn] for turn in change.turns])
-            if moved:  # new judgments lie inside what the old bounds allowed, save where they change old grades
+            if moved:  # new judgments stay within the old bounds, unless they change old grades
                 again = change.fair
                 low, high = np.minimum(low, again), np.maximum(high, again)
             ends.append((low, high))

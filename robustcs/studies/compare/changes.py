@@ -1,4 +1,4 @@
-"""What changed of a run: its scores in both states, under the same judgments where that is known, and what holes leave open."""
+"""Changes of a run: its scores in both states, if possible under the same judgments, and the bounds of the change."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
 from robustcs.statistics.units import units_of
 
-#: Changes smaller than this are those of sums in another order.
+#: Smaller changes are rounding errors, for example from another order of summation.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """A run of the old state under the new judgments, beside the run of the new state: measure → turn → number.
+    """A run of the old state under the new judgments.
 
     scores
-        Of the old run.
+        Measure → turn → score of the old run.
     low, high
-        How far new − old can lie, as the unjudged passages of both runs get grades, each the same grade in both.
+        Measure → turn → bounds of new − old over all grades of the unjudged passages. A passage in both runs gets the same
+        grade in both.
     grades
-        Turn → the grades that the old run's best passages have now; None where unjudged.
+        Turn → new grades of the old run's best passages; None for unjudged passages.
     """
 
     scores: ByTurn
@@ -35,12 +36,12 @@ class Rescored:
     grades: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
 
     def judged_share(self, turns: Iterable[str], depth: int) -> float:
-        """Return the share of the old run's passages in the top ``depth`` of ``turns`` that is judged now; nan without any."""
+        """Return the share of the old run's top ``depth`` passages of ``turns`` that is judged now; nan without passages."""
         known = [grade is not None for turn in turns for grade in self.grades.get(turn, ())[:depth]]
         return sum(known) / len(known) if known else math.nan
 
     def only_added(self, old: SystemState) -> bool:
-        """Return whether every judged passage among the best of ``old`` is known to have kept its grade."""
+        """Return whether every judged passage among the best of ``old`` kept its grade; False if unknown."""
         both = [(old.heads[turn], grades) for turn, grades in self.grades.items() if turn in old.heads]
         return bool(both) and all(
             was in (None, now) for head, grades in both for (_, was), now in zip(head, grades, strict=False)
@@ -49,7 +50,7 @@ class Rescored:
 
 @dataclass(frozen=True)
 class Change:
-    """One run and measure over the turns that both states score."""
+    """Scores of one run and measure on the turns that both states score; ``low`` and ``high`` bound new − old."""
 
     run: str
     metric: str
@@ -61,7 +62,7 @@ class Change:
     high: np.ndarray | None
 
     def on(self, turns: Sequence[str]) -> Change:
-        """Return the change on these of its turns."""
+        """Return the change restricted to these turns."""
         rows = [place for place, turn in enumerate(self.turns) if turn in set(turns)]
         old, new, *more = (
             None if one is None else one[rows] for one in (self.old, self.new, self.rescored, self.low, self.high)
@@ -73,12 +74,12 @@ class Change:
 
     @property
     def fair(self) -> np.ndarray:
-        """The old scores under the new judgments where they are known, else as they were."""
+        """The old scores, under the new judgments if known."""
         return self.old if self.rescored is None else self.rescored
 
 
 def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored | None) -> Iterable[Change]:
-    """The change of a run by every measure that both states have, over the turns that both score."""
+    """Yield the change of a run for every measure that both states have, over the turns that both score."""
     for metric in new.scores:
         if metric not in old.scores:
             continue
@@ -102,7 +103,7 @@ def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored
 
 
 class Aligned:
-    """Comparisons over turns of their own as sums over the same units, 0 where a comparison has no turns in a unit."""
+    """Comparisons over different turns as sums over the same units; 0 if a comparison has no turns in a unit."""
 
     def __init__(self, turns: Sequence[Sequence[str]], unit: Unit):
         every = sorted({turn for own in turns for turn in own}, key=turn_sort_key)
@@ -112,7 +113,7 @@ class Aligned:
         self.sizes = self.sums([np.ones(len(own)) for own in turns])
 
     def sums(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """float64[M, ..., K], of M arrays [..., T] by turn; differences that rounding leaves count as none."""
+        """Return the sums float64[M, ..., K] of M arrays [..., T] by turn; rounding errors count as 0."""
         found = []
         for rows, own in zip(self._rows, values, strict=True):
             spread = np.zeros((*own.shape[:-1], len(self.units.codes)))

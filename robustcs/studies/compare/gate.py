@@ -1,10 +1,14 @@
-"""A gate for continuous integration: every case that a condition is about fails, passes, or cannot be told.
+"""A gate for continuous integration: every case of a condition fails, passes or cannot be decided.
 
-The null hypothesis of a case is that the mean drop (or the growth of a share of errors) is at most the limit, one-sided. All
-cases of one call are one family (:func:`robustcs.statistics.families.max_t`). Decisions are made in this order: a rejected case
-fails, whatever else is wrong; a structural problem, or a drop above the limit that is not significant, cannot be told;
-everything else passes. A condition ``no worse`` turns this round: it passes only where the 95% interval excludes a larger drop.
-All of its cases have to pass, and a test that all of several tests reject needs no adjustment (Berger 1982).
+The one-sided null hypothesis of a case is that the mean drop (or the growth of a share of errors) is at most the limit. All
+cases of one call are one family (:func:`robustcs.statistics.families.max_t`). The decision follows this order:
+
+1. If the test rejects the null hypothesis, the case fails, even if there are other problems.
+2. If the data have a structural problem, or the drop is above the limit but not significant, the gate cannot tell.
+3. Otherwise the case passes.
+
+A condition ``no worse`` is stricter: it passes only if the 95% CI excludes a larger drop. Since all of its cases must pass,
+these intervals need no adjustment (Berger 1982).
 """
 
 from __future__ import annotations
@@ -38,6 +42,8 @@ OUTCOMES: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 
 #: Sign patterns for each draw of the hole model.
 _PATTERNS = 9_999
+#: Reason for cases without bounds.
+NO_BOUNDS = "the effect of unjudged passages is unknown"
 _GROWS = {"qa": "QA errors", "qr": "rewriter errors"}
 
 
@@ -56,13 +62,13 @@ class Condition:
     """One condition of a gate.
 
     text
-        As the user wrote it.
+        The condition as written.
     what
-        ``drop``: fails where the mean score falls by more than ``value``. ``p``: where it falls, with an adjusted p below
-        ``value``. ``qa``, ``qr``: where the share of turns with a QA error, or a rewriter error, grows by more than ``value``.
-        ``no worse``: passes only where a fall of the mean by more than ``value`` is excluded.
+        ``drop``: fails if the mean score drops by more than ``value``. ``p``: fails if it drops with an adjusted p below
+        ``value``. ``qa``, ``qr``: fails if the share of turns with a QA error, or a rewriter error, grows by more than
+        ``value``. ``no worse``: passes only if the interval excludes a drop of more than ``value``.
     metric, run
-        Only this measure, or this run; None for all.
+        The only measure or run that the condition covers; None for all.
     """
 
     text: str
@@ -77,16 +83,16 @@ class Condition:
         return 0.0 if self.what == "p" else self.value
 
     def rejects(self, p: float) -> bool:
-        """Return whether an adjusted p of "at most the limit" fails the condition."""
+        """Return whether an adjusted p of the null hypothesis fails the condition."""
         return p < self.value if self.what == "p" else p <= ALPHA
 
     def addresses(self, run: str, metric: str) -> bool:
-        """Return whether the condition is about this run and measure."""
+        """Return whether the condition covers this run and measure."""
         return self.run in (None, run) and self.metric in (None, metric)
 
 
 def parse_condition(text: str) -> Condition:
-    """Read ``drop>0.02``, ``p<0.05`` or ``qr>0.05``, with ``MEASURE``, ``:RUN`` or ``MEASURE:RUN`` and a space before it.
+    """Parse ``drop>0.02``, ``p<0.05`` or ``qr>0.05``, optionally after ``MEASURE``, ``:RUN`` or ``MEASURE:RUN`` and a space.
 
     Raises :class:`UsageError` for anything else.
     """
@@ -100,16 +106,16 @@ def parse_condition(text: str) -> Condition:
         )
     value = float(match["value"])
     if what == "p" and not 0 < value < 1:
-        raise UsageError("bad-condition", f"--fail-if {text!r}: {match['value']}", "write a p between 0 and 1")
+        raise UsageError("bad-condition", f"--fail-if {text!r}: p is {match['value']}", "write a p between 0 and 1")
     if value >= 1:
-        found = f"--fail-if {text!r}: scores and shares lie between 0 and 1, so that this never fails"
-        raise UsageError("bad-condition", found, "write two points as 0.02")
+        found = f"--fail-if {text!r}: scores and shares lie between 0 and 1, so this condition never fails"
+        raise UsageError("bad-condition", found, "write two percentage points as 0.02")
     metric = parse_measure(match["metric"]).name if match["metric"] else None
     return Condition(text.strip(), what, value, metric, match["run"])  # type: ignore[arg-type]
 
 
 def no_worse(margin: float) -> Condition:
-    """Return the condition of ``--no-worse-than``. Raises :class:`UsageError` for a margin that is no drop."""
+    """Return the condition of ``--no-worse-than``. Raises :class:`UsageError` unless 0 ≤ margin < 1."""
     if not 0 <= margin < 1:
         raise UsageError("bad-condition", f"--no-worse-than {margin}", "write a drop below 1, such as 0.01")
     return Condition(f"no worse than {margin:g}", "no worse", margin)
@@ -117,24 +123,24 @@ def no_worse(margin: float) -> Condition:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a condition says of one run and measure.
+    """One condition for one run and measure.
 
     metric
-        The measure; of a share of errors with the threshold.
+        The measure; for a share of errors, with the threshold.
     drop
-        float64[T]: by turn of ``turns``, how much worse the new state is.
+        float64[T]: the drop by turn of ``turns``.
     low, high
-        The least and the greatest mean drop that grades of unjudged passages could leave; nan where nothing bounds it.
+        Bounds of the mean drop over all grades of unjudged passages; nan without bounds.
     drawn
-        float64[D, T]: the drop under grades that the hole model draws; None where there are no draws, and ``undrawn`` says why.
+        float64[D, T]: the drop under grades drawn by the hole model. If it is None, ``undrawn`` gives the reason.
     problems
-        What is wrong with the data of the case, whatever the scores.
+        Problems of the data that do not depend on the scores.
     lost
-        Turns that are gone or have lost their judgments.
+        Number of turns that are gone or have lost their judgments.
     judged
-        The judged share at the measure's cutoff before and after.
+        The judged share at the measure's cutoff, old and new.
     alike
-        No passage of any turn changed its rank, or only scores are known.
+        Whether no ranking changed. Also true if only scores are known.
     """
 
     condition: Condition
@@ -152,7 +158,7 @@ class Case:
     alike: bool = False
 
     def same(self, evidence: Evidence) -> bool:
-        """Return whether nothing differs in any turn, as far as the evidence looks."""
+        """Return whether no turn differs, by the chosen evidence."""
         if np.any(np.abs(self.drop) >= ROUNDING):
             return False
         if evidence != "expected":
@@ -160,17 +166,17 @@ class Case:
         return self.alike if self.drawn is None else not np.any(np.abs(self.drawn) >= ROUNDING)
 
     def amount(self, value: float) -> str:
-        """Return a difference as people read it: ``0.164``, or ``12.3 points`` of a share."""
+        """Return a difference for the output: ``0.164``, or ``12.3 points`` of a share."""
         points = self.condition.what in _GROWS
         return (f"{100 * value:.1f} points" if points else f"{value:.3f}").replace("-", "−")
 
     @property
     def limit(self) -> str:
-        """The condition's limit as people read it."""
+        """The condition's limit for the output."""
         return f"{100 * self.condition.limit:g} points" if self.condition.what in _GROWS else f"{self.condition.limit:g}"
 
     def moved(self, value: float) -> str:
-        """Return ``the mean drops by 0.164``."""
+        """Return the change in words, such as ``the mean drops by 0.164``."""
         errors = _GROWS.get(self.condition.what)
         subject = f"the share of {errors}" if errors else "the mean"
         if abs(value) < ROUNDING:
@@ -181,7 +187,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Decision:
-    """What is known of a case, and what follows; the fields of the table ``gate``."""
+    """The decision on a case; its fields are columns of the table ``gate``."""
 
     drop: float
     outcome: Outcome
@@ -194,7 +200,7 @@ class Decision:
 
 
 def decided(cases: Sequence[Case], evidence: Evidence, unit: Unit, seed: int) -> tuple[list[Decision], str]:
-    """Decide all cases of one call; also how: ``p adjusted by max-T over 6 cases, 20 conversations``."""
+    """Decide all cases of one call. Also return how, such as ``p adjusted by max-T over 6 cases, 20 conversations``."""
     able = [case for case in cases if not case.same(evidence) and (evidence != "expected" or case.drawn is not None)]
     if not able:
         return [_decided(case, evidence, None) for case in cases], ""
@@ -205,7 +211,11 @@ def decided(cases: Sequence[Case], evidence: Evidence, unit: Unit, seed: int) ->
 
 
 def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -> pd.DataFrame:
-    """A row for each: p, p_corrected, ci_low, ci_high, note; floor, the smallest possible p; bound: a p not above it is one."""
+    """Return a row of test results for each case.
+
+    The columns are p, p_corrected, ci_low, ci_high, note, floor (the smallest possible p) and bound (a p of at most this value
+    is an upper bound).
+    """
     filled = evidence == "expected"
     values = [case.drop[None] if case.drawn is None or not filled else case.drawn for case in cases]
     sums = at.sums(values)
@@ -214,7 +224,7 @@ def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -
     shifted[np.abs(shifted) < ROUNDING] = 0.0
     count = _PATTERNS if sums.shape[1] > 1 else DRAWS
     subsets = Subsets(at.units.count, seed, count)
-    # the mixture of the draws' distributions, as completed_intervals has it: its tail is the mean of theirs
+    # the p-value under the mixture of the draws, as in completed_intervals, is the mean of the draws' p-values
     raw = np.mean([_tails(shifted[:, draw], subsets) for draw in range(sums.shape[1])], axis=0)
     family = np.mean([max_t(shifted[:, draw], seed, one_sided=True, draws=count) for draw in range(sums.shape[1])], axis=0)
     if filled:
@@ -232,18 +242,21 @@ def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -
 
 
 def _tails(sums: Floats, subsets: Subsets) -> Floats:
-    """The share of sign patterns whose total is at least the observed one, float64[M]: those that flip a sum of at most 0."""
+    """Return the share of sign patterns whose total is at least the observed one, float64[M].
+
+    These are the patterns whose flipped part sums to at most 0.
+    """
     (flipped,) = subsets.sums(sums)
     rounding = 1e-12 * np.abs(sums).sum(axis=1, keepdims=True)
     return np.asarray((1 + (flipped <= rounding).sum(axis=1)) / subsets.total)
 
 
 def _decided(case: Case, evidence: Evidence, test: Any) -> Decision:
-    """The decision on a case; ``test``: its row of :func:`_tested`, None where nothing was tested."""
+    """Return the decision on a case. ``test`` is its row of :func:`_tested`, or None if it was not tested."""
     drop, problems = float(case.drop.mean()), "; ".join(case.problems)
     if test is None:
         outcome: Outcome = "cannot tell"
-        if not case.same(evidence):  # the hole model has nothing to say
+        if not case.same(evidence):  # the hole model has no draws
             return Decision(drop, outcome, "; ".join(filter(None, [case.undrawn, problems])))
         reason = problems
         if not problems:
@@ -256,7 +269,7 @@ def _decided(case: Case, evidence: Evidence, test: Any) -> Decision:
 
 
 def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: float) -> tuple[Any, ...]:
-    """The outcome of a case that was tested, and the parts of the reason."""
+    """Return the outcome of a tested case and the parts of its reason."""
     condition, p = case.condition, float(test.p_corrected)
     moved = case.moved(drop) + ("" if math.isnan(expected) else f" ({case.amount(expected)} expected by the hole model)")
     adjusted = f"(adjusted {p_text(p, test.bound)})"
@@ -266,9 +279,9 @@ def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: fl
         if evidence != "bounds":
             return "failed", significant
         if case.low > condition.limit:
-            return "failed", f"{significant}, and at least by {case.amount(case.low)} whatever grades unjudged passages get"
+            return "failed", f"{significant}, and at least by {case.amount(case.low)} for any grades of unjudged passages"
         if math.isnan(case.low):
-            return "cannot tell", significant, "nothing is known of what unjudged passages could change"
+            return "cannot tell", significant, NO_BOUNDS
         return "cannot tell", significant, f"grades of unjudged passages could reduce this to {case.amount(case.low)}"
     if max(drop, -math.inf if math.isnan(expected) else expected) > condition.limit + ROUNDING:
         reached = condition.value if condition.what == "p" else 0.05
@@ -291,24 +304,24 @@ def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: fl
 
 
 def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:
-    """Decide a case without a problem in which no score differs: other passages may have taken the place of those before."""
+    """Decide a case without problems in which no score differs, although passages may have changed."""
     if case.alike:
         return "passed", "no turn differs"
-    said = "no score differs, but rankings do"
+    known = "no score differs, but rankings do"
     if case.condition.what != "no worse" or evidence == "expected":  # all draws agree that nothing differs
-        return "passed", said
+        return "passed", known
     if case.high <= (case.condition.limit if evidence == "bounds" else 0.0) + ROUNDING:
-        return "passed", f"{said}; no grades of unjudged passages can cause a drop larger than {case.limit}"
+        return "passed", f"{known}; no grades of unjudged passages can cause a drop larger than {case.limit}"
     if evidence == "test":
-        return "cannot tell", f"no interval: {said}"
-    undone = "nothing is known of what unjudged passages could change"
+        return "cannot tell", f"no interval: {known}"
+    doubt = NO_BOUNDS
     if not math.isnan(case.high):
-        undone = f"grades of unjudged passages could cause a drop of {case.amount(case.high)}"
-    return "cannot tell", f"{said}; {undone}"
+        doubt = f"grades of unjudged passages could cause a drop of {case.amount(case.high)}"
+    return "cannot tell", f"{known}; {doubt}"
 
 
 def measure_label(name: str) -> str:
-    """Return a case's ``metric`` as people read it: ``NDCG@3 ≥ 0.5``."""
+    """Return a case's ``metric`` for the output: ``NDCG@3 ≥ 0.5``."""
     metric, _, threshold = name.partition(" ")
     if not metric:
         return ""
@@ -316,5 +329,5 @@ def measure_label(name: str) -> str:
 
 
 def subject(row: Any) -> str:
-    """Return what a row of the table is about: ``qr, NDCG@3``."""
+    """Return run and measure of a row of the table: ``qr, NDCG@3``."""
     return ", ".join(filter(None, [row.run, measure_label(row.metric)])) or "all runs"

@@ -1,4 +1,4 @@
-"""The outcome of a gate for machines: JSON, JUnit, and the annotations of GitHub Actions."""
+"""Outcome of a gate for machines: JSON, JUnit and annotations of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -37,23 +37,24 @@ def rendered(path: str, result: Comparison, inputs: Sequence[Mapping[str, Any]],
 def junit(result: Comparison, code: ExitCode) -> str:
     """Return the gate as JUnit XML, one test case for each row.
 
-    What cannot be told is an error, or skipped where the command ends with exit code 0, so that both say the same.
+    "Cannot tell" becomes an error, or is skipped if the command ends with exit code 0, so that report and exit code agree.
     """
-    untold = "skipped" if code == ExitCode.DONE else "error"
+    undecided = "skipped" if code == ExitCode.DONE else "error"
     rows = list(result.gate.itertuples())
     counts = {outcome: str(sum(row.outcome == outcome for row in rows)) for outcome in ("failed", "cannot tell")}
-    known = counts["cannot tell"]
+    open_cases = counts["cannot tell"]
     root = ElementTree.Element("testsuites", name="robustcs compare")
     suite = ElementTree.SubElement(
         root, "testsuite", name=visible(f"{result.old_name} to {result.new_name}"), tests=str(len(rows)),
-        failures=counts["failed"], errors=known if untold == "error" else "0", skipped=known if untold == "skipped" else "0",
+        failures=counts["failed"], errors=open_cases if undecided == "error" else "0",
+        skipped=open_cases if undecided == "skipped" else "0",
     )  # fmt: skip
     for row in rows:
         case = ElementTree.SubElement(
             suite, "testcase", classname=visible(f"robustcs compare: {row.condition}"), name=visible(subject(row)), time="0"
         )
         if row.outcome != "passed":
-            element = ElementTree.SubElement(case, "failure" if row.outcome == "failed" else untold)
+            element = ElementTree.SubElement(case, "failure" if row.outcome == "failed" else undecided)
             element.set("message", visible(f"{row.outcome}: {row.reason}"))
             if element.tag != "skipped":
                 element.set("type", row.outcome)
@@ -71,7 +72,7 @@ def told(result: Comparison) -> list[str]:
 
 
 def github_lines(result: Comparison) -> list[str]:
-    """Return the same as workflow commands of GitHub Actions, which shows them beside the run."""
+    """Return the same lines as workflow commands, which GitHub Actions shows as annotations."""
     found = []
     for row in _open(result):
         title = _escaped(f"robustcs compare: {row.condition}").replace(":", "%3A").replace(",", "%2C")
@@ -90,6 +91,6 @@ def _escaped(text: str) -> str:
 
 
 def summary(result: Comparison) -> str:
-    """Return ``gate: failed (1 failed, 2 cannot tell, 3 passed)``."""
+    """Return the outcome in one line, such as ``gate: failed (1 failed, 2 cannot tell, 3 passed)``."""
     counts = [(int((result.gate["outcome"] == outcome).sum()), outcome) for outcome in ("failed", "cannot tell", "passed")]
     return f"gate: {result.outcome} ({', '.join(f'{number} {outcome}' for number, outcome in counts if number)})"

@@ -1,4 +1,4 @@
-"""The comparison as a page whose turns open as cards, old beside new."""
+"""HTML page of a comparison; every changed turn opens as a card with old and new."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LENGTH = 300
 
 
 def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
-    """The HTML of a comparison; ``inputs`` are named at its end."""
+    """Return the HTML page of a comparison; it lists ``inputs`` at its end."""
     files = tuple((str(entry["role"]), f"{os.path.basename(entry['path'])} · {entry['rows']} rows") for entry in inputs)
     evaluated = result.evaluated
     title = f"From {result.old_name} to {result.new_name}"
@@ -32,7 +32,7 @@ def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _turns(result: Comparison) -> dict[str, Any]:
-    """Every turn that changed, as :mod:`robustcs.reporting.turns` has it: of each run the old and the new state."""
+    """Return every changed turn in the form of :mod:`robustcs.reporting.turns`, with each run in its old and new state."""
     frame = result.turns
     runs = list(dict.fromkeys(frame["run"]))
     metrics = list(dict.fromkeys(frame["metric"]))

@@ -1,4 +1,4 @@
-"""What changed, run by run; then which conclusions flipped, the turns that crossed a threshold, the inputs, and the gate."""
+"""Tables of a comparison: the gate, changes by run, flipped conclusions, turns that crossed a threshold, and inputs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from robustcs.studies.compare.changes import ROUNDING
 from robustcs.studies.compare.gate import ALPHA, OUTCOMES, measure_label, subject
 from robustcs.wording import counted, first_of, some_of
 
-#: Turns that are shown with their texts.
+#: Turns printed with their texts.
 SHOWN = 5
-#: Reasons that stand below the gate.
+#: Reasons printed below the gate.
 REASONS = 10
 
 
 def show(result: Comparison) -> tuple[Block, ...]:
-    """The tables for people; of the turns those that crossed a threshold, the largest changes first."""
+    """Return the printed tables; of the turns only those that crossed a threshold, largest changes first."""
     frame = result.measures
     changed = set(zip(result.turns["run"], result.turns["metric"], strict=True))
     moved = frame[[(row.run, row.metric) in changed for row in frame.itertuples()]]
@@ -28,7 +28,7 @@ def show(result: Comparison) -> tuple[Block, ...]:
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
-        blocks.append(Paragraph(f"From {result.old_name} to {result.new_name} no score changed."))
+        blocks.append(Paragraph(f"No score changed from {result.old_name} to {result.new_name}."))
     blocks.append(_conclusions(result))
     if len(moved):
         blocks.append(_reasons(result))
@@ -44,9 +44,9 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
     unit = result.evaluated.unit
     still = sorted(set(result.measures["run"]) - set(moved["run"]))
     note = (
-        f"Change: new minus old, with the interval of this comparison alone for other {unit}s of this kind; p by flipping the"
-        f" signs of whole {unit}s, adjusted by max-T over the runs of a measure."
-        + (f" Without any change: {some_of(still)}." if still else "")
+        f"Change: new minus old. 95% CI: two-sided sign-flip test, clustered by {unit}, one comparison at a time. p adj.: max-T"
+        " over the runs of a measure."
+        + (f" No change: {some_of(still)}." if still else "")
         + noted((f"{row.run}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
     )
     columns: list[Shown] = ["run", "metric", "old", *(["rescored"] if rescored else []), "new", "change", "p_corrected"]
@@ -54,15 +54,21 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
 
 
 def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
-    """How far the changes can lie, where unjudged passages leave any room."""
+    """Return the bounds of the changes that unjudged passages could affect."""
     open_ = moved[(moved["high"] - moved["low"]) > ROUNDING]
     if not len(open_):
         return []
-    note = "The change under the new judgments, whatever grades the unjudged passages of "
-    again = moved["rescored"].notna().any()
-    note += "the two runs get." if again else "either run get, each run on its own: they could not be scored together."
+    note = "Lowest and highest change that any grades of the unjudged passages could give"
+    if moved["rescored"].notna().any():
+        note += ", under the new judgments."
+    else:
+        note += ". Each run is bounded separately, because old and new runs cannot be scored together."
     columns: list[Shown] = ["run", "metric", "low", "high"]
-    return [result_table(result, "measures", "How far the changes can lie", columns, note, rows=open_, slug="bounds")]
+    return [
+        result_table(
+            result, "measures", "How much could unjudged passages move the changes?", columns, note, rows=open_, slug="bounds"
+        )
+    ]
 
 
 def _changed_inputs(result: Comparison) -> Table | Paragraph:
@@ -75,7 +81,7 @@ def _changed_inputs(result: Comparison) -> Table | Paragraph:
 
 
 def _gate(result: Comparison) -> Table:
-    """The cases that did not pass, the worst first, or all where all passed; and why."""
+    """Return the cases that did not pass, worst first, or all cases if all passed, with reasons."""
     frame = result.gate
     rows = frame[frame["outcome"] != "passed"] if result.outcome != "passed" else frame
     rows = rows.sort_values("outcome", key=lambda column: column.map(OUTCOMES.index), kind="stable")
@@ -100,26 +106,26 @@ def _conclusions(result: Comparison) -> Block:
     flipped = result.conclusions[result.conclusions["flipped"].astype(bool)]
     total = len(result.conclusions)
     if not total:
-        return Paragraph("Fewer than two systems are in both states: no pair of systems is compared.")
+        return Paragraph("Fewer than two systems are in both states, so no pair of systems is compared.")
     level = f"p ≤ {ALPHA:g}, adjusted by max-T over the pairs of a measure"
     if not len(flipped):
         same = "conclusion about 1 pair of systems is" if total == 1 else f"conclusions about {total:,} pairs of systems are"
-        return Paragraph(f"The {same} the same as before ({level}).")
-    note = f"{len(flipped)} of {counted(total, 'pair')}; {level}. No significant difference does not mean equal."
+        return Paragraph(f"The {same} unchanged ({level}).")
+    note = f"{len(flipped)} of {counted(total, 'pair')} flipped ({level}). No significant difference does not mean equal."
     return result_table(
         result, "conclusions", "Conclusions that flipped", ["metric", "first", "second", "old", "new"], note, rows=flipped
     )
 
 
 def _crossed(turns: pd.DataFrame) -> list[pd.DataFrame]:
-    """Turns of a run with a measure that crossed a threshold, the largest change first; one frame each."""
+    """Return the turns of each run that crossed a threshold, one frame each, largest change first."""
     crossed = turns[turns["crossed"] != ""]
     parts = [part for _, part in crossed.groupby(["run", "turn"], sort=False)]
     return sorted(parts, key=lambda part: -float(part["change"].abs().sum()))
 
 
 def _reasons(result: Comparison) -> Table:
-    """By run, measure and reason: turns that changed, and those that crossed a threshold up and down."""
+    """Return changed turns by run, measure and reason, with those that crossed a threshold up and down."""
     turns = result.turns.merge(result.measures[["run", "metric", "turns"]])
     turns["change"] /= turns["turns"]
     marks = {"up": "+", "down": "−"}
@@ -130,12 +136,12 @@ def _reasons(result: Comparison) -> Table:
         "run", "metric", "why", count("turns"), count("up", header="now correct"), count("down", header="no longer"),
         difference("change", header="change of the mean").rounded(3),
     ]  # fmt: skip
-    note = "Now correct, no longer: turns that crossed at least one threshold in that direction."
+    note = "Now correct and no longer correct: turns that crossed at least one threshold in that direction."
     return result_table(result, "turns", "Why scores changed", columns, note, rows=rows, slug="reasons")
 
 
 def crossed_words(crossed: str) -> str:
-    """``+>0 −=1`` → ``now > 0, no longer = 1``."""
+    """Return crossed thresholds in words: ``+>0 −=1`` becomes ``now > 0, no longer = 1``."""
     found = [(mark[0], threshold_label(mark[1:])) for mark in crossed.split()]
     parts = [(word, ", ".join(label for sign, label in found if sign == of)) for of, word in (("+", "now"), ("−", "no longer"))]
     return ", ".join(f"{word} {labels}" for word, labels in parts if labels)
@@ -151,7 +157,7 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
             for row in rows
         ]
         fields = [("Scores", "; ".join(scores)), ("What changed", ", ".join(dict.fromkeys(row.why for row in rows)))]
-        # None, or NaN where other runs have texts
+        # None, or NaN if only other runs have texts
         old, new = (text if isinstance(text, str) else "" for text in (first.old_text, first.new_text))
         texts = [("Text", new)] if old == new else [("Old text", old), ("New text", new)]
         fields += [(name, value) for name, value in texts if value]

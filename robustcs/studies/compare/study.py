@@ -1,4 +1,4 @@
-"""Two states, from projects on disk or from the reports that kept them, and their comparison."""
+"""The command ``robustcs compare``: read two states from projects or reports, and compare them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from robustcs.studies.compare.gate import Evidence, no_worse, parse_condition
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SEED, UNIT, Call, command
 
-#: A project, its file or its folder, or the folder of a report.
+#: A project, its file or folder, or the folder of a report.
 Side = Project | str | Path
 
 
@@ -53,20 +53,20 @@ def ask(
     no_worse_than: Annotated[float, Opt("D")] | None = None,
     evidence: Literal["test", "expected", "bounds"] = "test",
     allow_missing: int = 0,
-    tops: bool = False,  # keep the best passages of the runs that changed, for a page
+    tops: bool = False,  # add the best passages of changed runs, for the page
 ) -> Comparison:
-    """Compare two states of a project, and decide whether the change may pass.
+    """Show what changed between two states of a project, and decide whether the change may be merged.
 
-    OLD and NEW are projects (their folder or their robustcs.toml) or folders of reports, which keep what is needed.
+    OLD and NEW are projects (a folder or a robustcs.toml) or report folders.
 
-    --fail-if makes this a gate for continuous integration. Conditions: 'drop>0.02' (a mean score drops by more than 0.02),
-    'p<0.05' (it drops, with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or
-    with a QA error, grows by more than 0.05). Put MEASURE, :RUN or MEASURE:RUN and a space in front to restrict a condition.
+    --fail-if adds a gate for continuous integration. Conditions: 'drop>0.02' (a mean score drops by more than 0.02), 'p<0.05'
+    (it drops with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or with a QA
+    error, grows by more than 0.05). To restrict a condition, put MEASURE, :RUN or MEASURE:RUN and a space in front.
 
     The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
     drop is larger but not significantly, if a run, turns or judgments are gone, if a condition matches nothing, or if the
-    judged share of a run fell by more than 5 points. Otherwise it passes (exit code 0). Tests are one-sided, take the
-    conversation as unit, and are adjusted by max-T over all cases of the call.
+    judged share of a run fell by more than 5 points. Otherwise it passes (exit code 0). Tests are one-sided, use the
+    conversation as sampling unit, and are adjusted by max-T over all cases of the call.
 
     fail_if
         Condition that fails the gate; repeatable.
@@ -75,13 +75,13 @@ def ask(
         Pass only if the 95% CI of every mean drop excludes a drop larger than D (non-inferiority).
 
     evidence
-        What a drop is tested on: the available judgments (test, default), unjudged passages filled in by the hole model
-        (expected), or the available judgments and the bounds for unjudged passages (bounds).
+        Evidence for a drop: the available judgments (test, default), unjudged passages filled in by the hole model (expected),
+        or the available judgments and the bounds for unjudged passages (bounds).
 
     allow_missing
-        Turns that each run may lose before the gate cannot tell (default: 0).
+        Number of turns that each run may lose; if it loses more, the gate cannot tell (default: 0).
 
-    Raises :class:`UsageError` for a condition that cannot be read, and, without a gate, where the two have nothing in common.
+    Raises :class:`UsageError` for an invalid condition and, without a gate, if the states have no run or measure in common.
 
     Examples:
       robustcs compare before after
@@ -106,14 +106,14 @@ def ask(
     if not conditions and not first.systems.keys() & second.systems.keys():
         raise UsageError(
             "nothing-in-common",
-            f"no system of {first.name} ({', '.join(first.systems)}) has a name of {second.name} ({', '.join(second.systems)})",
-            "give the same system the same name in both",
+            f"{first.name} ({', '.join(first.systems)}) and {second.name} ({', '.join(second.systems)}) share no system name",
+            "give the same system the same name in both states",
         )
     if not conditions and not metrics[0] & metrics[1]:
-        raise UsageError("nothing-in-common", "the two have no measure in common", "name one with --metric")
+        raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
     policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING}, unit=workspace.project.policy.unit)
     basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
-    notes = () if first.policy == second.policy else (f"the policy changed; the old one: {first.policy['line']}",)
+    notes = () if first.policy == second.policy else (f"the policy changed; old policy: {first.policy['line']}",)
     evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
@@ -136,7 +136,7 @@ def _called(given: Side, state: State) -> str:
 
 @dataclass(frozen=True)
 class _Opened:
-    """A side: its state, what was read for it (path, role, rows), and its workspace and runs where they are at hand."""
+    """A side: its state, the files read for it (path, role, rows), and its workspace and runs if available."""
 
     state: State
     read: Sequence[tuple[str, str, int]]
@@ -152,7 +152,7 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
         project_file = path / CONFIG_NAME if path.is_dir() else path
         if (path.is_dir() and not project_file.is_file()) or path.name == STATE:
             if not kept.is_file():
-                advice = f"name a folder with {CONFIG_NAME}, its file, or the folder of a report"
+                advice = f"name a folder with {CONFIG_NAME}, this file, or a report folder"
                 raise UsageError("no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice)
             state = read_state(kept)
             return _Opened(_asked(state, asked), [(str(kept), "state", len(state.systems))])
@@ -169,7 +169,7 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
 
 
 def _asked(state: State, asked: Project) -> State:
-    """The state with the measures and thresholds that were asked for."""
+    """Return the state with the requested measures and thresholds."""
     names = [measure.name for measure in asked.metrics]
     systems = {
         name: replace(system, scores={metric: system.scores[metric] for metric in names if metric in system.scores})
@@ -181,7 +181,7 @@ def _asked(state: State, asked: Project) -> State:
 
 
 def _rescored(old: _Opened, new: _Opened) -> dict[str, Rescored]:
-    """The old runs under the new judgments: read anew, or as a report kept them, as far as the measures look there."""
+    """Return the old runs under the new judgments, read from their files or from the passages that a report kept."""
     if new.workspace is None or not new.runs:
         return {}
     project, qrels = new.workspace.project, new.workspace.qrels
@@ -205,13 +205,13 @@ def _rescored(old: _Opened, new: _Opened) -> dict[str, Rescored]:
             again = judged_runs(new.workspace.of(project), earlier)[1]
     highest = max(int(qrels.grades.max()), 0)
     return {
-        name: _beside(run, new.runs[name], measures, project.policy, highest, below.get(name, {}))
+        name: _pair_scores(run, new.runs[name], measures, project.policy, highest, below.get(name, {}))
         for name, run in again.items()
         if name in new.runs
     }
 
 
-def _beside(
+def _pair_scores(
     old: JudgedRun,
     new: JudgedRun,
     measures: Sequence[Measure],
@@ -219,10 +219,10 @@ def _beside(
     highest: int,
     below: Mapping[str, int],
 ) -> Rescored:
-    """Two runs under the same judgments, on the turns of both.
+    """Return the scores of two runs under the same judgments, on their common turns.
 
     below
-        Turn → unjudged passages of the old run that are not known by name; they may be others than those of the new run.
+        Turn → number of unjudged passages of the old run without known ids. They may differ from those of the new run.
     """
     common = set(old.matrix.turns) & set(new.matrix.turns)
     first, second = (only_turns(run, np.array([turn in common for turn in run.matrix.turns])) for run in (new, old))
@@ -245,10 +245,10 @@ def _beside(
 
 
 def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
-    """All runs of the new state, and those of the old one that differ, under drawn grades; or why there are none."""
+    """Return all new runs and the old runs that differ, under drawn grades, or the reason why there are none."""
     for when, side in (("old", old), ("new", new)):
         if side.workspace is None:
-            return f"the {when} state is a report, which does not keep what the hole model needs: name its project instead"
+            return f"the {when} state is a report, which lacks the data for the hole model; name its project instead"
     assert old.workspace is not None and new.workspace is not None
     project, kept = new.workspace.project, (old.state.systems, new.state.systems)
     if warnings := selection_warnings(project):
@@ -276,7 +276,7 @@ def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
 
 
 def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:
-    """The best passages of these runs in both states, as far as they are at hand or kept."""
+    """Return the best passages of these runs in both states, as far as they are known."""
     found: dict[str, Top] = {}
     for when, side in zip(("old", "new"), sides, strict=True):
         if side.workspace is not None:
@@ -291,7 +291,7 @@ def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:
 
 
 def _passages(sides: Sequence[_Opened], tops: Mapping[str, Top]) -> dict[str, str]:
-    """The texts of these passages, from the collections of either state."""
+    """Return the texts of these passages from the collections of both states."""
     wanted = {document for top in tops.values() for best in top.values() for document, _ in best}
     found: dict[str, str] = {}
     for side in sides:
@@ -312,20 +312,20 @@ def _run(
     gate_report: File | None,
     **own: Any,
 ) -> None:
-    """Write what :func:`ask` finds, and end as the gate says.
+    """Write the result of :func:`ask`, and exit with the gate's code.
 
     evidence
-        What a drop is tested on: the available judgments (test, default), unjudged passages filled in by the hole model
-        (expected), or the available judgments and the bounds for unjudged passages (bounds).
+        Evidence for a drop: the available judgments (test, default), unjudged passages filled in by the hole model (expected),
+        or the available judgments and the bounds for unjudged passages (bounds).
 
     allow_missing
-        Turns that each run may lose before the gate cannot tell (default: 0).
+        Number of turns that each run may lose; if it loses more, the gate cannot tell (default: 0).
 
     html
-        Write a page with every turn that changed, old beside new.
+        Write an HTML page with every changed turn, old and new side by side.
 
     cannot_tell
-        Exit code of a gate that cannot tell: 0 (pass) or 1 (fail) instead of 5.
+        Exit code if the gate cannot tell: 0 (pass) or 1 (fail) instead of 5.
 
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
@@ -335,17 +335,22 @@ def _run(
     from robustcs.studies.compare.gate_report import check_suffix, github_lines, rendered, summary, told
     from robustcs.studies.compare.show import show
 
-    of_gate = {"evidence": evidence, "cannot-tell": cannot_tell, "allow-missing": allow_missing, "gate-report": gate_report}
+    of_gate = {
+        "--evidence": evidence,
+        "--set cannot-tell": cannot_tell,
+        "--set allow-missing": allow_missing,
+        "--gate-report": gate_report,
+    }
     alone = [name for name, value in of_gate.items() if value is not None]
     if alone and not fail_if and own["no_worse_than"] is None:
-        raise UsageError("no-condition", f"--{alone[0]} without a condition", "add --fail-if CONDITION or --no-worse-than D")
+        raise UsageError("no-condition", f"{alone[0]} needs a condition", "add --fail-if CONDITION or --no-worse-than D")
     workspace = call.workspace()
     if gate_report is not None:
         check_suffix(gate_report)
     own |= {name: value for name, value in (("evidence", evidence), ("allow_missing", allow_missing)) if value is not None}
     result = ask(workspace, fail_if=fail_if, tops=html is not None, **own)
-    untold = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(cannot_tell or "", ExitCode.CANNOT_TELL)
-    code = {"failed": ExitCode.GATE_FAILED, "cannot tell": untold}.get(str(result.outcome), ExitCode.DONE)
+    undecided = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(cannot_tell or "", ExitCode.CANNOT_TELL)
+    code = {"failed": ExitCode.GATE_FAILED, "cannot tell": undecided}.get(str(result.outcome), ExitCode.DONE)
     if gate_report is not None:
         write_text(gate_report, rendered(gate_report, result, workspace.inputs, code))
         call.tell(f"wrote {gate_report}")

@@ -84,7 +84,7 @@ def test_the_same_drop_cannot_be_told_where_grades_could_undo_it() -> None:
     fixed = Rescored({METRIC: numbers(old)}, {METRIC: numbers_(new - old)}, {METRIC: numbers_(new - old)})
     (row,) = compared(*states, "drop>0.02", rescored={"a": fixed}, evidence="bounds").gate.itertuples()
     assert row.outcome == "failed" and row.low == pytest.approx(float((old - new).mean())) == row.high
-    assert row.reason.endswith("and at least by 0.105 whatever grades unjudged passages get")
+    assert row.reason.endswith("and at least by 0.105 for any grades of unjudged passages")
 
 
 def numbers_(values: np.ndarray) -> dict[str, float]:
@@ -147,7 +147,7 @@ def test_a_run_without_texts_beside_one_with_texts() -> None:
 
 def test_judgments_that_could_not_be_used_again_are_told() -> None:
     first = state({"a": system({"1_1": 0.6})})
-    said = "the judgments changed, and the old runs could not be scored under the new ones"
+    said = "the judgments changed, and the old runs cannot be scored under the new ones"
     notes = compared(first, state({"a": system({"1_1": 0.2})}, "k")).evaluated.notes
     assert any(note.startswith(said) for note in notes)
     assert not any(note.startswith(said) for note in compared(first, first).evaluated.notes)
@@ -183,7 +183,7 @@ def test_turns_and_systems_of_one_state_only_are_told() -> None:
     assert result.evaluated.turns == 1
     assert result.evaluated.notes[:2] == (
         "only in the old state: gone",
-        "scored in one state only, and left out: 1_2, 1_3",
+        "turns scored in only one state are excluded: 1_2, 1_3",
     )
 
 
@@ -246,7 +246,7 @@ def test_expected_drops_are_old_minus_new() -> None:
     assert list(result.gate["expected"]) == pytest.approx([0.4, 1.0])
     assert list(result.gate["drop"]) == pytest.approx([0.1, 0.0]) and set(result.gate["outcome"]) == {"failed"}
     assert result.evaluated.notes[-2:] == (
-        "gate: one-sided paired test under grades of unjudged passages that the hole model draws, p adjusted by max-T over 2"
+        "gate: one-sided paired test, with grades of unjudged passages drawn by the hole model, p adjusted by max-T over 2"
         " cases, 10 conversations; 9 unjudged passages filled in",
         "a warning",
     )

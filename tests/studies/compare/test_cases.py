@@ -44,7 +44,7 @@ def test_a_run_that_is_gone() -> None:
         (":new drop>0.1", "only the new state has a run named new"),
         ("map p<0.05", "neither state has map"),
         ("map:both p<0.05", "neither state has map"),
-        ("qr>0.1", "shares of errors need Human and a rewriter with a common measure in both states"),
+        ("qr>0.1", "a condition on errors needs Human and a rewriter with a common measure in both states"),
     ],
 )
 def test_a_condition_that_matches_nothing(condition: str, reason: str) -> None:
@@ -262,7 +262,7 @@ def test_old_scores_that_other_judgments_change(condition: str, allowed: float) 
             new = replace(state({"a": replace(system(scores), heads=heads(210))}, "k"), policy={**old.policy, **policy})
             result = compared(old, new, condition, rescored=again(scores, 1 if policy else 0))
             assert result.outcome == outcome
-            reason = f"other judgments or another policy change the old score from 0.500 to {score:.3f}"
+            reason = f"changed judgments or policy move the old score from 0.500 to {score:.3f}"
             assert (result.gate["reason"][0] == reason) == (outcome == "cannot tell")
     added = state({"a": replace(system(ZEROS), heads=heads(210))}, "k")  # the earlier judgments all stay
     assert compared(old, added, condition, rescored=again(ZEROS, 1)).outcome == "passed"
@@ -279,7 +279,7 @@ def test_errors_that_another_policy_hides() -> None:
     (row,) = compared(
         old, replace(new, policy={**new.policy, "relevance_level": 3}), "qr>0.5", rescored=rescored
     ).gate.itertuples()
-    assert row.outcome == "cannot tell" and "change the old score of human from 1.000 to 0.000" in row.reason
+    assert row.outcome == "cannot tell" and "move the old score of human from 1.000 to 0.000" in row.reason
 
 
 def test_groups_and_formulations_that_are_gone(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_groups_and_formulations_that_are_gone(tmp_path: Path) -> None:
         (EVERY, "texts", "cannot tell", "the formulation is gone: only the old state has it"),
         (EVERY, "g", "cannot tell", "the group is gone: only the old state has it"),
         (EVERY, "h", "cannot tell", "the group has lost s"),
-        (EVERY, "k", "cannot tell", "the baseline of the group was a and is b"),
+        (EVERY, "k", "cannot tell", "the baseline of the group changed from a to b"),
     ]
     (tmp_path / "state.json").write_text(old.to_json(), "utf-8")
     kept = read_state(tmp_path / "state.json")

@@ -296,7 +296,7 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
     assert (row["outcome"], row["low"], row["judged_new"]) == ("failed", None, None)
     assert {row["why"] for row in json.loads(out)["tables"]["turns"]} == {"scores"}
     out, _ = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --evidence bounds", 5)
-    assert "nothing is known of what unjudged passages could change" in " ".join(out.split())
+    assert "the effect of unjudged passages is unknown" in " ".join(out.split())
     _, err = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --evidence expected --table inputs", 5)
     assert "cannot tell: drop>0.1: qr, NDCG@3: the hole model needs the rankings of both states, not scores alone\n" in err
 
@@ -310,7 +310,7 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>x'", 2, "--fail-if 'drop>x' cannot be read; write 'drop>0.02'"),
         ("compare robustcs.toml robustcs.toml --fail-if 'nonsense drop>0.1'", 2, "nonsense"),
         ("compare robustcs.toml robustcs.toml --no-worse-than -1", 2, "--no-worse-than -1.0; write a drop below 1"),
-        ("compare robustcs.toml robustcs.toml --set cannot-tell=pass", 2, "--cannot-tell without a condition; add --fail-if"),
+        ("compare robustcs.toml robustcs.toml --set cannot-tell=pass", 2, "--set cannot-tell needs a condition; add --fail-if"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report x.txt", 2, "name a file that ends in .json or"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report no/x.xml", 3, "no/x.xml: not written"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report topics.json", 2, "topics.json"),
