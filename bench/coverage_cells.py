@@ -141,7 +141,7 @@ def read_judgments(data: Path) -> Judgments:
     """Read the LLMJudge pairs."""
 
     def keyed(qrels: Qrels) -> dict[tuple[str, str], int]:
-        documents = qrels.documents.to_pylist()
+        documents = qrels.documents.texts()
         return {
             (qrels.turns[turn], documents[document]): grade
             for turn, document, grade in zip(

@@ -95,7 +95,7 @@ def judgments_trial(data: Path, name: str) -> tuple[int, Trial]:
     qrels = read_qrels(folder / "qrels.txt.gz")
     rankings = [rank_run(read_run(folder / file), POLICY) for file in run_files(data, name)]
     tops = [_tops(ranking) for ranking in rankings]
-    documents = qrels.documents.to_pylist()
+    documents = qrels.documents.texts()
     pairs = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
     judged = [(qrels.turns[turn], documents[document], grade) for turn, document, grade in pairs]
     third = np.random.default_rng(0).random(len(judged)) < 1 / 3
@@ -133,7 +133,7 @@ def _paired(tally: Tally, kind: str, table: Floats, sizes: Floats, drawn: np.nda
 
 
 def _tops(ranking: Ranking) -> set[tuple[str, str]]:
-    documents = ranking.documents.take(ranking.document_codes).to_pylist()
+    documents = ranking.ids.take(ranking.document_codes).texts()
     bounds = zip(ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False)
     return {(turn, documents[row]) for turn, start, end in bounds for row in range(start, min(end, start + 3))}
 
@@ -203,7 +203,7 @@ def questions_trial(data: Path) -> tuple[int, list[Trial]]:
     ranking = rank_run(run, POLICY)
     for place, topic in enumerate(ranking.turns):
         codes = ranking.document_codes[ranking.starts[place] : ranking.starts[place + 1]]
-        lists[topic] = ranking.documents.take(codes).to_pylist()
+        lists[topic] = ranking.ids.take(codes).texts()
     found = recalls(lists, {topic: topics.questions[topic] for topic in names}).T
     each = Units("topic", np.arange(len(names)), tuple(names))
     tables = [read_evaluation(folder / f"dev_{name}.eval") for name in ("worst_q", "no_q", "bm25", "best_q")]

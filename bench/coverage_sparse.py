@@ -70,7 +70,7 @@ def _differences(data: Path, name: str) -> tuple[Floats, Iterator[tuple[str, Flo
 
 def _few_judgments(name: str, rankings: Sequence[Ranking], qrels: Qrels, units: Units) -> Iterator[tuple[str, Floats]]:
     """Yield the change of every run by the judgments that only one run's top 3 contributed."""
-    documents = qrels.documents.to_pylist()
+    documents = qrels.documents.texts()
     pairs = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
     judged = [(qrels.turns[turn], documents[document], grade) for turn, document, grade in pairs]
     tops = [_tops(ranking) for ranking in rankings]

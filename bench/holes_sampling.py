@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
-import pyarrow as pa  # noqa: E402
 
 from bench.holes import COLLECTIONS, MEASURES, PAGE, POLICY, hidden, truth  # noqa: E402
 from bench.pages import put  # noqa: E402
@@ -33,6 +32,7 @@ from robustcs.evaluation.hole_expectation import EXPECTED, fill_holes  # noqa: E
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED  # noqa: E402
 from robustcs.evaluation.run_pool import Grades, RunPool  # noqa: E402
 from robustcs.evaluation.state import RunSources  # noqa: E402
+from robustcs.inputs.ids import Ids  # noqa: E402
 from robustcs.statistics.sign_flip import paired_tests  # noqa: E402
 from robustcs.statistics.units import units_of  # noqa: E402
 
@@ -63,9 +63,9 @@ def resampled(pool: RunPool, grades: Grades, chosen: np.ndarray, codes: np.ndarr
         for run, matrix in enumerate(pool.places):
             places[run].append(number[matrix[rows]])
         count += len(pairs)
-    names = pool.documents.to_pylist()
+    names = pool.documents.texts()
     used = np.unique(np.concatenate(pair_documents), return_inverse=True)
-    documents = pa.array([f"{names[code % len(names)]} {code // len(names)}" for code in used[0]])
+    documents = Ids.of(f"{names[code % len(names)]} {code // len(names)}" for code in used[0])
     made = replace(
         pool, turns=tuple(turns), pair_turns=np.concatenate(pair_turns), pair_documents=used[1], documents=documents,
         places=tuple(np.concatenate(rows) for rows in places),

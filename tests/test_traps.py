@@ -35,7 +35,7 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 def ranked(run: Run, policy: EvaluationPolicy | None = None) -> dict[str, list[str]]:
     ranking: Ranking = rank_run(run, policy or EvaluationPolicy())
-    documents = ranking.documents.take(np.asarray(ranking.document_codes)).to_pylist()
+    documents = ranking.ids.take(ranking.document_codes).texts()
     return {turn: documents[ranking.starts[i] : ranking.starts[i + 1]] for i, turn in enumerate(ranking.turns)}
 
 

@@ -62,7 +62,7 @@ def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
     """
     keys = -run.scores if policy.order == "score" or run.ranks is None else run.ranks
     rows: dict[str, list[tuple[float, str]]] = {}
-    for turn, key, question in zip(run.turn_codes.tolist(), keys.tolist(), run.documents.to_pylist(), strict=True):
+    for turn, key, question in zip(run.turn_codes.tolist(), keys.tolist(), run.ids.texts(), strict=True):
         rows.setdefault(run.turns[turn], []).append((key, question))
     lists: dict[str, list[str]] = {}
     tied = repeated = 0

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
-from robustcs.inputs.ids import as_arrow, as_numpy
 from robustcs.statistics import Codes, Floats, quotient
 
 #: Ranks below this one tell no more; a run that lacks the passage counts as having it here.
@@ -151,8 +149,7 @@ def _members(groups: Codes) -> Floats:
 def _in_order(pool: RunPool, pairs: Codes) -> Codes:
     """``pairs`` by turn and document id, whatever the order in which the pool met them."""
     documents, codes = np.unique(pool.pair_documents[pairs], return_inverse=True)
-    place = np.empty(len(documents), dtype=np.int64)
-    place[as_numpy(pc.sort_indices(pool.documents.take(as_arrow(documents.astype(np.int32)))))] = np.arange(len(documents))
+    place = pool.documents.take(documents).places()
     return pairs[np.lexsort((place[codes], pool.pair_turns[pairs]))]
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.ranking import Ranking
@@ -64,13 +63,13 @@ class JudgedRun:
     ranks
         How deep the ids of unjudged passages are known, for pairs of runs.
     unjudged
-        Arrow strings: these ids, in the order of ``np.nonzero(top.grades == UNJUDGED)``.
+        These ids, in the order of ``np.nonzero(top.grades == UNJUDGED)``.
     """
 
     matrix: GradeMatrix
     holes: tuple[tuple[str, str], ...]
     ranks: int
-    unjudged: pa.StringArray
+    unjudged: Ids
 
     @property
     def name(self) -> str:
@@ -95,10 +94,10 @@ def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = N
     starts = np.array([start_of.get(turn, 0) for turn in matrix.turns], dtype=np.int64)
     codes = ranking.document_codes[starts[rows] + places]
     pieces = np.split(codes, range(_PASSAGES, len(codes), _PASSAGES))
-    unjudged = Ids.joined([ranking.ids.take(piece) for piece in pieces]).arrow
+    unjudged = Ids.joined([ranking.ids.take(piece) for piece in pieces])
     top = places < depth
     turns = [matrix.turns[row] for row in rows[top]]
-    return JudgedRun(matrix, tuple(zip(turns, unjudged.filter(pa.array(top)).to_pylist(), strict=True)), known, unjudged)
+    return JudgedRun(matrix, tuple(zip(turns, unjudged.take(top).texts(), strict=True)), known, unjudged)
 
 
 def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
@@ -111,7 +110,7 @@ def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
         retrieved=matrix.retrieved[kept], missing=matrix.missing[kept],
     )  # fmt: skip
     rows, _ = np.nonzero(run.top.grades == UNJUDGED)
-    unjudged = run.unjudged.filter(pa.array(kept[rows]))
+    unjudged = run.unjudged.take(kept[rows])
     return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged)
 
 
@@ -120,7 +119,9 @@ def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
     rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
     for begin, end in _cuts(rows, len(runs[0].matrix.turns), _AT_ONCE):
         yield [
-            replace(run, matrix=run.matrix.take(slice(begin, end)), holes=(), unjudged=run.unjudged[_part(some, begin, end)])
+            replace(
+                run, matrix=run.matrix.take(slice(begin, end)), holes=(), unjudged=run.unjudged.take(_part(some, begin, end))
+            )
             for run, some in zip(runs, rows, strict=True)
         ]  # fmt: skip
 
@@ -153,7 +154,7 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
     # some turns at a time, since their ids fit the processor's cache
     for begin, end in _cuts(rows, len(runs[0].matrix.turns), _PASSAGES):
         parts = [_part(some, begin, end) for some in rows]
-        ids = Ids.joined([Ids.from_arrow(run.unjudged[part]) for run, part in zip(runs, parts, strict=True)])
+        ids = Ids.joined([run.unjudged.take(part) for run, part in zip(runs, parts, strict=True)])
         found = _numbered(np.concatenate([some[part] for some, part in zip(rows, parts, strict=True)]) - begin, ids)
         place = 0
         for own, part in zip(numbers, parts, strict=True):
@@ -288,7 +289,7 @@ def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
     """(turn, passage) → grade; of several files the earlier wins."""
     grades: dict[tuple[str, str], int] = {}
     for qrels in reversed(files):
-        documents = qrels.documents.to_pylist()
+        documents = qrels.documents.texts()
         triples = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
         grades |= {(qrels.turns[turn], documents[document]): grade for turn, document, grade in triples}
     return grades

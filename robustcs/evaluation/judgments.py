@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, input_error
 from robustcs.evaluation.holes import Grades, JudgedRun
@@ -18,7 +16,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import Grades as PoolGrades
 from robustcs.evaluation.run_pool import RunPool
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.ids import Ids, as_arrow, as_numpy
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.labels import Labels
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels
@@ -94,7 +92,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
     """
     files = [old, *new]
     turns = list(dict.fromkeys(turn for file in files for turn in file.turns))
-    documents = pc.unique(pa.chunked_array([file.documents for file in files]))
+    documents = Ids.joined([file.documents for file in files]).encoded()[0]
     keys, grades = _keys(files, turns, documents), np.concatenate([file.grades for file in files])
     sources = np.repeat(np.arange(len(files)), [len(file) for file in files])
 
@@ -117,7 +115,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
             if rule == "replace" or (rule == "max" and grade > old_grade):
                 kept, holder = grade, source
             found = Conflict(
-                turns[turn], documents[document].as_py(), old_grade, grade, kept, files[old_holder].name, files[source].name
+                turns[turn], documents[document], old_grade, grade, kept, files[old_holder].name, files[source].name
             )
             conflicts.append((source, found))
         standing[pair], holders[pair] = kept, holder
@@ -128,7 +126,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
         name="merged judgments",
         turns=tuple(turns),
         turn_codes=turn_codes.astype(np.int32),
-        ids=Ids.from_arrow(documents).take(document_codes),
+        ids=documents.take(document_codes),
         grades=standing,
         notes=tuple(note for file in files for note in file.notes),
     )
@@ -145,13 +143,13 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
     return Merge(merged, names, holders.astype(np.int16), tuple(conflict for _, conflict in conflicts), tuple(joined))
 
 
-def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: pa.StringArray) -> npt.NDArray[np.int64]:
+def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: Ids) -> npt.NDArray[np.int64]:
     """One number per judgment, file after file: the same for the same (turn, document) pair."""
     place = {turn: number for number, turn in enumerate(turns)}
     parts = []
     for file in files:
         turn_of = np.array([place[turn] for turn in file.turns], dtype=np.int64)
-        document_of = as_numpy(pc.index_in(file.documents, value_set=documents)).astype(np.int64)
+        document_of = file.documents.codes_in(documents)
         parts.append(turn_of[file.turn_codes] * len(documents) + document_of[file.document_codes])
     return np.concatenate(parts)
 
@@ -159,13 +157,10 @@ def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: pa.StringArra
 def qrels_text(qrels: Qrels) -> str:
     """The judgments in TREC form (``turn 0 document grade``), by turn in natural order, then by document id."""
     in_order = sorted(range(len(qrels.turns)), key=lambda code: turn_sort_key(qrels.turns[code]))
-    rank = np.empty(len(in_order), dtype=np.int32)
+    rank = np.empty(len(in_order), dtype=np.int64)
     rank[in_order] = np.arange(len(in_order))
-    documents = qrels.documents.take(as_arrow(qrels.document_codes))
-    table = pa.table({"turn": as_arrow(rank[qrels.turn_codes]), "document": documents})
-    order = pc.sort_indices(table, sort_keys=[("turn", "ascending"), ("document", "ascending")])
-    rows = as_numpy(order)
-    lines = zip(qrels.turn_codes[rows], documents.take(order).to_pylist(), qrels.grades[rows], strict=True)
+    rows = np.lexsort((qrels.ids.places(), rank[qrels.turn_codes]))
+    lines = zip(qrels.turn_codes[rows], qrels.ids.take(rows).texts(), qrels.grades[rows], strict=True)
     return "".join(f"{qrels.turns[turn]} 0 {document} {grade}\n" for turn, document, grade in lines)
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from robustcs.inputs.ids import Ids, first_of_pairs
+from robustcs.inputs.ids import Ids, document_ids, first_of_pairs
 from robustcs.inputs.runs import Run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Rows searched for repeated documents at a time: their ids fit the processor's cache, those of a long run do not.
 _ROWS = 16_384
@@ -47,11 +44,6 @@ class Ranking:
     repeated: int
     notes: tuple[str, ...]
 
-    @property
-    def documents(self) -> pa.StringArray:
-        """Arrow strings."""
-        return self.ids.arrow
-
 
 def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     """Order a run by the policy: score descending (float32), equal scores by document id descending, as trec_eval does.
@@ -61,9 +53,7 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     passage of a document counts. Order by rank needs a run that was read with its rank column.
     """
     if policy.documents:
-        from robustcs.inputs.turns import document_ids  # Arrow takes longer to import than a run to read
-
-        run = replace(run, ids=Ids.from_arrow(document_ids(run.documents)))
+        run = replace(run, ids=document_ids(run.ids))
     turns = run.turn_codes
     if policy.order == "rank":
         assert run.ranks is not None, "read the run with ranks=True"

@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, first_ids
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.ids import as_arrow, as_numpy
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
@@ -42,7 +40,7 @@ class RunPool:
     pair_turns
         int64[N], the row of each pair's turn. Pairs stand in order of first appearance: qrels, then run after run.
     documents
-        Arrow strings; ``pair_documents`` (int64[N]) indexes them.
+        Their ids; ``pair_documents`` (int64[N]) indexes them.
     places
         Per run int32[T, D]: the pair at each rank, N where nothing was retrieved.
     first
@@ -55,7 +53,7 @@ class RunPool:
     turns: tuple[str, ...]
     pair_turns: npt.NDArray[np.int64]
     pair_documents: npt.NDArray[np.int64]
-    documents: pa.StringArray
+    documents: Ids
     places: tuple[npt.NDArray[np.int32], ...]
     extra_turns: int
     first: tuple[tuple[str, str], ...]
@@ -173,13 +171,12 @@ class PoolBuilder:
 
     def _number(self) -> None:
         """Number the documents of the runs that wait, after all that were numbered before."""
-        encoded = pa.concat_arrays([self._documents, *(run.documents for run in self._waiting)]).dictionary_encode()
-        codes, start = as_numpy(encoded.indices).astype(np.int64), len(self._documents)
-        self._documents = encoded.dictionary
+        start = len(self._documents)
+        self._documents, codes = Ids.joined([self._documents, *(run.documents for run in self._waiting)]).encoded()
         for run in self._waiting:
             own = codes[start : start + len(run.documents)]
             start += len(run.documents)
-            self._runs.append(replace(run, documents=self._documents[:0], codes=own[run.codes]))
+            self._runs.append(replace(run, documents=Ids.of([]), codes=own[run.codes]))
         self._waiting = []
 
     def build(self) -> RunPool:
@@ -219,14 +216,14 @@ class CollectedRun:
     """One run's rows of the evaluated turns: turn row, rank from 0 and document code of each.
 
     documents
-        Arrow strings, each once, which ``codes`` index; empty once they are numbered with those of all other runs.
+        The ids, each once, which ``codes`` index; empty once they are numbered with those of all other runs.
     """
 
     name: str
     rows: npt.NDArray[np.int64]
     ranks: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int64]
-    documents: pa.StringArray
+    documents: Ids
     extra_turns: int
     first: tuple[str, str]
     notes: tuple[str, ...]
@@ -240,18 +237,16 @@ def collect_run(turns: Sequence[str], ranking: Ranking) -> CollectedRun:
     rows = np.repeat(row_of_turn, lengths)
     ranks = np.arange(len(rows)) - np.repeat(ranking.starts[:-1], lengths)
     inside = rows >= 0
-    documents = ranking.documents.take(as_arrow(ranking.document_codes[inside])).dictionary_encode()
+    documents, codes = ranking.ids.take(ranking.document_codes[inside]).encoded()
     return CollectedRun(
-        ranking.name, rows[inside], ranks[inside], as_numpy(documents.indices).astype(np.int64), documents.dictionary,
+        ranking.name, rows[inside], ranks[inside], codes, documents,
         int((row_of_turn < 0).sum()), first_ids(ranking), ranking.notes,
     )  # fmt: skip
 
 
-def _pairs_of(
-    qrels: Qrels, turns: Sequence[str], documents: pa.StringArray
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _pairs_of(qrels: Qrels, turns: Sequence[str], documents: Ids) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Turn row and document code of every judgment; -1 where the turn or the document is not among those given."""
     row_of = {turn: row for row, turn in enumerate(turns)}
     rows = np.array([row_of.get(turn, -1) for turn in qrels.turns], dtype=np.int64)
-    codes = as_numpy(pc.index_in(qrels.documents, value_set=documents).fill_null(-1)).astype(np.int64)
+    codes = qrels.documents.codes_in(documents)
     return rows[qrels.turn_codes], codes[qrels.document_codes]

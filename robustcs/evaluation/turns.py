@@ -11,13 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from robustcs.errors import InputError, Problem, UsageError
 from robustcs.evaluation.matrix import GradeMatrix, no_judged_passage
+from robustcs.inputs.ids import Ids, are_passage_ids
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.turns import are_passage_ids, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Missing
 from robustcs.statistics import Mask
 from robustcs.wording import counted, some_of
@@ -91,7 +91,7 @@ class Turns:
 
 def expected_of(qrels: Qrels) -> Expected:
     """The judged turns, as a grade matrix has them."""
-    return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.documents[0].as_py())
+    return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.documents[0])
 
 
 def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
@@ -165,8 +165,8 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
 def _advice(found: str, judged: str) -> str:
     """What to do about a passage ``found`` where passages like ``judged`` are judged."""
     advice = "check that they belong together"
-    if not are_passage_ids(pa.array([judged])):
-        if are_passage_ids(pa.array([found])):
+    if not are_passage_ids(Ids.of([judged])):
+        if are_passage_ids(Ids.of([found])):
             return "--documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC"
         return advice
     return f"{advice}; leave out --documents (documents = true in [policy]) if given: it cuts the ids of runs, DOC-N to DOC"

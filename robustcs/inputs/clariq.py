@@ -227,7 +227,7 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         raise input_error(path, 1, found, advice, "not-a-run")
     if not _QUOTED.match(head):
         run = read_run(path, name, ranks=ranks)
-        known = 0 if bank is None else sum(question not in bank for question in run.documents.to_pylist())
+        known = 0 if bank is None else sum(question not in bank for question in run.ids.texts())
         return QuestionRun(run, known)
     if bank is None:
         raise input_error(path, 1, "the questions are texts", "name the question bank with --questions FILE", "no-bank")

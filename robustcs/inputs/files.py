@@ -60,7 +60,7 @@ class Unpacked(io.RawIOBase):
         self._path = path
         self._place = 0
         self._packed = packed
-        self._stream = _unpacking(self._packed, kind)
+        self._stream = _unpacking(path, packed, kind)
 
     def readable(self) -> bool:
         """It is."""
@@ -85,7 +85,7 @@ class Unpacked(io.RawIOBase):
         super().close()
 
 
-def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
+def _unpacking(path: str | os.PathLike[str], packed: BinaryIO, kind: str) -> BinaryIO:
     """The decompressed bytes of a stream."""
     if kind == "gzip":
         import gzip
@@ -99,9 +99,18 @@ def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
         import lzma
 
         return cast(BinaryIO, lzma.open(packed, "rb"))
-    import pyarrow as pa
-
+    pa = arrow(path, "zstd")
     return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
+
+
+def arrow(path: str | os.PathLike[str], needs: str) -> Any:
+    """Return pyarrow. Raises :class:`InputError` with the install command if it is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        advice = "pip install 'robustcs[parquet]'"
+        raise input_error(path, None, f"{needs} needs pyarrow, which is not installed", advice, "no-pyarrow") from None
+    return pyarrow
 
 
 #: Bytes of a pipe or of a file at a URL, which are kept on the disk.
@@ -123,6 +132,8 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         if kind == "zip":
             advice = "unpack it, and name the file that is in it; save a spreadsheet as CSV"
             raise input_error(path, None, "a zip archive", advice, "zip-archive")
+        if kind == "zstd":
+            arrow(path, "zstd")
         stream = io.BufferedReader(Unpacked(path, _open_raw(path), kind), 1 << 16)
         try:
             with damage_told(path):

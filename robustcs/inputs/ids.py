@@ -1,30 +1,13 @@
-"""Ids as numpy has them: their bytes in one buffer. What Arrow's strings are, without importing Arrow to read a run."""
+"""Ids as numpy has them: their bytes in one buffer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robustcs.lazy import npt
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-def as_numpy(array: pa.Array) -> npt.NDArray[Any]:
-    """The numbers of an Arrow array without nulls: no copy, not to be written to."""
-    return np.from_dlpack(array)
-
-
-def as_arrow(codes: npt.NDArray[np.int32]) -> pa.Int32Array:
-    """Codes as Arrow numbers, for its ``take``: no copy."""
-    import pyarrow as pa
-
-    return pa.Array.from_buffers(pa.int32(), len(codes), [None, pa.py_buffer(codes)])
-
 
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
@@ -78,21 +61,6 @@ class Ids:
         return cls(data, MARGIN + np.cumsum(lengths) - lengths, lengths)
 
     @classmethod
-    def from_arrow(cls, array: pa.StringArray) -> Ids:
-        """The ids that Arrow strings are; none of them is null."""
-        if not len(array):
-            return cls.packed([])
-        _, ends, data = array.buffers()
-        # Arrow's large strings have offsets of eight bytes
-        offsets = np.frombuffer(ends, np.int64 if str(array.type) == "large_string" else np.int32)[
-            array.offset : array.offset + len(array) + 1
-        ]
-        margin = np.zeros(MARGIN, dtype=np.uint8)
-        held = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-        starts = (offsets[:-1] - offsets[0]).astype(np.int64) + MARGIN
-        return cls(np.concatenate([margin, held, margin]), starts, np.diff(offsets).astype(np.int64))
-
-    @classmethod
     def joined(cls, parts: Sequence[Ids], compact: bool = True) -> Ids:
         """Several one after the other; ``compact``: nothing else that stood in their buffers is kept."""
         if not compact:
@@ -125,18 +93,6 @@ class Ids:
         return [
             raw[start:end].decode("utf-8") for start, end in zip((ends - self.lengths).tolist(), ends.tolist(), strict=True)
         ]
-
-    @cached_property
-    def arrow(self) -> pa.StringArray:
-        """The same as Arrow strings."""
-        import pyarrow as pa
-
-        offsets = np.zeros(len(self) + 1, dtype=np.int64)
-        np.cumsum(self.lengths, out=offsets[1:])
-        data = pa.py_buffer(self._compact())
-        if offsets[-1] < 2**31:
-            return pa.Array.from_buffers(pa.string(), len(self), [None, pa.py_buffer(offsets.astype(np.int32)), data])
-        return pa.Array.from_buffers(pa.large_string(), len(self), [None, pa.py_buffer(offsets), data])
 
     def _compact(self) -> npt.NDArray[np.uint8]:
         """The bytes end to end."""
@@ -200,6 +156,24 @@ class Ids:
         place[np.lexsort(words[::-1]) if words else slice(None)] = np.arange(len(self))
         return place
 
+    def encoded(self) -> tuple[Ids, npt.NDArray[np.int64]]:
+        """Return the ids, each once in order of first appearance, and int64[n]: the place of every id among them."""
+        _, first, inverse = np.unique(self.hashes(), return_index=True, return_inverse=True)
+        if not self.take(first[inverse]).equal(self).all():  # two ids have one hash
+            known: dict[str, int] = {}
+            codes = [known.setdefault(text, len(known)) for text in self.texts()]
+            return Ids.of(known), np.array(codes, dtype=np.int64)
+        order = np.argsort(first)
+        places = np.empty(len(order), dtype=np.int64)
+        places[order] = np.arange(len(order))
+        return Ids.joined([self.take(first[order])]), places[inverse]
+
+    def codes_in(self, known: Ids) -> npt.NDArray[np.int64]:
+        """Return int64[n]: the place of every id among ``known``, which are distinct; -1 for an id that is not there."""
+        _, codes = Ids.joined([known, self]).encoded()
+        found = codes[len(known) :]
+        return np.where(found < len(known), found, -1)
+
 
 def eight_bytes(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """uint64[len − 7]: the eight bytes from every place on, the first one lowest."""
@@ -224,3 +198,26 @@ def first_of_pairs(turns: npt.NDArray[np.int32], ids: Ids) -> npt.NDArray[np.int
 def pair_keys(turns: npt.NDArray[Any], ids: Ids) -> npt.NDArray[np.uint64]:
     """uint64[n]: equal for the same turn and id, and hardly ever for others."""
     return ids.hashes() ^ (turns.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
+
+
+def document_ids(passages: Ids) -> Ids:
+    """Return the document of every passage id; an id without ``-N`` at its end stays as it is."""
+    return Ids(passages.data, passages.starts, passages.lengths - _numbers(passages))
+
+
+def are_passage_ids(ids: Ids) -> bool:
+    """Return whether every id ends in ``-N``, as passages of documents do; False without ids."""
+    return len(ids) > 0 and bool((_numbers(ids) > 0).all())
+
+
+def _numbers(ids: Ids) -> npt.NDArray[np.int64]:
+    """Return int64[n]: the bytes of the hyphen and the digits at the end of every id; 0 if it does not end in them."""
+    digits = np.zeros(len(ids), dtype=np.int64)
+    rows = np.arange(len(ids))
+    while len(rows):
+        rows = rows[digits[rows] < ids.lengths[rows]]
+        last = ids.data[ids.starts[rows] + ids.lengths[rows] - 1 - digits[rows]]
+        rows = rows[(last >= ord("0")) & (last <= ord("9"))]
+        digits[rows] += 1
+    hyphen = ids.data[ids.starts + ids.lengths - 1 - digits] == ord("-")
+    return np.where((digits > 0) & (digits < ids.lengths) & hyphen, digits + 1, 0)

@@ -79,7 +79,7 @@ class Labels:
         if self.lines is not None:
             return int(self.lines[place]) or None
         turn = self.qrels.turns[self.qrels.turn_codes[place]]
-        document = self.qrels.documents[int(self.qrels.document_codes[place])].as_py()
+        document = self.qrels.documents[int(self.qrels.document_codes[place])]
         for number, line in text_lines(path):
             cells = line.split()
             if cells[:1] == [turn] and cells[2:3] == [document]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
 from robustcs.wording import counted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def _advise(columns: int) -> str:
@@ -76,8 +73,8 @@ class Qrels:
     parts
         Of several files: the rows and the turns of each.
 
-    ``documents`` (Arrow strings) has the document ids, each once, in order of first appearance, and ``document_codes``
-    (int32[n]) indexes them.
+    ``documents`` has the document ids, each once, in order of first appearance, and ``document_codes``
+    (int64[n]) indexes them.
     """
 
     name: str
@@ -89,18 +86,18 @@ class Qrels:
     parts: tuple[tuple[int, tuple[str, ...]], ...] = field(default=())
 
     @cached_property
-    def _encoded(self) -> pa.DictionaryArray:
-        return self.ids.arrow.dictionary_encode()
+    def _encoded(self) -> tuple[Ids, npt.NDArray[np.int64]]:
+        return self.ids.encoded()
 
     @property
-    def documents(self) -> pa.StringArray:
-        """Arrow strings: the document ids, each once."""
-        return self._encoded.dictionary
+    def documents(self) -> Ids:
+        """the document ids, each once."""
+        return self._encoded[0]
 
     @property
-    def document_codes(self) -> npt.NDArray[np.int32]:
-        """int32[n], index into ``documents``."""
-        return np.asarray(np.from_dlpack(self._encoded.indices), dtype=np.int32)
+    def document_codes(self) -> npt.NDArray[np.int64]:
+        """int64[n], index into ``documents``."""
+        return self._encoded[1]
 
     def __len__(self) -> int:
         return len(self.turn_codes)

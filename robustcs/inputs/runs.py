@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
 from robustcs.inputs.text import decimal_number, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def _advise(columns: int) -> str:
@@ -88,11 +85,6 @@ class Run:
 
     def __len__(self) -> int:
         return len(self.turn_codes)
-
-    @property
-    def documents(self) -> pa.StringArray:
-        """Arrow strings[n]."""
-        return self.ids.arrow
 
 
 def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Run:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.files import open_binary, too_large
+from robustcs.inputs.files import arrow, open_binary, too_large
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import csv_rows
 from robustcs.inputs.text import filled_lines, first_bytes
@@ -183,7 +183,7 @@ def _split(path: StrPath, delimiter: str | None) -> Iterator[tuple[int, list[str
 
 
 def _parquet(path: StrPath) -> Table:
-    import pyarrow as pa
+    pa = arrow(path, "Parquet")
     import pyarrow.parquet as pq
 
     def refuse(error: Exception) -> NoReturn:

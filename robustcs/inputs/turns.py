@@ -7,12 +7,8 @@ CANARD) and ``hash<::>4`` (MTRAG). After a hyphen a long number is no place in a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from robustcs.inputs.text import whole_number
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _QUAC = r"(.+)_q#([0-9]+)"
 
@@ -60,20 +56,3 @@ def _as_number(digits: str) -> tuple[int, str]:
     """Sorts digits as the number that they say, however many there are: int() refuses thousands of them."""
     digits = digits.lstrip("0")
     return len(digits), digits
-
-
-_PASSAGE_NUMBER = r"-[0-9]+$"
-
-
-def document_ids(passages: pa.StringArray) -> pa.StringArray:
-    """The document of every passage id; an id without ``-N`` at its end stays as it is."""
-    import pyarrow.compute as pc
-
-    return pc.replace_substring_regex(passages, pattern=_PASSAGE_NUMBER, replacement="")
-
-
-def are_passage_ids(ids: pa.StringArray) -> bool:
-    """Whether every id ends in ``-N``; then they look like passages of documents. False without ids."""
-    import pyarrow.compute as pc
-
-    return len(ids) > 0 and bool(pc.all(pc.match_substring_regex(ids, pattern=_PASSAGE_NUMBER)).as_py())

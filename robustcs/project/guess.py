@@ -102,7 +102,7 @@ def guess(path: Path) -> Guess:
     if judged is not None:
         made.qrels, made.new_judgments, made.judges = judged.file.path, judged.new, judged.judges
         qrels = judged.qrels
-        made.level = customary_level(qrels.turns, qrels.documents[:100].to_pylist(), int(qrels.grades.max()))
+        made.level = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), int(qrels.grades.max()))
         made.says = judged.says
         made.positives = only_relevant(qrels, made.level[0])
     _Systems(made, None if judged is None else judged.qrels).place()

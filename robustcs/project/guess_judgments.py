@@ -14,12 +14,12 @@ from robustcs.errors import InputError
 from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.ids import are_passage_ids
 from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
 from robustcs.inputs.text import text_lines
-from robustcs.inputs.turns import are_passage_ids
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.families import Texts
 from robustcs.project.scan import Folder, Found, short_names, words_of
@@ -263,7 +263,7 @@ def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
     matrix = grade_matrix(ranking, qrels)
     if matrix.missing.all():
         return f"a run of other turns: it has turns like {ranking.turns[0]!r}, the qrels like {qrels.turns[0]!r}"
-    documents = no_judged_passage(matrix) and are_passage_ids(ranking.documents)
+    documents = no_judged_passage(matrix) and are_passage_ids(ranking.ids)
     by_document = grade_matrix(rank_run(run, EvaluationPolicy(documents=True)), qrels) if documents else matrix
     if no_judged_passage(by_document):
         return f"none of its passages is judged: it has passages like {matrix.first[1]!r}"

@@ -247,7 +247,7 @@ def _criteria(folder: Folder, table: _Table, grades: Sequence[Found]) -> None:
 def _of_items(folder: Folder, file: Found) -> dict[tuple[str, str], int]:
     """(turn, item) → grade where clarifying questions or responses are judged; nothing where passages are."""
     qrels = _read(folder, file, read_qrels)
-    if qrels is None or not all(ITEM.fullmatch(item) for item in qrels.documents[:50].to_pylist()):
+    if qrels is None or not all(ITEM.fullmatch(item) for item in qrels.documents.take(slice(50)).texts()):
         return {}
     return grades_by_pair(qrels)
 

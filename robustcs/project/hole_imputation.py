@@ -48,7 +48,7 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
         Answered(name, path, lacks, *first, pool.extra_turns, bool((known[places] > UNJUDGED).any()))
         for (name, path), lacks, first, places in zip(files, pool.missing, pool.first, pool.places, strict=True)
     ]
-    expected = Expected(pool.turns, "the judgments", passage=pairs.documents[0].as_py())
+    expected = Expected(pool.turns, "the judgments", passage=pairs.documents[0])
     turns = count_turns(expected, answered, project.policy.missing)
     grades = {name: pool.grades(judge.qrels) for name, judge in judges.items()}
     nothing = np.full(len(pool) + 1, UNJUDGED, dtype=np.int16)

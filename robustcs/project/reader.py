@@ -20,7 +20,6 @@ from robustcs.evaluation.turns import (
     strangers,
 )
 from robustcs.inputs.files import sha256
-from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.labels import Labels, Texts, read_labels
 from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
 from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown
@@ -359,6 +358,6 @@ def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tu
 def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:
     found: Top = {}
     for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
-        names = ranking.documents.take(as_arrow(ranking.document_codes[start : min(end, start + depth)]))
-        found[turn] = [(name, grades.get((turn, name))) for name in names.to_pylist()]
+        names = ranking.ids.take(ranking.document_codes[start : min(end, start + depth)]).texts()
+        found[turn] = [(name, grades.get((turn, name))) for name in names]
     return found

@@ -23,7 +23,7 @@ from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold
-from robustcs.inputs.ids import Ids, as_arrow
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import MAX_GRADE, Qrels
 from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
@@ -209,7 +209,7 @@ def _kept(ranking: Ranking, depth: int) -> KeptRanking:
     """Turn → digest of its documents in order, and the first of them."""
     digests, heads = {}, {}
     for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
-        names = ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
+        names = ranking.ids.take(ranking.document_codes[start:end]).texts()
         digests[turn] = _digest("\n".join(names))
         heads[turn] = names[:depth]
     return KeptRanking(digests, heads)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.open_questions import turns_in_words
 from robustcs.wording import counted
@@ -85,7 +84,7 @@ def numbered(ranking: Ranking) -> dict[str, int]:
     pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
     numbers = {}
     for turn, start, end in pieces:
-        passages = ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
+        passages = ranking.ids.take(ranking.document_codes[start:end]).texts()
         # not hash(): that of a text is another one in every process
         digest = hashlib.blake2b("\n".join(passages).encode("utf-8", "surrogatepass"), digest_size=8).digest()
         numbers[turn] = int.from_bytes(digest)

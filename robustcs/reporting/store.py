@@ -22,7 +22,7 @@ from robustcs.kept import sealed, typed, unsealed
 from robustcs.overwrite_guard import is_protected
 
 #: Packages that affect numbers or drawings of a report.
-LIBRARIES = ("matplotlib", "numpy", "pandas", "pyarrow", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
+LIBRARIES = ("matplotlib", "numpy", "pandas", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
 
 #: The format of a kept value; its key follows.
 FORMAT = "robustcs kept 1"

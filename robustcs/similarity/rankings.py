@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.ids import as_numpy
 
 #: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et al., 2010).
 RBO_PERSISTENCE = 0.9
@@ -64,11 +62,9 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         begin = np.maximum.accumulate(np.where(ranking.tied, 0, np.arange(len(turn))))
         sides.append((rows[turn], position + 1, begin - ranking.starts[turn] + 1))
     # one code per document in both runs; -1 for documents that Human never retrieves
-    known_documents = pc.unique(human.documents)
-    codes = (pc.index_in(ranking.documents, value_set=known_documents).fill_null(-1) for ranking in (qr, human))
-    qr_document, human_document = (
-        as_numpy(code).astype(np.int64)[ranking.document_codes] for code, ranking in zip(codes, (qr, human), strict=True)
-    )
+    known_documents, codes = human.ids.encoded()
+    human_document = codes[human.document_codes]
+    qr_document = qr.ids.codes_in(known_documents)[qr.document_codes]
     qr_row, human_row = sides[0][0], sides[1][0]
     kept = np.flatnonzero(qr_row >= 0)
 

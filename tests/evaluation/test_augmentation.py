@@ -30,7 +30,7 @@ def as_qrels(judged: Pairs, name: str = "qrels") -> Qrels:
 
 
 def as_pairs(qrels: Qrels) -> Pairs:
-    documents = qrels.documents.to_pylist()
+    documents = qrels.documents.texts()
     found = {
         (qrels.turns[turn], documents[document]): int(grade)
         for turn, document, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True)

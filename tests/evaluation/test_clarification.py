@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,9 +30,9 @@ from robustcs.policy import EvaluationPolicy
 
 
 def run_of(rows: list[tuple[str, str, float]]) -> Run:
-    turns = pa.array([row[0] for row in rows]).dictionary_encode()
+    turns, codes = Ids.of(row[0] for row in rows).encoded()
     return Run(
-        "r", tuple(turns.dictionary.to_pylist()), turns.indices.to_numpy(), Ids.of(row[1] for row in rows),
+        "r", tuple(turns.texts()), codes.astype(np.int32), Ids.of(row[1] for row in rows),
         np.array([row[2] for row in rows], dtype=np.float32), np.arange(len(rows)),
     )  # fmt: skip
 

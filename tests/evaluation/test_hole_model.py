@@ -72,7 +72,7 @@ def drawn(model: HoleModel, grades: Grades, count: int, size: int) -> Grades:
 
 def named(pool: RunPool, grades: Grades) -> dict[tuple[str, str], int]:
     return {
-        (pool.turns[pool.pair_turns[pair]], pool.documents[int(pool.pair_documents[pair])].as_py()): int(grades[pair])
+        (pool.turns[pool.pair_turns[pair]], pool.documents[int(pool.pair_documents[pair])]): int(grades[pair])
         for pair in range(len(pool))
     }
 
@@ -156,7 +156,7 @@ def test_grade_in_another_turn() -> None:
     pool, _, grades = made_pool(runs, {("1_1", "x"): 2, ("1_2", "x"): 0, ("1_2", "z"): 1, ("1_3", "w"): 0}, hidden=0)
     features = pair_features(pool, np.arange(len(pool)), grades, (0,))
     seen = {
-        (pool.turns[turn], pool.documents[int(pool.pair_documents[pair])].as_py()): tuple(features.fixed[row, 2:4])
+        (pool.turns[turn], pool.documents[int(pool.pair_documents[pair])]): tuple(features.fixed[row, 2:4])
         for row, (turn, pair) in enumerate(zip(features.turns, features.pairs, strict=True))
     }
     assert seen == {
@@ -226,7 +226,7 @@ def test_huge_separation_stays_finite() -> None:
     exact = {}
     for turn, start, end in zip(runs[0].turns, runs[0].starts[:-1], runs[0].starts[1:], strict=True):
         for rank, row in enumerate(range(start, end)):
-            exact[turn, runs[0].documents[int(runs[0].document_codes[row])].as_py()] = int(rank < 5)
+            exact[turn, runs[0].ids[int(runs[0].document_codes[row])]] = int(rank < 5)
     pool, _, left = made_pool(runs, exact)
     model = fitted(pool, left)
     assert np.isfinite(model.probabilities()).all()

@@ -51,19 +51,10 @@ def test_a_passage_of_a_turn_has_one_number(qrels: Qrels, given: list[list[set[s
     number_of: dict[tuple[int, str], int] = {}
     for run, found in zip(runs, numbers, strict=True):
         rows = np.nonzero(run.top.grades == UNJUDGED)[0]
-        for row, passage, number in zip(rows.tolist(), run.unjudged.to_pylist(), found.tolist(), strict=True):
+        for row, passage, number in zip(rows.tolist(), run.unjudged.texts(), found.tolist(), strict=True):
             assert number_of.setdefault((row, passage), number) == number
     assert sorted(number_of.values()) == list(range(len(number_of)))
     assert [row for row, _ in sorted(number_of, key=number_of.__getitem__)] == sorted(row for row, _ in number_of)
-
-
-def test_ids_of_arrow_strings() -> None:
-    import pyarrow as pa
-
-    for kind in (pa.string(), pa.large_string()):
-        found = Ids.from_arrow(pa.array(["zero", "", "one", "ü"], kind)[1:])
-        assert found.texts() == ["", "one", "ü"]
-    assert Ids.from_arrow(pa.array([], pa.string())).texts() == []
 
 
 @pytest.mark.parametrize(

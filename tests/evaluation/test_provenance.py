@@ -27,7 +27,7 @@ def test_every_grade_knows_its_file(rule: Rule, holder: str) -> None:
         named(as_qrels({("1_1", "x"): 2, ("1_2", "z"): 2}), "c"),
     ]
     merge = merge_qrels(files[0], files[1:], rule)
-    documents = merge.qrels.documents.to_pylist()
+    documents = merge.qrels.documents.texts()
     found = {
         (merge.qrels.turns[turn], documents[document]): merge.files[place]
         for turn, document, place in zip(

@@ -40,7 +40,7 @@ def rank(path: Path, rows: list[Row], policy: EvaluationPolicy = BY_SCORE) -> Ra
 
 
 def as_dict(ranking: Ranking) -> dict[str, list[str]]:
-    documents = ranking.documents.to_pylist()
+    documents = ranking.ids.texts()
     return {
         turn: [documents[code] for code in ranking.document_codes[ranking.starts[i] : ranking.starts[i + 1]]]
         for i, turn in enumerate(ranking.turns)

@@ -88,7 +88,7 @@ def test_pairs_are_numbered_alike_however_many_documents_wait(waiting: int, monk
     runs = [as_ranking("x", {"1_1": ["c", "a"]}), as_ranking("y", {"1_2": ["d", "c"], "1_1": ["d"], "7_1": ["a"]})]
     pool = pool_of(runs, qrels)
     assert pool.extra_turns == 1
-    documents = pool.documents.to_pylist()
+    documents = pool.documents.texts()
     named = [(pool.turns[t], documents[d]) for t, d in zip(pool.pair_turns, pool.pair_documents, strict=True)]
     assert named == [("1_1", "a"), ("1_2", "b"), ("1_1", "c"), ("1_2", "d"), ("1_2", "c"), ("1_1", "d")]
     assert pool.grades(qrels).tolist() == [1, 0, UNJUDGED, UNJUDGED, UNJUDGED, UNJUDGED, ABSENT]

@@ -143,7 +143,7 @@ def _run(data: bytes, ranks: bool) -> Any:
 def of_run(read: Any) -> list[tuple[Any, ...]]:
     ranks = () if read.ranks is None else (read.ranks.tolist(),)
     turns = [read.turns[code] for code in read.turn_codes.tolist()]
-    return list(zip(turns, read.documents.to_pylist(), read.scores.tolist(), *ranks, strict=True))
+    return list(zip(turns, read.ids.texts(), read.scores.tolist(), *ranks, strict=True))
 
 
 def qrels(data: bytes) -> Any:
@@ -165,7 +165,7 @@ def qrels(data: bytes) -> Any:
 
 
 def of_qrels(read: Any) -> Any:
-    documents = read.documents.to_pylist()
+    documents = read.ids.texts()
     pairs = zip(read.turn_codes.tolist(), read.document_codes.tolist(), strict=True)
     return {(read.turns[turn], documents[document]): grade
             for (turn, document), grade in zip(pairs, read.grades.tolist(), strict=True)}  # fmt: skip

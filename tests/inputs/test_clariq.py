@@ -83,7 +83,7 @@ def test_runs_of_texts(tmp_path: Path) -> None:
     text = '784 0 "are you looking for reviews" 0 13 x y\n785 0 "" 0 2.5 x\n786 0 “What colour?” 1 1 x\n'
     text += '786 0 "say "what"" 2 0\n'
     read = read_question_run(written(tmp_path, text), "r", BANK, ranks=True)
-    assert read.run.documents.to_pylist() == ["Q1", "Q00001", "Q2", '"say "what""'] and read.unknown == 1
+    assert read.run.ids.texts() == ["Q1", "Q00001", "Q2", '"say "what""'] and read.unknown == 1
     assert read.run.turns == ("784", "785", "786") and read.run.turn_codes.tolist() == [0, 1, 2, 2]
     assert read.run.scores.tolist() == [13, 2.5, 1, 0] and read.run.ranks.tolist() == [0, 0, 1, 2]  # type: ignore[union-attr]
 

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, graded_run
 from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.inputs.ids import Ids, are_passage_ids, document_ids
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.turns import are_passage_ids, document_ids
 from robustcs.policy import EvaluationPolicy
 
 
 def test_only_the_last_hyphen_separates_and_only_before_a_number() -> None:
-    ids = pa.array(["MARCO_D1599536-11", "WAPO_a2b3-44-77-5", "KILT_105219", "WAPO_a2b3-44-ff", "-3", "a-"])
+    ids = Ids.of(["MARCO_D1599536-11", "WAPO_a2b3-44-77-5", "KILT_105219", "WAPO_a2b3-44-ff", "-3", "a-"])
     expected = ["MARCO_D1599536", "WAPO_a2b3-44-77", "KILT_105219", "WAPO_a2b3-44-ff", "", "a-"]
-    assert document_ids(ids).to_pylist() == expected
+    assert document_ids(ids).texts() == expected
 
 
 @pytest.mark.parametrize(("ids", "passages"), [(["a-1", "b-22"], True), (["a-1", "b"], False), (["a-b"], False), ([], False)])
 def test_ids_that_look_like_passages(ids: list[str], passages: bool) -> None:
-    assert are_passage_ids(pa.array(ids, pa.string())) is passages
+    assert are_passage_ids(Ids.of(ids)) is passages
 
 
 def by_turn(ranking: Ranking) -> dict[str, list[str]]:
-    names = ranking.documents.take(pa.array(ranking.document_codes)).to_pylist()
+    names = ranking.ids.take(ranking.document_codes).texts()
     starts = ranking.starts.tolist()
     return {turn: names[start:end] for turn, start, end in zip(ranking.turns, starts, starts[1:], strict=False)}
 

@@ -92,11 +92,11 @@ class Ranx:
 
 def rows_of_run(run: Run) -> list[tuple[str, str, float]]:
     turns = [run.turns[code] for code in run.turn_codes]
-    return list(zip(turns, run.documents.to_pylist(), run.scores.tolist(), strict=True))
+    return list(zip(turns, run.ids.texts(), run.scores.tolist(), strict=True))
 
 
 def rows_of_qrels(qrels: Qrels) -> list[tuple[str, str, int]]:
-    documents = qrels.documents.take(qrels.document_codes).to_pylist()
+    documents = qrels.ids.texts()
     return [(qrels.turns[turn], document, int(grade))
             for turn, document, grade in zip(qrels.turn_codes, documents, qrels.grades, strict=True)]  # fmt: skip
 

@@ -19,7 +19,7 @@ def test_ids_are_what_their_texts_are(texts: list[str], data: st.DataObject) -> 
     ids = Ids.of(texts)
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=9) if texts else st.just([]))
     some, chosen = ids.take(np.array(rows, dtype=int)), [texts[row] for row in rows]
-    assert ids.texts() == texts and some.texts() == some.arrow.to_pylist() == chosen
+    assert ids.texts() == texts and some.texts() == chosen
     assert [some[place] for place in range(len(some))] == chosen
     for compact in (True, False):
         assert Ids.joined([some, ids, some], compact).texts() == [*chosen, *texts, *chosen]
@@ -27,6 +27,12 @@ def test_ids_are_what_their_texts_are(texts: list[str], data: st.DataObject) -> 
     if texts:
         rolled = ids.take(np.roll(np.arange(len(texts)), 1))
         assert ids.equal(rolled).tolist() == [a == b for a, b in zip(texts, rolled.texts(), strict=True)]
+    known, codes = ids.encoded()
+    assert known.texts() == list(dict.fromkeys(texts)) and known.take(codes).texts() == texts
+    assert some.codes_in(known).tolist() == [known.texts().index(text) for text in chosen]
+    assert known.codes_in(Ids.of([*dict.fromkeys(chosen)])).tolist() == [
+        list(dict.fromkeys(chosen)).index(text) if text in chosen else -1 for text in known.texts()
+    ]
     hashes = ids.hashes().tolist()
     assert len(set(hashes)) == len(set(texts))
     assert hashes == [Ids.of([text]).hashes()[0] for text in texts], "whatever ids stand beside it"
@@ -39,6 +45,8 @@ def test_repeated_pairs_are_found_also_where_keys_are_equal_by_chance(pairs: lis
     ids, turns = Ids.of(text for _, text in pairs), np.array([turn for turn, _ in pairs], dtype=np.int32)
     with mock.patch.object(Ids, "hashes", lambda self: np.zeros(len(self), np.uint64)) if same else mock.MagicMock():
         first = first_of_pairs(turns, ids)
+        known, codes = ids.encoded()
+    assert known.texts() == list(dict.fromkeys(ids.texts())) and known.take(codes).texts() == ids.texts()
     expected = [pairs.index(pair) for pair in pairs]
     assert (expected == [*range(len(pairs))]) if first is None else (first.tolist() == expected)
 

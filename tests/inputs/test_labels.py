@@ -16,7 +16,7 @@ PAIRS = {("1_1", "a"): 0, ("1_1", "b"): 3, ("1_2", "a"): 1}
 
 def as_dict(labels: Labels) -> dict[tuple[str, str], int]:
     qrels = labels.qrels
-    documents = qrels.documents.to_pylist()
+    documents = qrels.documents.texts()
     rows = zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True)
     return {(qrels.turns[turn], documents[document]): int(grade) for turn, document, grade in rows}
 

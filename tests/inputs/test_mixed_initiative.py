@@ -37,7 +37,7 @@ def test_responses_by_score_or_by_rank(tmp_path: Path) -> None:
     asked = read_mixed_initiative(write(tmp_path, value))
     assert asked == [Asked("1_1", "Bees do.", -1), Asked("1_1", "Wasps.", -2), Asked("1_2", "R1", 2)]
     mapped = map_to_bank(asked, Bank({"R1": "No.", "R2": "bees do"}), "r")
-    assert mapped.run.documents.to_pylist() == ["R2", "Wasps.", "R1"] and mapped.how == {"id": 1, "exact": 0, "normalised": 1}
+    assert mapped.run.ids.texts() == ["R2", "Wasps.", "R1"] and mapped.how == {"id": 1, "exact": 0, "normalised": 1}
 
 
 def test_a_score_that_is_null_leaves_the_rank(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
     asked = [Asked("1_1", "Who  are you?", 3), Asked("1_1", "why not", 2), Asked("1_2", "Q3", 1), Asked("1_3", "Q77", 1)]
     mapped = map_to_bank(asked, BANK, "mine")
     assert mapped.run.turns == ("1_1", "1_2", "1_3")
-    assert mapped.run.documents.to_pylist() == ['"Who_are_you?"', "Q1", "Q3", "Q77"]
+    assert mapped.run.ids.texts() == ['"Who_are_you?"', "Q1", "Q3", "Q77"]
     assert mapped.run.scores.tolist() == [3, 2, 1, 1]
     assert mapped.how == {"id": 1, "exact": 0, "normalised": 1}
     assert mapped.unmapped == (asked[0], asked[3])
@@ -88,7 +88,7 @@ def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
 
 
 def test_texts_need_a_bank() -> None:
-    assert map_to_bank([Asked("1_1", "Q9", 1)], None, "r").run.documents.to_pylist() == ["Q9"]
+    assert map_to_bank([Asked("1_1", "Q9", 1)], None, "r").run.ids.texts() == ["Q9"]
     with pytest.raises(UsageError, match="run r has texts, such as 'Why not\\?'; name their ids with --bank FILE"):
         map_to_bank([Asked("1_1", "Why not?", 1)], None, "r")
     with pytest.raises(UsageError, match="no question of run r is in the bank"):

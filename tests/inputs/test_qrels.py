@@ -22,7 +22,7 @@ def write(folder: Path, content: str) -> Path:
 
 
 def triples(qrels: Qrels) -> list[tuple[str, str, int]]:
-    documents = qrels.documents.take(qrels.document_codes).to_pylist()
+    documents = qrels.ids.texts()
     return [(qrels.turns[turn], document, int(grade)) for turn, document, grade in
             zip(qrels.turn_codes, documents, qrels.grades, strict=True)]  # fmt: skip
 

@@ -22,7 +22,7 @@ def write(folder: Path, content: str | bytes) -> Path:
 
 def test_a_run_is_columns_in_file_order(tmp_path: Path) -> None:
     run = read_run(write(tmp_path, RUN))
-    assert (run.name, run.turns, run.documents.to_pylist()) == ("my.run", ("31_1", "31_2"), ["d1", "d1", "d2"])
+    assert (run.name, run.turns, run.ids.texts()) == ("my.run", ("31_1", "31_2"), ["d1", "d1", "d2"])
     assert run.turn_codes.tolist() == [0, 1, 0]
     assert run.scores.tolist() == [2.5, 2.5, 1.5]
     assert (run.scores.dtype, run.turn_codes.dtype) == (np.float32, np.int32)
@@ -82,6 +82,6 @@ def test_every_real_run_equals_a_plain_reading(shared_data: Path) -> None:
         with gzip.open(path, "rt") as stream:
             rows = [line.split() for line in stream if not line.startswith("query_id")]
         assert [run.turns[code] for code in run.turn_codes] == [row[0] for row in rows]
-        assert run.documents.to_pylist() == [row[2] for row in rows]
+        assert run.ids.texts() == [row[2] for row in rows]
         assert run.ranks.tolist() == [int(row[3]) for row in rows]
         assert np.array_equal(run.scores, np.array([float(row[4]) for row in rows]).astype(np.float32))

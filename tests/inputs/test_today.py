@@ -63,7 +63,7 @@ def test_an_ikat_run_ranks_its_provenance(formats: Path) -> None:
         for response in turn["responses"]
         for passage in response["passage_provenance"]
     ]
-    assert list(zip([run.turns[code] for code in run.turn_codes], run.documents.to_pylist(), strict=True)) == expected
+    assert list(zip([run.turns[code] for code in run.turn_codes], run.ids.texts(), strict=True)) == expected
     assert (len(run.turns), len(run)) == (218, 2180)
     assert run.scores[0] == pytest.approx(3.160177230834961)
     assert run.ranks is not None
@@ -112,7 +112,7 @@ def test_mtrag_asks_the_last_that_was_said(formats: Path) -> None:
     assert (unit_of(turn), turn_depth(turn)) == ("dd6b6ffd177f2b311abe676261279d2f", 2)
     qrels = read_qrels(formats / "mtrag/clapnq_qrels_dev.tsv")
     rows = [line.split("\t") for line in (formats / "mtrag/clapnq_qrels_dev.tsv").read_text().splitlines()[1:]]
-    documents = qrels.documents.take(qrels.document_codes).to_pylist()
+    documents = qrels.ids.texts()
     read = [[qrels.turns[turn], document, str(grade)]
             for turn, document, grade in zip(qrels.turn_codes, documents, qrels.grades, strict=True)]  # fmt: skip
     assert read == rows

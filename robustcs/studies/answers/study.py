@@ -16,7 +16,6 @@ from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns, 
 from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
 from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.nuggets import Assigned, Nugget, read_assignments, read_nuggets
 from robustcs.inputs.paths import shown
 from robustcs.inputs.pooled import rows_of
@@ -284,7 +283,7 @@ def _best(ranking: Ranking, depth: int | None) -> Passages:
     """Return turn → top ``depth`` passages, or all passages if ``depth`` is None."""
     ends = ranking.starts[1:] if depth is None else np.minimum(ranking.starts[1:], ranking.starts[:-1] + depth)
     return {
-        turn: ranking.documents.take(as_arrow(ranking.document_codes[start:end])).to_pylist()
+        turn: ranking.ids.take(ranking.document_codes[start:end]).texts()
         for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ends, strict=True)
     }
 

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import run_groups
@@ -212,7 +211,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
 
 def _ids(pool: RunPool, pairs: Mask) -> list[tuple[str, str]]:
     """Return turn and document of each pair selected by ``pairs`` (bool[N + 1])."""
-    documents = pool.documents.take(pa.array(pool.pair_documents[pairs[:-1]])).to_pylist()
+    documents = pool.documents.take(pool.pair_documents[pairs[:-1]]).texts()
     return [(pool.turns[row], document) for row, document in zip(pool.pair_turns[pairs[:-1]], documents, strict=True)]
 
 

@@ -73,7 +73,7 @@ def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fai
         Answered(name, path, lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
         for (name, path), lacks, first, places in zip(files, pool.missing, pool.first, pool.places, strict=True)
     ]
-    turns = count_turns(Expected(pool.turns, passage=merge.qrels.documents[0].as_py()), answered, policy.missing)
+    turns = count_turns(Expected(pool.turns, passage=merge.qrels.documents[0]), answered, policy.missing)
     notes += [*sampling_notes(measures, old.grades), *merge.qrels.notes, *pool.notes]
     if added := sum(file.added_turns for file in merge.joined):
         notes.append(

@@ -31,7 +31,7 @@ def _levels(project: Project, survey: Survey) -> list[str]:
     if qrels is None or not len(qrels):
         return []
     highest = int(qrels.grades.max())
-    usual, collection = customary_level(qrels.turns, qrels.documents[:100].to_pylist(), highest)
+    usual, collection = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), highest)
     if highest < level:
         return [f"no passage has a grade of {level} or more: binary measures are 0 (relevance_level)"]
     if collection and level < usual:

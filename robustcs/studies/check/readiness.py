@@ -240,7 +240,7 @@ class Readiness:
         """Some relevant passage has a text."""
         qrels, level = self.survey.qrels, self.project.policy.relevance_level
         assert qrels is not None and self.survey.passages is not None
-        documents = qrels.documents.to_pylist()
+        documents = qrels.documents.texts()
         wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
         if not wanted:
             raise UsageError(

@@ -15,6 +15,7 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.ids import are_passage_ids
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.pooled import rows_of, texts_in_order
 from robustcs.inputs.qrels import Qrels
@@ -22,7 +23,6 @@ from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.text import ir_metadata
 from robustcs.inputs.texts import Role, read_samples, read_texts
-from robustcs.inputs.turns import are_passage_ids
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
 from robustcs.project.open_questions import changed_texts, misfit_baseline, turns_in_words
@@ -57,7 +57,7 @@ def _surveyed(
     ranking = rank_run(run, policy)
     order = numbered(ranking) if name in answering else None
     matrix = grade_matrix(ranking, qrels) if qrels else None
-    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix, are_passage_ids(ranking.documents))
+    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix, are_passage_ids(ranking.ids))
 
 
 class Survey:
@@ -298,7 +298,7 @@ class Survey:
 
     def _collection(self, path: Path) -> None:
         """Only judged passages are looked for, so that a large collection stays on disk."""
-        judged = set(self.qrels.documents.to_pylist()) if self.qrels else set()
+        judged = set(self.qrels.documents.texts()) if self.qrels else set()
         passages = self._read("collection", "collection (judged)", path, partial(read_passages, wanted=judged))
         self.passages = passages
         if passages is not None and len(passages) < len(judged):

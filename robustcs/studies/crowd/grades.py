@@ -159,7 +159,7 @@ def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list
     """
     grades: dict[tuple[str, str], list[int]] = {}
     for qrels in criteria.values():
-        items = qrels.documents.to_pylist()
+        items = qrels.documents.texts()
         for turn, item, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True):
             grades.setdefault((qrels.turns[turn], items[item]), []).append(int(grade))
     whole = [(turn, item, min(own)) for (turn, item), own in grades.items() if len(own) == len(criteria)]
@@ -173,7 +173,7 @@ def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list
 def only_turns(qrels: Qrels, turns: Collection[str]) -> Qrels | None:
     """Return the judgments of ``turns``; None if there are none."""
     rows = np.flatnonzero(np.isin(np.array(qrels.turns), list(turns))[qrels.turn_codes])
-    documents = qrels.documents.to_pylist()
+    documents = qrels.documents.texts()
     judgments = [
         (qrels.turns[qrels.turn_codes[row]], documents[qrels.document_codes[row]], int(qrels.grades[row])) for row in rows
     ]

@@ -201,7 +201,7 @@ def _evaluated(
 
 
 def _judged_item(criteria: Mapping[str, Qrels]) -> str:
-    return next((str(qrels.documents[0].as_py()) for qrels in criteria.values() if len(qrels)), "")
+    return next((str(qrels.documents[0]) for qrels in criteria.values() if len(qrels)), "")
 
 
 #: Options that GRADES is combined with; without them, GRADES replaces all files of the project.
@@ -268,7 +268,7 @@ def run_text(run: Run, ranking: Ranking) -> str:
     for place, turn in enumerate(ranking.turns):
         codes = ranking.document_codes[ranking.starts[place] : ranking.starts[place + 1]].tolist()
         for rank, code in enumerate(codes, 1):
-            lines.append(f"{turn} Q0 {ranking.documents[code].as_py()} {rank} {float(run.scores[code])!r} {tag}\n")
+            lines.append(f"{turn} Q0 {ranking.ids[code]} {rank} {float(run.scores[code])!r} {tag}\n")
     return "".join(lines)
 
 

@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from robustcs.evaluation.hole_order import Needed, Order
 from robustcs.evaluation.holes import JudgedRun
@@ -33,7 +32,7 @@ from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.ids import as_numpy
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
@@ -170,12 +169,12 @@ def _pairs(
 ) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the documents, and for each unjudged passage in the top ``top`` of any system: the row of its turn, the code of
     its document, and its rank in each system (-1: not in its ranking)."""
-    encoded = pa.concat_arrays([system.unjudged for system in systems]).dictionary_encode()
-    documents = encoded.dictionary.to_pylist()
+    distinct, encoded = Ids.joined([system.unjudged for system in systems]).encoded()
+    documents = distinct.texts()
     ends = np.cumsum([len(system.unjudged) for system in systems])[:-1]
     width = max(len(documents), 1)
     places = [np.nonzero(system.top.grades == UNJUDGED) for system in systems]
-    codes = np.split(as_numpy(encoded.indices).astype(np.int64), ends)
+    codes = np.split(encoded, ends)
     keys = [rows * width + own for (rows, _), own in zip(places, codes, strict=True)]
     in_top = [key[(ranks < top) & counted[rows]] for (rows, ranks), key in zip(places, keys, strict=True)]
     pairs = np.unique(np.concatenate(in_top))

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
-import numpy as np
-
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_check import check_hole_model, model_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
@@ -18,7 +16,6 @@ from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.ids import as_arrow
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.hole_imputation import run_sources, selection_warnings
 from robustcs.project.model import Project
@@ -129,7 +126,7 @@ def find_holes(
     )  # fmt: skip
     numbers = found.contest.holes(found.grades)
     in_turns = [pool.turns[turn] for turn in pool.pair_turns[numbers]]
-    documents = pool.documents.take(as_arrow(pool.pair_documents[numbers].astype(np.int32))).to_pylist()
+    documents = pool.documents.take(pool.pair_documents[numbers]).texts()
     return replace(found, pairs=dict(zip(zip(in_turns, documents, strict=True), numbers.tolist(), strict=True)))
 
 

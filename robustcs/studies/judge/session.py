@@ -37,7 +37,7 @@ class Scale:
     def __init__(self, qrels: Qrels, max_grade: int):
         self.max_grade = max_grade
         self.turns = frozenset(qrels.turns)
-        documents = qrels.documents.to_pylist()
+        documents = qrels.documents.texts()
         self.judged = frozenset(
             (qrels.turns[turn], documents[document])
             for turn, document in zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), strict=True)

@@ -38,7 +38,7 @@ def ask(workspace: Workspace, *, per_turn: Annotated[int, Opt("N", low=1, high=1
     scikit_learn(workspace)
     qrels = workspace.qrels
     level = project.policy.relevance_level
-    documents = qrels.documents.to_pylist()
+    documents = qrels.documents.texts()
     wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
     if not wanted:
         raise UsageError("nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")

@@ -45,7 +45,7 @@ def real(shared_data: Path) -> tuple[list[Ranking], Pairs, Pairs]:
     rankings = [rank_run(read_run(path, path.name), POLICY) for path in sorted((folder / "runs").glob("*.gz"))]
     tops = []
     for ranking in rankings:
-        documents = ranking.documents.take(ranking.document_codes).to_pylist()
+        documents = ranking.ids.take(ranking.document_codes).texts()
         bounds = zip(ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False)
         tops.append({(turn, documents[row]) for turn, start, end in bounds for row in range(start, min(end, start + 3))})
     judged = as_pairs(read_qrels(folder / "qrels.txt.gz"))
@@ -61,7 +61,7 @@ def trec_eval_mean(ranking: Ranking, judged: Pairs, turns: list[str], name: str)
     for (turn, document), grade in judged.items():
         if turn in nested:
             nested[turn][document] = grade
-    documents = ranking.documents.take(ranking.document_codes).to_pylist()
+    documents = ranking.ids.take(ranking.document_codes).texts()
     run = {
         turn: {documents[row]: -float(row) for row in range(start, end)}
         for turn, start, end in zip(ranking.turns, ranking.starts.tolist(), ranking.starts[1:].tolist(), strict=False)

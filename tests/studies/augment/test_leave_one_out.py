@@ -42,7 +42,7 @@ def test_real_runs_equal_brute_force(shared_data: Path, depth: int) -> None:
     rankings = [rank_run(read_run(path, path.name), POLICY) for path in sorted((folder / "runs").glob("*.gz"))]
     runs = []
     for ranking in rankings:
-        documents = ranking.documents.take(ranking.document_codes).to_pylist()
+        documents = ranking.ids.take(ranking.document_codes).texts()
         starts = ranking.starts.tolist()
         runs.append({turn: documents[starts[i] : starts[i + 1]] for i, turn in enumerate(ranking.turns)})
     judged = as_pairs(qrels)
@@ -83,7 +83,7 @@ def teams(seed: int = 0) -> tuple[list[Ranking], dict[tuple[str, str], int]]:
 
 
 def ranked(run: Ranking) -> list[tuple[str, str]]:
-    documents = run.documents.take(run.document_codes).to_pylist()
+    documents = run.ids.take(run.document_codes).texts()
     return list(zip(np.repeat(run.turns, np.diff(run.starts)).tolist(), documents, strict=True))
 
 

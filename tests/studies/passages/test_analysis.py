@@ -79,7 +79,7 @@ def test_real_passages(shared_data: Path) -> None:
     folder = shared_data / "cast2020"
     qrels = read_qrels(folder / "qrels.txt.gz")
     some = {f"81_{depth}" for depth in range(1, 9)}
-    documents = qrels.documents.to_pylist()
+    documents = qrels.documents.texts()
     judged = [(qrels.turns[turn], documents[document], int(grade))
               for turn, document, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True)
               if qrels.turns[turn] in some]  # fmt: skip
