@@ -21,7 +21,7 @@ from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.run_formats import PLAIN as PLAIN_RUN
 from robustcs.inputs.run_formats import run_format_of
-from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, read_table
+from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, is_parquet, read_table
 from robustcs.inputs.text import first_lines, first_record, is_turn_id
 from robustcs.inputs.text_formats import DPR, IKAT_TOPICS, PLAIN, QRECC, QUERIES, QUESTIONS, TOPICS, format_of, is_query
 from robustcs.inputs.trec_lines import (
@@ -157,6 +157,8 @@ def refuse_other_kinds(path: str | os.PathLike[str], wanted: Kind) -> Identified
 
     Raises :class:`InputError` for a file whose fields say that it is something else, with what it is and which option takes it.
     """
+    if is_parquet(path):
+        read_table(path)  # its own error if it is damaged or pyarrow is not installed
     found = identify(path)
     if found is not None and found.by_fields and wanted not in found.kinds:
         raise input_error(path, None, found.says, found.advice, "other-kind")

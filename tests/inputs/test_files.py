@@ -8,6 +8,7 @@ import hashlib
 import json
 import lzma
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from robustcs.errors import ExitCode, InputError
 from robustcs.inputs.files import open_binary, sha256
+from robustcs.inputs.runs import read_run
 from robustcs.inputs.text import (
     LONGEST_LINE,
     first_bytes,
@@ -52,6 +54,17 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def message(error: pytest.ExceptionInfo[InputError]) -> str:
     assert error.value.exit_code is ExitCode.BAD_INPUT
     return str(error.value)
+
+
+@pytest.mark.parametrize(("data", "needs"), [(zstd(CONTENT), "zstd"), (b"PAR1 and more", "Parquet")])
+def test_without_pyarrow_the_error_names_the_install_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, needs: str
+) -> None:
+    (tmp_path / "run").write_bytes(data)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError) as error:
+        read_run(tmp_path / "run")
+    assert message(error).endswith(f"run: {needs} needs pyarrow, which is not installed; pip install 'robustcs[parquet]'")
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
