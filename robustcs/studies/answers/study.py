@@ -250,7 +250,7 @@ class _MadeOf:
         human, is_human = None if self.human is None else self.tops[self.human], self._is_human(name)
         given = self.tops[self.runs[name]] if name in self.runs else self._references(name)
         if given is None:
-            self.notes.append(f"passages of {name} unknown: no cause of its missed items")
+            self.notes.append(f"the passages of {name} are unknown, and so are the causes of its missed items")
         support = None
         if assigned is not None:
             support = {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}

@@ -222,9 +222,7 @@ class ClariqInputs:
                 found[name] = after_asking(performance, self._tops(units, name, own), candidates)
                 odd = sum(outcome == "no value" for outcome in found[name].outcomes.values())
                 if odd:
-                    self.notes.append(
-                        f"{name}: no value of the question for {counted(odd, 'facet')}; the facet's worst value counts"
-                    )
+                    self.notes.append(f"{name}: the question has no value for {counted(odd, 'facet')}; the worst value counts")
             found |= {name: Asked(scores) for name, scores in baselines(performance).items()}
             if "no" not in found and "no" not in self.files.evaluations:
                 self.notes.append(f"no baseline without a question, since some facets have no value for {NO_QUESTION}")
@@ -271,7 +269,7 @@ class ClariqInputs:
         scores = facet_scores(ranking, qrels, self.policy)
         if not next(iter(scores.values())):
             raise input_error(
-                path, None, f"contains no facet of the {len(qrels.turns)} in the qrels",
+                path, None, f"contains none of the {len(qrels.turns)} facets in the qrels",
                 f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}", "no-common-facets",
             )  # fmt: skip
         return scores

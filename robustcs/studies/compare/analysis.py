@@ -145,7 +145,7 @@ def compare(
     common = [name for name in new.systems if name in old.systems]
     for where, names in (("old", old.systems.keys() - new.systems.keys()), ("new", new.systems.keys() - old.systems.keys())):
         if names:
-            notes.append(f"only in the {where} state: {some_of(sorted(names))}")
+            notes.append(f"runs only in the {where} state: {some_of(sorted(names))}")
     changes = [
         change for name in common for change in changes_of(name, old.systems[name], new.systems[name], rescored.get(name))
     ]

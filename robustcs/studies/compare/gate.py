@@ -117,7 +117,9 @@ def parse_condition(text: str) -> Condition:
 def no_worse(margin: float) -> Condition:
     """Return the condition of ``--no-worse-than``. Raises :class:`UsageError` unless 0 ≤ margin < 1."""
     if not 0 <= margin < 1:
-        raise UsageError("bad-condition", f"--no-worse-than {margin}", "write a drop below 1, such as 0.01")
+        raise UsageError(
+            "bad-condition", f"--no-worse-than {margin:g} is not at least 0 and below 1", "write a drop such as 0.01"
+        )
     return Condition(f"no worse than {margin:g}", "no worse", margin)
 
 

@@ -282,7 +282,7 @@ def test_messages(in_demo: Command, line: str, message: str) -> None:
         ("--topics clariq/topics.tsv --run a=runs/stem_qr.trec",
          "answers none of the 6 topics; check the ids: the topics have '101', the run '1_1'"),
         ("--evaluations a=runs/stem_qr.trec --qrels clariq/qrels.txt",
-         "contains no facet of the 12 in the qrels; check the ids: the qrels have 'F0001', the run '1_1'"),
+         "contains none of the 12 facets in the qrels; check the ids: the qrels have 'F0001', the run '1_1'"),
     ],
 )  # fmt: skip
 def test_runs_of_something_else(in_demo: Command, line: str, message: str) -> None:

@@ -182,7 +182,7 @@ def test_turns_and_systems_of_one_state_only_are_told() -> None:
     result = compared(old, new)
     assert result.evaluated.turns == 1
     assert result.evaluated.notes[:2] == (
-        "only in the old state: gone",
+        "runs only in the old state: gone",
         "turns scored in only one state are excluded: 1_2, 1_3",
     )
 

@@ -309,7 +309,11 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
         ("compare state.json robustcs.toml", 3, "state.json: its format is 'another', not 'robustcs state 2'; make the report"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>x'", 2, "--fail-if 'drop>x' cannot be read; write 'drop>0.02'"),
         ("compare robustcs.toml robustcs.toml --fail-if 'nonsense drop>0.1'", 2, "nonsense"),
-        ("compare robustcs.toml robustcs.toml --no-worse-than -1", 2, "--no-worse-than -1.0; write a drop below 1"),
+        (
+            "compare robustcs.toml robustcs.toml --no-worse-than -1",
+            2,
+            "--no-worse-than -1 is not at least 0 and below 1; write",
+        ),
         ("compare robustcs.toml robustcs.toml --set cannot-tell=pass", 2, "--set cannot-tell needs a condition; add --fail-if"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report x.txt", 2, "name a file that ends in .json or"),
         ("compare robustcs.toml robustcs.toml --fail-if 'drop>0' --gate-report no/x.xml", 3, "no/x.xml: not written"),

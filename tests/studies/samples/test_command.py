@@ -99,7 +99,7 @@ def test_one_set_of_texts_beside_several_runs(in_copy: Command, tmp_path: Path) 
     [
         ("samples", 2, "no rewriter has several samples; give --qr NAME=FILE several times with the same NAME, or texts"),
         ("samples --samples human=topics.json:manual", 2, "samples of human; only a rewriter has some: write qr or qr:NAME"),
-        (f"samples {PEOPLE} --within 0", 2, "within 0.0; write a number above 0"),
+        (f"samples {PEOPLE} --within 0", 2, "within is 0; write a number above 0"),
     ],
 )
 def test_wrong_use(in_demo: Command, line: str, code: int, message: str) -> None:
