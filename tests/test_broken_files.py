@@ -148,7 +148,11 @@ def complaint(command: str, code: int, out: str, err: str, file: str) -> str | N
     return None
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+#: The demo is a report.
+_OPTIONS = [*(name for name in COMMANDS if name != "demo"), pytest.param("demo", marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize("command", _OPTIONS)
 def test_every_option_that_takes_a_file_is_used_or_reads_none(
     command: str, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -145,7 +145,10 @@ def other_columns(path: Path, data: bytes) -> bytes:
     return data
 
 
-@pytest.mark.parametrize("change", [shuffled, other_line_ends, packed, marked, other_columns])
+@pytest.mark.parametrize(
+    "change",
+    [shuffled, other_columns, *(pytest.param(one, marks=pytest.mark.long) for one in (other_line_ends, packed, marked))],
+)
 def test_other_forms_of_the_files(change: Change, folder: Path, plain: Tables, tmp_path: Path) -> None:
     copy = tmp_path / "demo"
     shutil.copytree(folder, copy)

@@ -41,8 +41,9 @@ def test_kinds_of_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert all("raise ValueError(1 + 1)" in text and "'text'" in text for text in found)
 
 
+@pytest.mark.long
 def test_a_change_that_a_test_notices_is_killed() -> None:
-    command = [sys.executable, "bench/mutants.py", "--sample", "2", "--rooms", "robustcs/statistics/families.py"]
+    command = [sys.executable, "bench/mutants.py", "--sample", "1", "--rooms", "robustcs/statistics/families.py"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
-    assert ended.stdout.startswith("2 of ") and "2 of 2 mutants killed (100.0%), 0 of them by the time limit" in ended.stdout
-    assert ended.stderr.count(" killed ") == 2
+    assert ended.stdout.startswith("1 of ") and "1 of 1 mutants killed (100.0%), 0 of them by the time limit" in ended.stdout
+    assert ended.stderr.count(" killed ") == 1

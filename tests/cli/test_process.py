@@ -50,19 +50,26 @@ ENVIRONMENTS = {
 }
 
 
+#: What is run in every environment.
+_LINE = [*LAUNCHER, "breakdown", "--metric", "P_1", "--threshold", ">0"]
+
+
+@pytest.fixture(scope="module")
+def plain(demo: Path) -> bytes:
+    return subprocess.run([*_LINE, "--format", "json"], cwd=demo, env=ENVIRONMENT, capture_output=True).stdout
+
+
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_whatever_the_environment_numbers_and_figures_are_the_same(name: str, demo: Path, tmp_path: Path) -> None:
+def test_whatever_the_environment_numbers_and_figures_are_the_same(name: str, demo: Path, tmp_path: Path, plain: bytes) -> None:
     changes = ENVIRONMENTS[name]
     environment = {key: value for key, value in (ENVIRONMENT | changes).items() if value is not None}
-    line = [*LAUNCHER, "breakdown", "--metric", "P_1", "--threshold", ">0"]
     figure = ["--output", str(tmp_path / "figure.svg")]
-    done = subprocess.run([*line, *figure, "--output", "-"], cwd=demo, env=environment, capture_output=True)
+    done = subprocess.run([*_LINE, *figure, "--output", "-"], cwd=demo, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr
     # errors of the QA component and of the rewriter by P@1, as every environment prints them
     assert b"70 turns in 10 conversations" in done.stdout and (tmp_path / "figure.svg").stat().st_size > 10_000
-    data = subprocess.run([*line, "--format", "json"], cwd=demo, env=environment, capture_output=True)
-    plain = subprocess.run([*line, "--format", "json"], cwd=demo, env=ENVIRONMENT, capture_output=True)
-    assert data.stdout == plain.stdout and json.loads(data.stdout.decode("utf-8"))["tables"]["bins"]
+    data = subprocess.run([*_LINE, "--format", "json"], cwd=demo, env=environment, capture_output=True)
+    assert data.stdout == plain and json.loads(data.stdout.decode("utf-8"))["tables"]["bins"]
 
 
 def test_characters_that_an_encoding_lacks_have_a_near_one(demo: Path) -> None:

@@ -94,7 +94,7 @@ def test_every_interval_equals_brute_force(
             assert found.score[turn] == pytest.approx(value(row, judged, measure, level), abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     cases=st.lists(turns(), min_size=1, max_size=3),
     others=st.lists(st.integers(0, 3), min_size=3, max_size=3),

@@ -23,7 +23,7 @@ from tests.fuzz.harness import CORPUS, find, keep, smaller
 from tests.fuzz.mutators import mutate
 
 #: Mutations of every format in the suite.
-CASES = 600
+CASES = 200
 _SEED = 20260
 #: Endings by which some readers could tell files apart; none may.
 _NAME = "file.txt"

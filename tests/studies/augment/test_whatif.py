@@ -175,6 +175,7 @@ def inside(pooled: Pooled, left: Grades, seed: int = 0) -> tuple[WhatIf, Floats,
     return drawn, scores.to_numpy(), differences
 
 
+@pytest.mark.long
 def test_intervals_hold_what_new_judgments_gave(pooled: Pooled, demo: Path) -> None:
     """From the demo's old judgments. Grades by rank alone, which were drawn before, held 25 of these 36 means."""
     _, scores, _ = inside(pooled, pooled.pool.grades(read_qrels(demo / "qrels.txt")))

@@ -321,6 +321,7 @@ def test_the_whole_experiment_in_one_command(capfd: pytest.CaptureFixture[str], 
 
 
 @needs_pyserini
+@pytest.mark.long
 def test_a_report_makes_the_experiment(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     code, _, err = call(capfd, "report", "--metric", "ndcg_cut_3", "--output", "made")
     assert code == 0 and "drew 3 manual and 3 raw test sets of 70 turns" in err, err
@@ -382,6 +383,7 @@ def test_rewritten_sets_need_a_rewritten_baseline(capfd: pytest.CaptureFixture[s
 
 
 @needs_pyserini
+@pytest.mark.long
 def test_a_report_leaves_out_what_cannot_be_compared(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     with_raw_set(project, "original")
     code, _, err = call(capfd, "report", "--output", "runs/made")
@@ -595,6 +597,7 @@ def tables(capfd: pytest.CaptureFixture[str], command: str) -> str:
 
 
 @needs_pyserini
+@pytest.mark.long
 def test_cast_2020(
     capfd: pytest.CaptureFixture[str], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
