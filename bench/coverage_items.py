@@ -90,7 +90,7 @@ def slices_trial(some: Collection, turns: tuple[str, ...]) -> Trial:
 
 
 def judgments_trial(data: Path, name: str) -> tuple[int, Trial]:
-    """Return a trial of the effect of new judgments: a random third, or the few that only the first run's top 3 needs."""
+    """Return a trial of the effect of new judgments: a random third, or the few that only the first run's top 3 contributed."""
     folder = data / name.lower().replace(" ", "")
     qrels = read_qrels(folder / "qrels.txt.gz")
     rankings = [rank_run(read_run(folder / file), POLICY) for file in run_files(data, name)]

@@ -79,7 +79,7 @@ def _few_judgments(name: str, rankings: Sequence[Ranking], qrels: Qrels, units: 
         few = top.difference(*(other for number, other in enumerate(tops) if number != place))
         fewer = as_qrels(name, [row for row in judged if row[:2] not in few])
         if units_of(grade_matrix(rankings[0], fewer).turns).labels != units.labels:
-            continue  # a turn without judgments
+            continue  # without these judgments, a turn has none
         for measure, scores in _scores(rankings, fewer).items():
             for sums in units.sums(np.round(after[measure] - scores, 9)):
                 yield f"{LABELS[measure]} by few new judgments", sums
@@ -153,14 +153,14 @@ def _planned(chosen: list[tuple[int, str, Floats]], sizes: Floats, generator: np
 
 
 def _units_for_power(sums: Floats, generator: np.random.Generator) -> int | None:
-    """Find this number by bisection to 3%; None beyond :data:`MOST`."""
+    """Return this number, found by bisection to 3%; None beyond :data:`MOST`."""
 
     def power(count: int) -> float:
         drawn = sums[generator.integers(0, len(sums), (TRIALS, count))]
         tests = sign_flip.paired_tests(drawn, np.ones(count), int(generator.integers(2**31)), draws=DRAWS)
         return float(np.mean([test.p <= 0.05 for test in tests]))
 
-    # the fast t-test decides whether the sign-flip test is worth its time
+    # a t-test needs less time and excludes pairs that MOST units do not find
     if abs(sums.mean()) < 2.8 * sums.std() / math.sqrt(MOST):
         return None
     below, above = 5, MOST

@@ -96,7 +96,7 @@ def no_bar(items: Iterable[Any], *_: object) -> Iterable[Any]:
 
 
 def index(folder: Path, collection: Path, repeats: int) -> Timed:
-    """Measure indexing with one thread each."""
+    """Measure indexing; both programs use one thread."""
     (folder / "in").mkdir()
     (folder / "in" / "c.jsonl").symlink_to(collection)
     command = [

@@ -42,8 +42,8 @@ def show(result: Coverage) -> tuple[Block, ...]:
     blocks: list[Block] = [
         share_figure(
             "missed",
-            f"The {causes['items'].iloc[0]} {said(result)}: covered by the answer, or missed because of the generator, the"
-            " rewriter or retrieval.",
+            f"Coverage of the {causes['items'].iloc[0]} {said(result)}: covered by the answer, or missed because of the"
+            " generator, the rewriter or retrieval.",
             causes.assign(cause=causes["cause"].map(named)), "system", "cause",
             {named[cause]: colour for cause, colour in _COLOURS.items() if cause in shown},
         )

@@ -162,5 +162,5 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
         texts = [("Text", new)] if old == new else [("Old text", old), ("New text", new)]
         fields += [(name, value) for name, value in texts if value]
         cards.append(Card(f"{first.turn} · {first.run}", tuple(fields)))
-    which = f"the {len(cards)} largest changes of {len(crossed)}" if len(crossed) > len(cards) else str(len(cards))
+    which = f"{len(cards)} of {len(crossed)}, largest changes first" if len(crossed) > len(cards) else str(len(cards))
     return Cards("crossed", f"Turns that crossed a threshold: {which}", tuple(cards))
