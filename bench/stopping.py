@@ -57,7 +57,7 @@ class Replay:
     proven: dict[str, int]
     certain: dict[str, int]
     right: dict[str, bool]
-    foretold: tuple[int, int, int] | None
+    forecast: tuple[int, int, int] | None
 
 
 def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay] | None:
@@ -110,8 +110,8 @@ def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay]
             if order.state == "proven":
                 proven[work] = done
                 break
-    foretold = (needed[0].median, needed[0].low, needed[0].high) if now[0].state == "open" else None
-    return name, way, Replay(len(holes), proven, certain, right, foretold)
+    forecast = (needed[0].median, needed[0].low, needed[0].high) if now[0].state == "open" else None
+    return name, way, Replay(len(holes), proven, certain, right, forecast)
 
 
 def relearned(asked: Contest, known: Grades, groups: list[int], seed: int, drawn: Grades, work: str) -> Grades:
@@ -140,7 +140,7 @@ def table(results: list[tuple[str, str, Replay]]) -> str:
     """Return the Markdown table."""
     lines = [
         "| collection | hidden | replays | passages | certain: by expected influence | by influence | by rank"
-        " | proven: by influence | by rank | right | foretold in its range |",
+        " | proven: by influence | by rank | right | within the forecast |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for name in NAMES:
@@ -152,9 +152,9 @@ def table(results: list[tuple[str, str, Replay]]) -> str:
             def mean(values: list[float]) -> str:
                 return f"{np.mean(values):.0f}" if values else "–"
 
-            open_ = [one for one in some if one.foretold]
+            open_ = [one for one in some if one.forecast]
             inside = [
-                one.foretold[1] <= one.certain["expected influence"] <= one.foretold[2] + one.hidden / LOOKS for one in open_
+                one.forecast[1] <= one.certain["expected influence"] <= one.forecast[2] + one.hidden / LOOKS for one in open_
             ]
             rights = [one.right["expected influence"] for one in some]
             cells = [
