@@ -233,10 +233,20 @@ def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -
     assert asked >= 10
 
 
+def test_verdicts_have_at_most_25_words(report: Report, store: Path) -> None:
+    """The number and the sentence; interval, denominator and caveat are printed on lines of their own."""
+    kept = [json.loads(path.read_text("utf-8"))["value"] for path in sorted(store.glob("*.json"))]
+    verdicts = [one for value in kept if "verdicts" in value for one in typed(value["verdicts"], list[Verdict])]
+    assert len(verdicts) >= 10
+    for one in verdicts:
+        text = one.text if one.number in one.text else f"{one.number} {one.text}"
+        assert len(text.split()) <= 25, text
+
+
 def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) -> None:
     shown = {block.slug: block for block in every_block(report.document) if isinstance(block, Table)}
     [pearson] = [table for slug, table in shown.items() if slug.startswith("correlate-pearson-overlap")]
-    assert pearson.note.endswith(" Human ✓: NDCG@3 ≥ 0.5.")
+    assert pearson.note.endswith(" Human ✓: turns on which Human is correct (NDCG@3 ≥ 0.5).")
     rows = json.loads(report.files["results/breakdown.json"])["tables"]["bins"]
     human = sum(row["count"] for row in rows if (row["metric"], row["threshold"], row["human"]) == ("ndcg_cut_3", ">=0.5", 1))
     groups = {column.group for column in pearson.columns}
