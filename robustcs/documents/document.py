@@ -202,12 +202,27 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict as one sentence, followed by its caveat."""
+        """The verdict with its interval and basis, followed by its caveat.
+
+        Interval and basis follow the clause that contains the number.
+        """
         caveat = f" {self.caveat}" if self.caveat else ""
         if self.number in self.text:
-            return f"{self.text} ({'; '.join(filter(None, (self.between, self.basis)))}).".replace(") (", "; ") + caveat
+            end = _end_of_clause(self.text, self.number)
+            clause = f"{self.text[:end]} ({'; '.join(filter(None, (self.between, self.basis)))})".replace(") (", "; ")
+            return f"{clause}{self.text[end:]}.{caveat}"
         between = f" ({self.between})" if self.interval else ""
         return f"{self.number}{between} {self.text} ({self.basis}).{caveat}"
+
+
+def _end_of_clause(text: str, number: str) -> int:
+    """Return the position of the first semicolon or full stop after ``number`` outside brackets; else the end of the text."""
+    depth = 0
+    for place in range(text.index(number) + len(number), len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth <= 0 and text[place : place + 2] in ("; ", ". "):
+            return place
+    return len(text)
 
 
 @dataclass(frozen=True)

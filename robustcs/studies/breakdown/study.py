@@ -37,8 +37,8 @@ def ask(
     not correct, and a rewriter error if Human is correct and QR is not.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, texts (all properties of the
-        texts), or the columns of a TSV file with a header and a column of turn ids. Repeatable.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
+        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable.
 
     find_slices
         Search for slices with a large loss to Human: rules of one or two conditions on --slices (default: depth and

@@ -117,7 +117,7 @@ def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
 
 
 def first_rows(result: Correlate) -> pd.DataFrame:
-    """Pearson's r of the first x and y over all turns, a row for every rewriter."""
+    """Return Pearson's r of the first x and y over all turns, one row per rewriter."""
     x, y = (names[0] for names in result.chosen)
     rows = result.correlations
     return rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]

@@ -27,7 +27,7 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     mean = number(best.value, 3)
     first = Verdict(
         mean, number_interval(best.ci_low, best.ci_high).strip("–"),
-        f"{best.run} has the highest mean {label}{_others(pairs, best.run, [row.run for row in others])}: {mean}",
+        f"{best.run} has the highest mean {label}, {mean}{_others(pairs, best.run, [row.run for row in others])}",
         f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
     )  # fmt: skip
     if not len(pairs):
@@ -53,5 +53,6 @@ def _others(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
     lower = own[own["p_corrected"] <= ALPHA]
     near = [name for name in others if name not in {*lower["first"], *lower["second"]}]
     if not near:
-        return ", with all others significantly lower"
-    return f", with {counted(len(near), 'system')} not significantly lower ({some_of(near, _NAMED)})"
+        return "; all others score significantly lower"
+    score = verb(len(near), "does not score", "do not score")
+    return f"; {counted(len(near), 'system')} {score} significantly lower ({some_of(near, _NAMED)})"

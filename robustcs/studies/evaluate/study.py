@@ -51,8 +51,8 @@ def ask(
         Report which pairs are equivalent: the whole 95% CI of the difference lies inside ±D.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, texts (all properties of the
-        texts), or the columns of a TSV file with a header and a column of turn ids. Repeatable.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
+        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable.
 
     find_slices
         Search for slices with low scores: rules of one or two conditions on --slices (default: depth and texts), adjusted

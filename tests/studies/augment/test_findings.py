@@ -23,8 +23,10 @@ RANKING = [
 
 def test_the_largest_change_and_the_runs_that_move() -> None:
     card, span, tau = said("augment", {"measures": MEASURES, "files": FILES, "ranking": RANKING}, turns=65)
-    assert card.startswith("The new judgments change NDCG@3 of b by +0.042, the largest change; 2 of 3 runs change rank (95")
-    assert card.endswith("+0.011 to +0.083; 1,250 new judgments, 65 turns; adjusted p = 0.070).")
+    assert card == (
+        "The new judgments change NDCG@3 of b by +0.042, the largest change (95% CI +0.011 to +0.083; 1,250 new judgments, 65"
+        " turns; adjusted p = 0.070); 2 of 3 runs change rank."
+    )
     assert span == "With 1,250 new judgments, NDCG@3 changes by between −0.021 (c) and +0.042 (b); 2 of 3 runs change rank."
     assert tau == "Kendall's τ between the rankings before and after is 0.33 (one-sided 95% lower limit −0.25)."
 

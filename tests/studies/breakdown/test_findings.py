@@ -83,7 +83,10 @@ def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tu
     assert (qa.number, qa.interval) == (f"{half[0]}%", f"{half[0] - 5}% to {half[0] + 6}%")
     assert qr.basis == f"{half[1]} of 100 turns; correct if NDCG@3 ≥ 0.5"
     ends = f"95% CI {half[1] - 5}% to {half[1] + 6}%; {qr.basis})."
-    assert qr.sentence == (f"{qr.text[:-1]}; {ends}" if qr.text.endswith(")") else f"{qr.text} ({ends}")
+    clause, semicolon, rest = qr.text.partition("; ")
+    ends = ends.removesuffix(".")
+    first = f"{clause[:-1]}; {ends}" if clause.endswith(")") else f"{clause} ({ends}"
+    assert qr.sentence == f"{first}{semicolon}{rest}."
 
 
 @pytest.mark.parametrize(

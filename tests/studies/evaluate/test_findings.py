@@ -49,7 +49,13 @@ def sentences(result: Evaluation) -> Sequence[str]:
 
 def test_verdicts_use_the_adjusted_p_of_the_headline_measure() -> None:
     best, apart = sentences(told())
-    assert best == "top has the highest mean NDCG@3, with 1 system not significantly lower (near): 0.500 [8 turns, 4 systems]"
+    assert best == (
+        "top has the highest mean NDCG@3, 0.500; 1 system does not score significantly lower (near) [8 turns, 4 systems]"
+    )
+    assert replace(verdicts(told())[0], interval="0.400 to 0.600").sentence == (
+        "top has the highest mean NDCG@3, 0.500 (95% CI 0.400 to 0.600; 8 turns, 4 systems); 1 system does not score"
+        " significantly lower (near)."
+    )
     assert apart == (
         "3 of 6 pairs of systems differ significantly in NDCG@3 (adjusted p ≤ 0.05, max-T); the smallest of these"
         " differences is 0.050 [8 turns, max-T over 6 pairs]"
@@ -60,19 +66,17 @@ def test_verdicts_use_the_adjusted_p_of_the_headline_measure() -> None:
 
 def test_none_and_all() -> None:
     best, apart = sentences(told({pair: (one, 0.04, 0.06) for pair, (one, _, _) in TESTS.items()}))
-    assert best == (
-        "top has the highest mean NDCG@3, with 3 systems not significantly lower (mid, near, low): 0.500 [8 turns, 4 systems]"
-    )
+    assert best.startswith("top has the highest mean NDCG@3, 0.500; 3 systems do not score significantly lower (mid, near, low")
     assert apart.startswith("0 of 6 pairs of systems differ significantly in NDCG@3 (adjusted p ≤ 0.05, max-T) [")
     best, apart = sentences(told({pair: (one, 0.04, 0.05) for pair, (one, _, _) in TESTS.items()}))
-    assert "top has the highest mean NDCG@3, with all others significantly lower: 0.500 [" in best
+    assert "top has the highest mean NDCG@3, 0.500; all others score significantly lower [" in best
     assert apart.startswith("6 of 6 pairs of systems differ significantly")
 
 
 def test_a_best_system_that_was_not_compared_with_all_others_is_not_said_to_differ() -> None:
     tests = {(name, "low"): (0.1, 0.001, 0.001) for name in MEANS if name != "low"}
     best, apart = sentences(told(tests, baseline="low"))
-    assert best == "top has the highest mean NDCG@3: 0.500 [8 turns, 4 systems]"
+    assert best == "top has the highest mean NDCG@3, 0.500 [8 turns, 4 systems]"
     assert apart.startswith("3 of 3 pairs of systems differ significantly")
 
 
