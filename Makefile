@@ -1,29 +1,29 @@
-# make demo   report on the demo collection, into reports/demo
-# make test   the whole test suite
-# make test-long  the tests that take minutes, which make test leaves out
-# make docs   the docs as a site, into site, its links followed
-# make fuzz   new broken inputs for every reader, for FUZZ_SECONDS (default three hours)
-# make check  lint, types and tests, as .ci/run does
-# make bench  what robustcs takes beside other tools, into bench/README.md (half an hour; that page tells of parts)
-# make audit  known vulnerabilities of the locked versions, where the network can be reached
-# make lock   the lock files anew, with the newest versions that setup.cfg and requirements/optional.in allow
-# Each makes its own environment in .venv with the versions of the lock files, which pip checks by their hashes; only
-# Python 3.11+, pip and make are needed. Nothing is fetched once the environment stands.
+# make demo       write the report on the demo collection to reports/demo
+# make test       run the test suite
+# make test-long  run the tests that take minutes, which make test omits
+# make docs       build the site of the docs in site, and check its links
+# make fuzz       try new broken inputs on every reader for FUZZ_SECONDS (default: three hours)
+# make check      run lint, type checks and tests, as .ci/run does
+# make bench      compare the speed of robustcs with other tools; write bench/README.md (half an hour; see that page for parts)
+# make audit      list known vulnerabilities of the locked versions, if the network is available
+# make lock       update the lock files to the newest versions that setup.cfg and requirements/optional.in allow
+# Each target creates the environment .venv with the versions of the lock files, whose hashes pip checks. It needs only
+# Python 3.11+, pip and make. Once the environment exists, nothing is downloaded.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-# Each package stands in one lock file of requirements/ only: build.txt (setuptools, which builds this package and what comes
-# as source), constraints.txt (what robustcs needs), dev.txt (what its tests add), optional.txt (what the tests of optional parts add),
-# docs.txt (what the site of the docs adds), bench.txt (the tools that the benchmark measures beside robustcs).
+# Each package is in one lock file of requirements/ only: build.txt (setuptools, which builds this package and source packages),
+# constraints.txt (requirements of robustcs), dev.txt (additions for tests), optional.txt (additions for tests of optional parts),
+# docs.txt (additions for the site of the docs), bench.txt (tools with which the benchmark compares robustcs).
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 INSTALL := $(PIP) --no-build-isolation
 LOCKED := $(INSTALL) --require-hashes
 
 .PHONY: demo test test-long docs fuzz check lint bench audit lock clean
 
-# one date, so that the committed report changes only when its contents do
+# a fixed date, so that the committed report changes only when its content changes
 demo: $(VENV)/core
 	SOURCE_DATE_EPOCH=1795219200 $(BIN)/robustcs demo
 
@@ -36,7 +36,7 @@ test-long: $(VENV)/dev $(VENV)/optional
 docs: $(VENV)/docs
 	$(BIN)/python docs/website.py
 
-# what it finds goes to tests/fuzz/corpus, where the suite tries it from then on
+# inputs that fail are added to tests/fuzz/corpus, and the test suite tries them from then on
 fuzz: $(VENV)/dev
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-10800} $(BIN)/python -m pytest -s tests/fuzz
 
@@ -47,7 +47,7 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# trec_eval is taken from the path, else built from the source in TREC_EVAL_SOURCE
+# uses trec_eval from the path, else builds it from the source in TREC_EVAL_SOURCE
 bench: $(VENV)/bench
 	$(BIN)/python bench/run.py --write
 	$(BIN)/python bench/report.py
@@ -74,24 +74,24 @@ $(VENV)/docs: $(VENV)/dev requirements/docs.txt
 	$(LOCKED) -r requirements/docs.txt
 	touch $@
 
-# none of them changes a version that robustcs itself runs with
+# these packages change no version of a requirement of robustcs itself
 $(VENV)/bench: $(VENV)/docs requirements/bench.txt
 	$(LOCKED) -r requirements/bench.txt
 	touch $@
 
-# sentence encoders and retrieval; their tests skip, with the reason, where these packages cannot be had
+# sentence encoders and retrieval; their tests are skipped, with the reason, if these packages are not available
 $(VENV)/optional: $(VENV)/dev requirements/optional.txt
 	$(LOCKED) -r requirements/optional.txt \
-		|| echo 'optional packages not installed for this Python: the tests that need them skip'
+		|| echo 'optional packages not installed for this Python; the tests that need them are skipped'
 	touch $@
 
-# One lock serves every Python from 3.11 on, and every platform.
+# Each lock file is valid for all platforms and all versions of Python from 3.11.
 COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	--generate-hashes --upgrade --custom-compile-command 'make lock'
-# what the files before already hold, so that no package stands twice
-beside = $(foreach lock,$(1),--constraint requirements/$(lock).txt \
+# constraints from the previous lock files, whose packages are not repeated
+without = $(foreach lock,$(1),--constraint requirements/$(lock).txt \
 	$$(sed -n 's/^\([^ ]*\)==.*/--no-emit-package \1/p' requirements/$(lock).txt))
-# what optional.in pulls in and its tests do without
+# packages that optional.in requires but its tests do not need
 LARGE := tensorflow libclang cython lightgbm nmslib onnxruntime pyyaml sentencepiece spacy transformers
 
 lock:
@@ -102,13 +102,13 @@ lock:
 	printf '%s\n' pip > .venv-lock/venv
 	printf '%s\n' $(LARGE) > .venv-lock/large
 	$(COMPILE) --no-annotate --output-file requirements/build.txt .venv-lock/build.in
-	$(COMPILE) $(call beside,build) --output-file requirements/constraints.txt setup.cfg
-	$(COMPILE) $(call beside,build constraints) --excludes .venv-lock/venv --extra dev \
+	$(COMPILE) $(call without,build) --output-file requirements/constraints.txt setup.cfg
+	$(COMPILE) $(call without,build constraints) --excludes .venv-lock/venv --extra dev \
 		--output-file requirements/dev.txt setup.cfg
-	$(COMPILE) $(call beside,build constraints dev) --excludes .venv-lock/large \
+	$(COMPILE) $(call without,build constraints dev) --excludes .venv-lock/large \
 		--output-file requirements/optional.txt requirements/optional.in
-	$(COMPILE) $(call beside,build constraints dev optional) --extra docs --output-file requirements/docs.txt setup.cfg
-	$(COMPILE) $(call beside,build constraints dev docs) --extra bench --output-file requirements/bench.txt setup.cfg
+	$(COMPILE) $(call without,build constraints dev optional) --extra docs --output-file requirements/docs.txt setup.cfg
+	$(COMPILE) $(call without,build constraints dev docs) --extra bench --output-file requirements/bench.txt setup.cfg
 	rm -rf .venv-lock build robustcs.egg-info
 
 clean:

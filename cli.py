@@ -1,4 +1,4 @@
-"""A launcher for a checkout: ``python cli.py …`` is ``robustcs …``."""
+"""Launcher for a checkout: ``python cli.py …`` runs ``robustcs …``."""
 
 from robustcs.cli.main import main
 

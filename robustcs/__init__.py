@@ -1,6 +1,6 @@
-"""robustcs: robustness and error analysis for conversational search, from runs, qrels and rewrites on disk.
+"""robustcs: error analysis and robustness evaluation for conversational search.
 
-``robustcs.breakdown(…)`` and its fellows (:mod:`robustcs.api`) are loaded when they are first used.
+``robustcs.breakdown(…)`` and the other functions of :mod:`robustcs.api` are loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from robustcs.version import __version__ as __version__
 
 
 def _offered() -> list[str]:
-    """The functions of :mod:`robustcs.api`: every study of the registry, and what goes over all of them."""
+    """Return the names of the functions of :mod:`robustcs.api`."""
     from robustcs.studies.registry import STUDIES
 
     return sorted(["open_project", "report", *(study.name for study in STUDIES)])

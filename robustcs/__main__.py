@@ -1,4 +1,4 @@
-"""``python -m robustcs …`` is ``robustcs …``."""
+"""``python -m robustcs …`` runs ``robustcs …``."""
 
 from robustcs.cli.main import main
 

@@ -1,9 +1,9 @@
-"""The studies as functions: what ``import robustcs`` offers.
+"""The Python API: each study as a function.
 
-Every study of the registry is a function of its name: ``robustcs.breakdown(…)``. It takes a project file (or the
-``robustcs.toml`` of the working folder where there is one), by keyword whatever takes the place of what it says, and
-the keywords of the study's ``ask``. Every result has its tables as pandas frames, knows its policy and its inputs, and has the
-methods of :mod:`robustcs.presentation`. Wrong inputs raise :class:`robustcs.errors.RobustcsError`.
+Each study of the registry is a function of its name: ``robustcs.breakdown(…)``. It accepts a project file (default: the
+``robustcs.toml`` of the working folder, if any), keywords that replace entries of the project, and the keywords of the study's
+``ask``. A result has its tables as pandas frames, its policy, its inputs, and the methods of :mod:`robustcs.presentation`.
+Invalid inputs raise :class:`robustcs.errors.RobustcsError`.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ if TYPE_CHECKING:
     from robustcs.studies.study import Study
 
 StrPath = str | os.PathLike[str]
-#: Keywords that say where runs are read.
+#: Keywords that determine which processes read runs.
 JOBS = ("jobs", "dask")
 
 
-# results know no renderer; whoever uses them from Python is given all
+# the module of results does not import renderers; the Python API adds them
 for _name, _method in METHODS.items():
     setattr(Result, _name, _method)
 
 
 def open_project(project: Project | StrPath | None = None, *, trust: bool = False, **inputs: Any) -> Project:
-    """A project from its file, or from keywords alone.
+    """Open a project from its file, or from keywords alone.
 
-    Wherever a file is taken, what Python has in place of one is taken too: a pandas frame, a dictionary as pytrec_eval and ranx
-    take it, or records as ir_measures and ir_datasets give them. It is checked as strictly as a file.
+    Instead of a file, each keyword also accepts a Python object: a pandas frame, a dictionary in the form of pytrec_eval and
+    ranx, or records in the form of ir_measures and ir_datasets. Objects are checked as strictly as files.
 
     project
-        A ``robustcs.toml``, or a project opened before; without one, the ``robustcs.toml`` of the working folder if any.
+        A ``robustcs.toml``, or an open project. Default: the ``robustcs.toml`` of the working folder, if any.
     trust
-        May the project file name addresses to fetch, pipes and devices, and places outside its folder to write to? Without it
-        such a file raises :class:`robustcs.errors.UntrustedError`. What keywords name is always taken.
+        Allow the project file to name URLs, pipes, devices, and output paths outside its folder. Otherwise such a file raises
+        :class:`robustcs.errors.UntrustedError`. Values of keywords are always allowed.
     original, qr, human
-        Runs of the three formulations; ``qr`` may be a mapping of rewriters, name → file, and so may ``original``. In place of
-        a file: a frame or records with ``query_id``, ``doc_id`` and ``score`` (or ``qid``, ``turn_id``; ``docno``,
-        ``passage_id``), or ``{turn: {document: score}}``.
+        Runs of the three formulations; ``qr`` and ``original`` may be mappings, name → file. Instead of a file: a frame or
+        records with ``query_id``, ``doc_id`` and ``score`` (or ``qid``, ``turn_id``; ``docno``, ``passage_id``), or
+        ``{turn: {document: score}}``.
     scores, answers, rewrites
         Role (``original``, ``original:NAME``, ``qr``, ``qr:NAME``, ``human``) → per-turn scores, predicted answers, question
-        texts (``FILE`` or ``FILE:COLUMN``, or several). In place of a file: ``{turn: {measure: value}}``, ``{turn: answer}``,
+        texts (``FILE`` or ``FILE:COLUMN``, or several). Instead of a file: ``{turn: {measure: value}}``, ``{turn: answer}``,
         ``{turn: text}``, or frames and records with these columns.
     qrels, gold, new_judgments, answer_similarity, paraphrases, collection
-        Files. In place of qrels: a frame or records with ``query_id``, ``doc_id`` and ``relevance`` (or ``rel``, ``grade``), or
+        Files. Instead of qrels: a frame or records with ``query_id``, ``doc_id`` and ``relevance`` (or ``rel``, ``grade``), or
         ``{turn: {document: grade}}``.
     runs
-        Further runs: name → file.
+        Runs of other systems: name → file.
     judges
-        Labels of models or of other people: name → file.
+        Grades of model judges or second assessors: name → file.
     texts, raw_texts
-        Further questions that wait for a run: name → ``FILE`` or ``FILE:COLUMN``.
+        Additional questions without a run: name → ``FILE`` or ``FILE:COLUMN``.
     groups
         Name → (baseline, [sets]), by the names of runs.
     metrics, thresholds
@@ -71,8 +71,7 @@ def open_project(project: Project | StrPath | None = None, *, trust: bool = Fals
     relevance_level, missing, order, depth, documents, unit, seed, name
         As in the project file.
 
-    Raises :class:`UsageError` for an unknown keyword, role or type, :class:`InputError` for a broken project file, and for an
-    object whose rows no such file could have.
+    Raises :class:`UsageError` for an unknown keyword, role or type; :class:`InputError` for an invalid project file or object.
     """
     return _opened(project, inputs, trust=trust)
 
@@ -89,13 +88,13 @@ def _opened(
 
     if not isinstance(project, Project | str | os.PathLike | None):
         found = f"the project is of type {type(project).__name__}"
-        raise UsageError("bad-type", found, "give a robustcs.toml or what open_project gives, and inputs by keyword")
+        raise UsageError("bad-type", found, "give a robustcs.toml or the result of open_project, and inputs by keyword")
     opened = project if isinstance(project, Project) else find_project(None if project is None else os.fspath(project), trust)
     return with_inputs(opened, inputs, table, further)
 
 
 def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
-    """A number that a study takes, as it is. Raises :class:`UsageError` for something else in its place."""
+    """Return a number for a study unchanged. Raises :class:`UsageError` for a value of another type."""
     wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
     if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
         return value
@@ -107,7 +106,7 @@ def _is_project(given: Any) -> bool:
 
 
 def _by_name(runs: Any) -> Mapping[str, Any]:
-    """Runs by name: a mapping as it is, files by the names that they have without their suffixes, anything else as ``run``."""
+    """Return runs by name: mappings unchanged, files by their names without suffixes, anything else as ``run``."""
     from robustcs.inputs.objects import is_nested
 
     if isinstance(runs, Mapping) and not is_nested(runs):
@@ -117,7 +116,7 @@ def _by_name(runs: Any) -> Mapping[str, Any]:
 
 
 def signature_of(one: Study) -> inspect.Signature:
-    """The signature of a study as a function: qrels and runs, then by keyword its own and the inputs that it takes."""
+    """Return the signature of a study as a function: qrels and runs, then its own keywords and those of its inputs."""
     from robustcs.project.sources import BY_NAME
 
     ask, command = one.part("study").ask, one.command
@@ -136,7 +135,7 @@ def signature_of(one: Study) -> inspect.Signature:
 
 @cache
 def _function(one: Study) -> Callable[..., Any]:
-    """The study as a function: its own keywords go to ``ask``, all others are inputs of the project."""
+    """Return a study as a function: its own keywords go to ``ask``; all others are inputs of the project."""
     from robustcs.project.model import STUDY_TABLES
 
     ask = one.part("study").ask
@@ -170,8 +169,8 @@ def _function(one: Study) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = one.name
     inputs = f"the keys of ``[{table}]``, and those of :func:`open_project`" if table else "see :func:`open_project`"
     where = (
-        "``jobs``: processes that read runs; ``dask``: the scheduler of a cluster that reads them instead. ``by='collection'``:"
-        " every table also for each collection, where the qrels are of several."
+        "``jobs``: number of processes that read runs. ``dask``: address of a scheduler whose cluster reads them instead."
+        " ``by='collection'``: also compute each table per collection, if the qrels are of several."
     )
     call.__doc__ = f"{inspect.getdoc(ask)}\n\nInputs by keyword: {inputs}. {where}"
     call.__signature__ = signature  # type: ignore[attr-defined]
@@ -191,9 +190,9 @@ def report(
     dask: str | None = None,
     **inputs: Any,
 ) -> Path:
-    """Write the whole report into the folder ``output`` (default ``reports/NAME``); the path of its HTML page.
+    """Write the report into the folder ``output`` (default: ``reports/NAME``) and return the path of its HTML page.
 
-    ``jobs``: processes that read runs; ``dask``: the scheduler of a cluster that reads them instead.
+    ``jobs``: number of processes that read runs. ``dask``: address of a scheduler whose cluster reads them instead.
     """
     from robustcs.project.parallel_io import jobs_of
     from robustcs.reporting.build import make_report

@@ -1,10 +1,10 @@
-"""What can be computed again, kept in SQLite files that several programs may use at the same time.
+"""SQLite files with values that can be recomputed; several processes may use them at the same time.
 
-Every value carries a checksum of itself and of its keys, which the SQL functions ``seal(value, key, …)`` and
-``unseal(value, key, …)`` write and verify. What does not match is taken as absent, and so is computed again.
+Each value has a checksum of itself and of its keys; the SQL functions ``seal(value, key, …)`` and ``unseal(value, key, …)``
+write and verify it. A value that does not match its checksum counts as absent and is recomputed.
 
-A file of another program is never written to: robustcs marks its own with :data:`APPLICATION`. Those that its first versions
-made have no mark, but hold its own tables and nothing else; they get it when they are next written to.
+Files of other programs are never written to: robustcs marks its own files with :data:`APPLICATION`. Files of its first versions
+have no mark and contain only its own tables; they are marked the next time they are written to.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from typing import Any
 from robustcs.errors import OutputError, input_error, not_written
 from robustcs.overwrite_guard import refuse_protected
 
-#: What SQLite's header says of the program that a file belongs to ("rcs" and a number).
+#: Application id of robustcs in SQLite's header ("rcs" and a number).
 APPLICATION = 0x72637301
-#: SQLite's ``user_version`` of files whose values have checksums; those that robustcs 0.1.0 made have 0.
+#: SQLite's ``user_version`` of files with checksums; files of robustcs 0.1.0 have 0.
 VERSION = 1
 _DIGEST = 16
-#: What a cell holds.
+#: Value of a cell.
 Value = str | float | bytes | None
-#: SQLite takes this many parameters in every version.
+#: Number of parameters that all versions of SQLite accept.
 _AT_ONCE = 900
 
 
 def cache_folder() -> Path:
-    """Where robustcs keeps what it can compute again: ``$ROBUSTCS_CACHE``, else ``robustcs`` in the user's cache folder."""
+    """Return the cache folder: ``$ROBUSTCS_CACHE``, else ``robustcs`` in the user's cache folder."""
     own = os.environ.get("ROBUSTCS_CACHE")
     if own:
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "robustcs"
 
 
-#: What to do about a store in :func:`cache_folder`.
+#: Advice about a store in :func:`cache_folder`.
 OTHER_CACHE = "name another folder in ROBUSTCS_CACHE"
 
 
@@ -49,14 +49,14 @@ OTHER_CACHE = "name another folder in ROBUSTCS_CACHE"
 def transaction(
     path: Path, schema: str, elsewhere: str = OTHER_CACHE, slug: str = "bad-cache", *, looking: bool = False, upgrade: str = ""
 ) -> Iterator[sqlite3.Connection]:
-    """The SQLite file, made where it is new, with the tables of ``schema``; committed at the end, or undone on an error.
+    """Open a SQLite file with the tables of ``schema``, created if new; commit at the end, or roll back on an error.
 
-    ``elsewhere`` says how to name another one. ``looking``: nothing is to be written, so that a file that is not there, or has
-    no tables yet, is taken as empty and left as it is. ``upgrade`` seals the values of a file without checksums when it is next
-    written; until then they are taken as they are.
+    ``elsewhere`` is the advice for using another file. ``looking``: read only, so that a file that does not exist or has no
+    tables counts as empty and is not changed. ``upgrade`` adds checksums to the values of an old file the next time it is
+    written; until then its values are used without checksums.
 
-    Raises :class:`UsageError` where it is an input, :class:`OutputError` where it cannot be used, and :class:`InputError`
-    where it belongs to another program or, known as ``slug``, is damaged or made by a later version.
+    Raises :class:`UsageError` if the file is an input, :class:`OutputError` if it cannot be used, and :class:`InputError` if it
+    belongs to another program or (with ``slug``) is damaged or made by a later version.
     """
     refuse_protected(path)
     try:
@@ -71,10 +71,10 @@ def transaction(
                 there, (owner,) = _objects(database), database.execute("PRAGMA application_id").fetchone()
                 (version,) = database.execute("PRAGMA user_version").fetchone()
                 if owner != APPLICATION and (owner or not there <= wanted):
-                    found = "an SQLite file of another program, which robustcs never writes to"
+                    found = "an SQLite file of another program, to which robustcs does not write"
                     raise input_error(path, None, found, elsewhere, "foreign-store")
                 if not 0 <= version <= VERSION:
-                    found = f"a store of version {version}, and this robustcs knows versions up to {VERSION}"
+                    found = f"a store of version {version}, but this robustcs supports versions up to {VERSION}"
                     raise input_error(path, None, found, f"use a later robustcs, or {elsewhere}", slug)
                 database.create_function("seal", -1, _seal, deterministic=True)
                 database.create_function("unseal", -1, _unseal if version else _unseal_old, deterministic=True)
@@ -84,20 +84,20 @@ def transaction(
                 used = database if wanted <= there or not looking else empty
                 with used:
                     yield used
-    except (OSError, sqlite3.Error, ValueError, TypeError, zlib.error) as error:  # what stands there is not what was kept
+    except (OSError, sqlite3.Error, ValueError, TypeError, zlib.error) as error:  # the last three: the content is damaged
         damaged = input_error(path, None, f"the store cannot be used ({error})", f"delete the file, or {elsewhere}", slug)
         raise not_stored(path, error, elsewhere) or damaged from None
 
 
 def _seal(value: Value, *keys: Value) -> Value:
     if _unseal(value, *keys) is not None:
-        return value  # another process has upgraded the file meanwhile
+        return value  # another process has upgraded the file in the meantime
     data = b"b" + value if isinstance(value, bytes) else b"j" + json.dumps(value).encode()
     return _digest(data, keys) + data
 
 
 def _unseal(value: Value, *keys: Value) -> Value:
-    """Return what was sealed under these keys; None for anything else."""
+    """Return the value that was sealed under these keys; None for anything else."""
     if not isinstance(value, bytes) or value[:_DIGEST] != _digest(value[_DIGEST:], keys):
         return None
     kind, data = value[_DIGEST : _DIGEST + 1], value[_DIGEST + 1 :]
@@ -114,34 +114,34 @@ def _digest(data: bytes, keys: tuple[Value, ...]) -> bytes:
 
 
 def _objects(database: sqlite3.Connection) -> set[tuple[str, ...]]:
-    """The tables of a database, and whatever else its schema has."""
+    """Return all objects of a database's schema."""
     return set(database.execute("SELECT type, name, sql FROM sqlite_master"))
 
 
 def not_stored(path: Path, error: Exception, elsewhere: str) -> OutputError | None:
-    """The error of a store that is sound but cannot be written to, with what to do by its cause; None for a damaged one.
+    """Return the error for an intact store that cannot be written to, with advice for its cause; None for a damaged one.
 
-    ``elsewhere`` says how to name another one.
+    ``elsewhere`` is the advice for using another file.
     """
     if isinstance(error, OSError):
         return not_written(path, error)
-    # the low byte is the kind; errors of Python's own have no code
+    # the low byte is the kind; Python's own errors have no code
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if kind == sqlite3.SQLITE_FULL:
-        return OutputError(path, "the disk is full", f"make room, or {elsewhere}")
+        return OutputError(path, "the disk is full", f"free some space, or {elsewhere}")
     if kind == sqlite3.SQLITE_IOERR:
         return OutputError(path, str(error), f"check the disk and its free space, or {elsewhere}")
     if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return OutputError(path, str(error), f"check the permissions, or {elsewhere}")
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return OutputError(path, "another program has been writing to it for a minute", f"wait for that one, or {elsewhere}")
+        return OutputError(path, "another process has been writing to it for a minute", f"wait for it, or {elsewhere}")
     return None
 
 
 def select(database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """The rows of ``query``, whose ``{}`` stands for as many of ``keys`` as SQLite takes at a time.
+    """Yield the rows of ``query`` for all ``keys``, which replace its ``{}`` in batches that SQLite accepts.
 
-    Rows whose last value does not match its checksum are left out.
+    Rows whose last value does not match its checksum are skipped.
     """
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]

@@ -1,7 +1,7 @@
-"""The errors that a user can meet, and the exit codes they lead to.
+"""Errors that users can meet, and their exit codes.
 
-Every error carries a short stable ``slug``, where it happened, what was found and what to do about it.
-The command line prints exactly that and no traceback; a caller of the Python API catches :class:`RobustcsError`.
+Each error has a short stable ``slug``, a place, a problem and advice. The command line prints these without a traceback;
+callers of the Python API catch :class:`RobustcsError`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-#: Problems of one file that are kept; past it only their number is reported.
+#: Largest number of listed problems per file; further problems are only counted.
 MAX_PROBLEMS = 20
-#: Characters of a message's part that are shown; ids, cells and keys of input files stand in them, however long those are.
+#: Largest number of characters in each part of a message; parts quote ids, cells and keys of input files of any length.
 _LONGEST = 600
 
-#: A path made of a URL has lost a slash.
+#: A path made from a URL has lost a slash.
 _URL = r"^([a-z][a-z0-9+.-]+):/(?!/)"
-FULL_ADVICE = "make room, or write elsewhere"
-#: No space on the disk, in the user's share of it, or under the limit of a file's size.
+FULL_ADVICE = "free some space, or write elsewhere"
+#: The disk is full, or the user's quota or the limit of a file's size is reached.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ExitCode(IntEnum):
-    """What the process returns, the same for every command."""
+    """Exit codes, the same for all commands."""
 
     DONE = 0
     GATE_FAILED = 1
@@ -42,11 +42,11 @@ class ExitCode(IntEnum):
 
 
 class Terminated(BaseException):
-    """SIGTERM: the program ends as after Ctrl-C. Like KeyboardInterrupt it is no Exception, so that nobody swallows it."""
+    """SIGTERM: the program ends as after Ctrl-C. Not an Exception, like KeyboardInterrupt, so that no handler catches it."""
 
 
 class RobustcsError(Exception):
-    """Base of all errors: what was found (``found``) and what to do (``advice``), in plain words.
+    """Base of all errors: the problem (``found``) and what to do (``advice``).
 
     ``slug`` names the kind of error and does not change between versions.
     """
@@ -67,17 +67,17 @@ class RobustcsError(Exception):
 
 
 class UsageError(RobustcsError):
-    """Options that do not fit together, or a setting that has no meaning."""
+    """Conflicting options, or an invalid setting."""
 
 
 class NotInstalledError(RobustcsError):
-    """Something optional is needed; ``advice`` is the exact install command."""
+    """An optional package is needed; ``advice`` is the install command."""
 
     exit_code = ExitCode.NOT_INSTALLED
 
 
 class InterruptedWorkError(RobustcsError):
-    """What other processes did for this one was ended from outside."""
+    """Another process that worked for this one was terminated."""
 
     exit_code = ExitCode.BAD_INPUT
 
@@ -86,7 +86,7 @@ class InterruptedWorkError(RobustcsError):
 
 
 class OutputError(RobustcsError):
-    """An output file could not be written; nothing of it was left behind."""
+    """An output file could not be written; no partial file remains."""
 
     exit_code = ExitCode.BAD_INPUT
 
@@ -96,22 +96,22 @@ class OutputError(RobustcsError):
 
 
 def not_written(path: str | os.PathLike[str], error: OSError | ValueError) -> OutputError:
-    """The :class:`OutputError` of what the operating system says when ``path`` is written."""
+    """Return the :class:`OutputError` for an error of the operating system while writing ``path``."""
     if isinstance(error, FileNotFoundError):
-        return OutputError(path, "its folder does not exist", "make the folder first")
+        return OutputError(path, "its folder does not exist", "create the folder first")
     if isinstance(error, FileExistsError):
-        return OutputError(path, "its folder would have the name of a file", "choose another name")
+        return OutputError(path, "a file has the name of its folder", "choose another name")
     if isinstance(error, NotADirectoryError):
         return OutputError(path, "a part of its path is a file, not a folder", "check the path")
     if isinstance(error, PermissionError):
-        return OutputError(path, "its folder may not be written to", "check the permissions")
+        return OutputError(path, "no permission to write to its folder", "check the permissions")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     full = isinstance(error, OSError) and error.errno in _FULL
     return OutputError(path, reason[:1].lower() + reason[1:], FULL_ADVICE if full else "")
 
 
 class Problem(NamedTuple):
-    """One thing wrong in one file; ``line`` counts from 1 and is None where the whole file is meant."""
+    """One problem of one file; ``line`` counts from 1 and is None for the whole file."""
 
     path: str | os.PathLike[str]
     line: int | None
@@ -126,19 +126,19 @@ class Problem(NamedTuple):
 
 
 def place_of(path: str | os.PathLike[str], line: int) -> str:
-    """``FILE:LINE``; of what Python gave in place of a file, its keyword and the row or keys there."""
+    """Return ``FILE:LINE``; for a Python object in place of a file, its keyword and the row or keys."""
     place = getattr(path, "place", None)
     return f"{os.fspath(path)}:{line}" if place is None else place(line)
 
 
 def at_line(path: str | os.PathLike[str], line: int) -> str:
-    """``line 3``, for a message about ``path`` that names it too; ``row 3`` of what Python gave in place of a file."""
+    """Return ``line 3`` for a message that also names ``path``; ``row 3`` for a Python object in place of a file."""
     place = getattr(path, "place", None)
     return f"line {line}" if place is None else place(line).removeprefix(os.fspath(path)).removeprefix(", ")
 
 
 def _one_line(text: str) -> str:
-    """``text`` with its line ends made visible and, where it is longer than anybody reads, without its middle."""
+    """Make line ends visible, and cut the middle out of a long text."""
     text = text.replace("\r", "\\r").replace("\n", "\\n")
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[:half]} … ({len(text) - 2 * half} characters) … {text[-half:]}"
@@ -149,7 +149,7 @@ def _without_line(problem: Problem) -> Problem:
 
 
 class InputError(RobustcsError):
-    """One or more problems of input files; at most :data:`MAX_PROBLEMS` are listed, ``total`` counts them all."""
+    """One or more problems of input files. At most :data:`MAX_PROBLEMS` are listed; ``total`` is the number of all."""
 
     exit_code = ExitCode.BAD_INPUT
 
@@ -166,24 +166,24 @@ class InputError(RobustcsError):
             if 0 < count <= 5:
                 lines.append(str(problem))
             elif count:
-                # a file of the wrong kind has one problem, not one a line
+                # a file of the wrong kind has one problem, not one per line
                 what = "lines" if getattr(problem.path, "place", None) is None else "rows"
                 lines.append(f"{problem} (the same in {count - 1} more {what})")
                 alike[_without_line(problem)] = 0
         if self.total > len(self.problems):
-            lines.append(f"… and {self.total - len(self.problems)} more problems")
+            lines.append(f"… and {self.total - len(self.problems):,} more problems")
         return "\n".join(lines)
 
 
 class UntrustedError(InputError):
-    """A project asks for something outside its folder: an address to fetch, a pipe or device to read, a place to write to.
+    """A project names something outside its folder: a URL to fetch, a pipe or device to read, or a path to write to.
 
-    The command line asks on a terminal, or takes ``--trust``; :func:`robustcs.open_project` takes ``trust=True``.
+    The command line asks on a terminal, or accepts ``--trust``; :func:`robustcs.open_project` accepts ``trust=True``.
     """
 
 
 class ProblemList:
-    """Collects the problems of one file, so that a user sees them together and not one per attempt; ``most`` are listed."""
+    """Collects the problems of one file, so that a user sees them together; at most ``most`` are listed."""
 
     def __init__(self, path: str | os.PathLike[str], most: int = MAX_PROBLEMS):
         self.path = path
@@ -192,29 +192,29 @@ class ProblemList:
         self.total = 0
 
     def add(self, line: int | None, found: str, advice: str, slug: str) -> None:
-        """Note one problem; past ``most`` only their number grows."""
+        """Add a problem; after ``most`` problems, only count it."""
         self.total += 1
         if len(self.problems) < self.most:
             self.problems.append(Problem(self.path, line, found, advice, slug))
 
     def skip(self, line: int | None, found: str, advice: str, slug: str) -> None:
-        """Note a row that cannot be used by itself; a file whose other rows count (:mod:`robustcs.inputs.records`) lacks it."""
+        """Add an unusable row; lists that skip such rows (:mod:`robustcs.inputs.records`) override this."""
         self.add(line, found, advice, slug)
 
     def take(self, other: ProblemList) -> None:
-        """Note what another list of the same file has."""
+        """Add the problems of another list of the same file."""
         self.total += other.total
         self.problems += other.problems[: self.most - len(self.problems)]
 
     def raise_if_any(self, rows: int = 0) -> None:
-        """Raise one :class:`InputError` with everything collected, or return when there is nothing.
+        """Raise one :class:`InputError` with all collected problems; return if there are none.
 
-        ``rows`` are those of the file that can be used; only a list that skips some asks.
+        ``rows``: number of usable rows of the file; only lists that skip rows use it.
         """
         if self.total:
             raise InputError(self.problems, self.total)
 
 
 def input_error(path: str | os.PathLike[str], line: int | None, found: str, advice: str, slug: str) -> InputError:
-    """An :class:`InputError` with a single problem."""
+    """Return an :class:`InputError` with a single problem."""
     return InputError([Problem(path, line, found, advice, slug)])

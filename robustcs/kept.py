@@ -1,7 +1,7 @@
-"""What robustcs keeps on disk for itself: JSON with a format, a version and a checksum, its one reader, and one lock.
+"""Files of robustcs's own: JSON with a format, a version and a checksum; their reader, and locks on folders.
 
-The checksum covers every value. It shows damage and edits; it is no signature, so whoever can write the file can also write
-another checksum. What is read is therefore checked against its types as well.
+The checksum covers all values. It reveals damage and edits, but it is not a signature: a program that can write the file can
+also write another checksum. Values are therefore also checked against their types.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-#: Seconds to wait for another program that writes into the same folder.
+#: Seconds to wait for another process that writes into the same folder.
 PATIENCE = 60.0
-#: Says of an object which of several dataclasses it is.
+#: Key that names the dataclass of an object.
 KIND = "is"
 
 
 def sealed(form: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``content``, whose keys are texts, with ``form`` (the format and its version) and a checksum of all values."""
+    """Return ``content`` with ``form`` (the format and its version) and a checksum of all values; keys must be strings."""
     return {"format": form, "sha256": _checksum(form, content), **content}
 
 
 def unsealed(form: str, data: Any) -> dict[str, Any]:
-    """Return the content of parsed JSON that :func:`sealed` made. Raises ``ValueError``, which says what is wrong."""
+    """Return the content of parsed JSON from :func:`sealed`. Raises ``ValueError`` with the problem for anything else."""
     found = data.get("format") if isinstance(data, dict) else None
     if found != form:
         given = repr(found) if isinstance(found, str) else "unknown"
@@ -58,10 +58,10 @@ def _checksum(form: str, content: Mapping[str, Any]) -> str:
 
 
 def typed(value: Any, shape: Any) -> Any:
-    """Return parsed JSON as ``shape``: a type of JSON, a dataclass, a ``TypedDict``, or anything made of them.
+    """Convert parsed JSON to ``shape``: a JSON type, a dataclass, a ``TypedDict``, or a combination of them.
 
-    A dataclass is an object of exactly its fields; :data:`KIND` may name it. ``Annotated[type, check]`` also wants ``check`` of
-    the value to hold. Raises ``ValueError`` for every other value, also for numbers that are not finite.
+    A dataclass is an object with exactly its fields; :data:`KIND` may name it. ``Annotated[type, check]`` also requires that
+    ``check`` of the value is true. Raises ``ValueError`` for all other values and for numbers that are not finite.
     """
     origin, inner = get_origin(shape), get_args(shape)
     if shape is Any:
@@ -113,9 +113,9 @@ def _hints(shape: Any) -> dict[str, Any]:
 
 
 def lock(descriptor: int) -> bool:
-    """Lock an open file or folder until it is closed, at the latest when the process ends; False where another one has it.
+    """Lock an open file or folder until it is closed or the process ends. Return False if another process holds the lock.
 
-    Where the system or the file system has no locks, everybody gets one.
+    Always succeeds if the system or the file system does not support locks.
     """
     try:
         if fcntl:
@@ -129,13 +129,13 @@ def lock(descriptor: int) -> bool:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes of robustcs out of ``folder`` while something in it is read and replaced; waits for them.
+    """Hold a lock on ``folder`` while files in it are read and replaced; wait for other processes of robustcs.
 
-    The folder itself is locked, so that no file is left in it. Raises :class:`OutputError` after :data:`PATIENCE`.
+    The lock is on the folder itself, so no lock file remains. Raises :class:`OutputError` after :data:`PATIENCE` seconds.
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY) if fcntl else None
-    except PermissionError:  # a folder that can be written to, but not listed
+    except PermissionError:  # the folder can be written to, but not listed
         descriptor = None
     except OSError as error:
         raise not_written(folder, error) from None
@@ -143,8 +143,8 @@ def locked(folder: Path) -> Iterator[None]:
         end = time.monotonic() + PATIENCE
         while descriptor is not None and not lock(descriptor):
             if time.monotonic() > end:
-                advice = "wait for it to end, or write elsewhere"
-                raise OutputError(folder, f"another robustcs has been writing into it for {PATIENCE:.0f} seconds", advice)
+                advice = "wait for that process, or write elsewhere"
+                raise OutputError(folder, f"another robustcs process has been writing to it for {PATIENCE:.0f} seconds", advice)
             time.sleep(0.05)
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Libraries that take long to import, loaded when something of them is used for the first time."""
+"""Libraries that are slow to import, loaded when they are first used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
 
     class _Module:
-        """Stands for a module until it is needed."""
+        """A module that is imported when an attribute is first used."""
 
         def __init__(self, name: str) -> None:
             self._name = name

@@ -1,10 +1,10 @@
-"""Inputs are never changed: what is read is known here, and everything that writes a file asks first.
+"""Protection of inputs: files that were read are recorded here, and code that writes a file checks this record first.
 
-So are places outside a project's folder, where its file or a link in its folder would lead what is written, unless the user
-trusts it (docs/safety.md).
+Files outside the folder of a project are protected too, if its project file or a link would redirect output to them, unless
+the user trusts the project (docs/safety.md).
 
-All this holds for the whole process; the command line starts every command with an empty one. Whoever reads a project or files
-of it calls :func:`protect`, whoever writes calls :func:`refuse_protected`, so that no command has a check of its own.
+The record is global to the process; the command line starts each command with an empty one. Code that reads files calls
+:func:`protect`, and code that writes files calls :func:`refuse_protected`, so commands need no checks of their own.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from pathlib import Path
 
 from robustcs.errors import Problem, UntrustedError, UsageError
 
-#: The name of a project file; one is never overwritten, whichever project it belongs to.
+#: The name of a project file. Project files are never overwritten.
 CONFIG_NAME = "robustcs.toml"
 
 StrPath = str | os.PathLike[str]
 
 
 class _Known:
-    """``read``: nobody writes to these. ``growing``: only who adds to what is there does. Without links.
+    """The record; all paths are without links.
 
-    ``roots``: folder of a project that is not trusted → files outside it that the project names. ``trusted``: every project is.
+    ``read``: never written to. ``growing``: only appended to. ``roots``: folder of an untrusted project → files outside it that
+    the project names. ``trusted``: all projects are trusted.
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,7 @@ _known = _Known()
 
 @contextmanager
 def protection() -> Iterator[None]:
-    """A set of its own for one command; the former one is back afterwards."""
+    """Use an empty record for one command, and restore the previous one afterwards."""
     global _known
     before, _known = _known, _Known()
     try:
@@ -51,46 +52,46 @@ def protection() -> Iterator[None]:
 
 
 def protect(paths: Iterable[StrPath], growing: bool = False) -> None:
-    """From now on these files, and all that folders among them hold, are not written to; they need not exist.
+    """Protect these files, and all files in these folders, from being written to. They need not exist.
 
-    ``growing``: judgments that a session of judging may add to.
+    ``growing``: files of judgments to which a judging session may append.
     """
     (_known.growing if growing else _known.read).update(map(_real, paths))
 
 
 def refuse_protected(path: StrPath, adds: bool = False) -> None:
-    """Raise :class:`UsageError` where ``path`` is an input, by whatever name, link or spelling, or a project file.
+    """Raise :class:`UsageError` if ``path`` is a project file or an input, under any name, link or spelling.
 
-    ``adds``: what is there stays, and something is added. Raises :class:`UntrustedError` where a project that is not trusted
-    leads the writing out of its folder.
+    ``adds``: the file is only appended to. Raises :class:`UntrustedError` if an untrusted project redirects the output out of
+    its folder.
     """
     refuse_outside(path)
     if is_protected(path, adds):
-        found = f"{os.fspath(path)} is a file that is read"
+        found = f"{os.fspath(path)} is an input, which is never overwritten"
         raise UsageError("overwrites-input", found, "choose another name for the output")
 
 
-# ---------------------------------------------------------------- projects that are not trusted
+# ---------------------------------------------------------------- untrusted projects
 
 
-#: What to do about a project that asks for more than its folder.
+#: Advice about a project that names something outside its folder.
 TRUST = "add --trust if you trust this project (in Python: open_project(FILE, trust=True))"
 
 
 def trust_projects() -> None:
-    """From now on every project may name addresses, pipes, and places outside its folder."""
+    """Allow all projects to name URLs, pipes, and paths outside their folders."""
     _known.trusted = True
 
 
 def is_trusted() -> bool:
-    """Did somebody call :func:`trust_projects`?"""
+    """Return whether :func:`trust_projects` was called."""
     return _known.trusted
 
 
 def confine(root: StrPath, named: Iterable[StrPath], trusted: bool) -> None:
-    """From now on nothing is written through a link that leads out of ``root``, nor to the ``named`` files outside it.
+    """Forbid writing through links that lead out of ``root``, and to the ``named`` files outside it.
 
-    ``trusted``: anything may be written again.
+    ``trusted``: remove this restriction.
     """
     if trusted:
         _known.roots.pop(os.path.abspath(root), None)
@@ -99,29 +100,29 @@ def confine(root: StrPath, named: Iterable[StrPath], trusted: bool) -> None:
 
 
 def is_inside(path: StrPath, root: StrPath) -> bool:
-    """Is ``path``, without links, below ``root``?"""
+    """Return whether ``path`` is below ``root``, both without links."""
     return Path(_real(path)).is_relative_to(_real(root))
 
 
-def refuse_outside(path: StrPath, beside: StrPath | None = None) -> None:
-    """Raise :class:`UntrustedError` where writing ``path`` would change something outside the folder of a project.
+def refuse_outside(path: StrPath, owner: StrPath | None = None) -> None:
+    """Raise :class:`UntrustedError` if writing ``path`` would change a file outside the folder of a project.
 
-    ``beside``: the file whose place decides that of ``path``.
+    ``owner``: the file to which ``path``, next to it, belongs.
     """
     if _known.trusted:
         return
     for root, named in _known.roots.items():
         linked = Path(os.path.abspath(path)).is_relative_to(root) and not is_inside(path, root)
-        if linked or not named.isdisjoint((_real(path), _real(beside or path))):
+        if linked or not named.isdisjoint((_real(path), _real(owner or path))):
             found = f"would be written outside the project folder{f' ({_real(path)})' if linked else ''}"
             raise UntrustedError([Problem(path, None, found, TRUST, "not-trusted")])
 
 
 def is_protected(path: StrPath, adds: bool = False) -> bool:
-    """Is ``path`` an input, or a project file? See :func:`refuse_protected`."""
+    """Return whether ``path`` is an input or a project file; see :func:`refuse_protected`."""
     real = _real(path)
     if os.path.exists(real) and _identity(real) is None:
-        return False  # a terminal or a pipe loses nothing
+        return False  # writing to a terminal or pipe destroys nothing
     if CONFIG_NAME in (os.path.basename(os.fspath(path)), os.path.basename(real)) and os.path.exists(real):
         return True
     known = _known.read if adds else _known.read | _known.growing
@@ -130,13 +131,13 @@ def is_protected(path: StrPath, adds: bool = False) -> bool:
 
 
 def _same_file(places: Iterable[str], known: Iterable[str]) -> bool:
-    """Is one of ``places`` one of the ``known`` by another name: a hard link, or another spelling where case is ignored?"""
+    """Return whether one of ``places`` is a ``known`` file under another name: a hard link, or another case of letters."""
     there = set(filter(None, map(_identity, places)))
     return bool(there) and any(_identity(path) in there for path in known)
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """What a file or folder is on this machine; None for what is absent or neither."""
+    """Return device and inode of a file or folder; None for anything else."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -147,5 +148,5 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _real(path: StrPath) -> str:
     try:
         return os.path.normcase(os.path.realpath(path))
-    except ValueError:  # such as a NUL in the name; opening it says so
+    except ValueError:  # such as a NUL in the name; opening the file reports it
         return os.fspath(path)

@@ -1,7 +1,7 @@
-"""One evaluation policy, stated once and printed everywhere.
+"""The evaluation policy, printed below each table.
 
-Tools of this field silently disagree on which turns count, how ties are ordered and what is relevant.
-robustcs follows trec_eval (with ``-c``) and the CAsT guidelines, and says so below every table.
+Evaluation tools differ in which turns count, how ties are ordered, and which passages are relevant. robustcs follows trec_eval
+(with ``-c``) and the CAsT guidelines.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from robustcs.errors import UsageError
 Missing = Literal["zero", "drop", "own"]
 Order = Literal["score", "rank"]
 Unit = Literal["conversation", "turn"]
-#: What the policy line says of runs of passages that are evaluated against judged documents.
+#: Part of the policy line for runs of passages that are evaluated against judged documents.
 BY_DOCUMENT = "documents by their best passage"
 
 
 @dataclass(frozen=True)
 class EvaluationPolicy:
-    """How runs and qrels become scores.
+    """Rules by which runs and qrels become scores.
 
     relevance_level
-        The grade from which a passage is relevant in binary measures (P, recall, map, recip_rank, success, bpref, rbp);
-        1 as in trec_eval, 2 at CAsT. nDCG uses the grades themselves and does not change with it.
+        Lowest grade of a relevant passage in binary measures (P, recall, map, recip_rank, success, bpref, rbp): 1 as in
+        trec_eval, 2 in CAsT. It does not affect nDCG, which uses the grades.
     missing
-        ``zero``: a judged turn that a run lacks scores 0 (``trec_eval -c``). ``drop``: averages go over the turns that
-        every run answers. ``own``: each run's average goes over the judged turns that it answers itself (``trec_eval`` without
-        ``-c``); what compares runs turn by turn goes over the turns that they share.
+        ``zero``: judged turns that a run does not answer score 0 (``trec_eval -c``). ``drop``: means cover the turns that all
+        runs answer. ``own``: the mean of each run covers the judged turns that it answers (``trec_eval`` without ``-c``);
+        comparisons turn by turn cover the turns that both runs answer.
     order
-        ``score``: score descending, equal scores by document id descending, scores compared as 32-bit floats, as
-        trec_eval does. ``rank``: the rank column of the file, equal ranks in file order.
+        ``score``: by descending score, then by descending document id; scores are compared as 32-bit floats, as in trec_eval.
+        ``rank``: by the rank column, equal ranks in file order.
     depth
-        Only the first ``depth`` passages of every turn are evaluated; None is the whole run.
+        Evaluate only the top ``depth`` passages of each turn; None means all.
     documents
-        The runs hold passages ``DOC-N`` and the qrels documents ``DOC``: the best-ranked passage of every document stands for
-        it, and the others are left out before ``depth`` is applied.
+        The runs rank passages ``DOC-N`` and the qrels judge documents ``DOC``: the best-ranked passage of each document counts,
+        and its other passages are removed before ``depth`` applies.
     unit
-        What intervals and tests take as independent: conversations (single turns where turn ids tell no conversations, or
+        Sampling unit for intervals and tests: ``conversation`` (single turns if turn ids do not show conversations, or show
         fewer than five), or ``turn``.
     strict
-        Is a file with a single row that cannot be used refused? Else up to 5% of such rows are skipped, but for runs and
-        judgments. It changes no score, so that results do not say it.
+        Reject files with any unusable row. Otherwise, up to 5% unusable rows are skipped, except in runs and judgments. Results
+        do not record it, since it changes no score.
     """
 
     relevance_level: int = 1
@@ -67,11 +67,11 @@ class EvaluationPolicy:
                 raise UsageError(f"bad-{key}", f"{key} is {flag!r}", "write true or false")
 
     def as_dict(self) -> dict[str, Any]:
-        """The policy as it stands in the JSON output."""
+        """Return the policy as in the JSON output."""
         return {key: value for key, value in asdict(self).items() if key != "strict"}
 
     def describe(self) -> str:
-        """Order and relevance in words: the second half of the line that closes every table."""
+        """Return order and relevance level in words, for the policy line below each table."""
         by_score = ["ties by docid descending", "scores as float32"]
         parts = by_score if self.order == "score" else ["order by the rank column"]
         if self.documents:

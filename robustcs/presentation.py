@@ -1,6 +1,6 @@
-"""What every result can do from Python: show itself, draw its figure, and write its tables.
+"""Methods of results in Python: display in a notebook, draw the figure, and write the tables.
 
-The forms are those of the command's ``--format``, a figure is that of ``--output NAME.png``.
+Formats are those of ``--format``; the figure is that of ``--output NAME.png``.
 """
 
 from __future__ import annotations
@@ -30,53 +30,53 @@ def _blocks(result: Result, names: Sequence[str] = ()) -> Sequence[Block]:
 
 
 def figures(result: Result) -> dict[str, str]:
-    """The figures of a result: name → what it shows. The first is the one that :func:`plot` draws."""
+    """Return the figures of a result: name → caption. :func:`plot` draws the first."""
     return {block.slug: block.caption for block in _blocks(result) if isinstance(block, Figure)}
 
 
 def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
-    """The result's figure, or the one of that name, as matplotlib's; nothing is saved.
+    """Draw the result's first figure, or the one of that name, and return it as a matplotlib figure; save nothing.
 
-    Raises :class:`UsageError` for a result without figures, or without one of that name.
+    Raises :class:`UsageError` if the result has no figures, or none of that name.
     """
     there = {block.slug: block for block in _blocks(result) if isinstance(block, Figure)}
     if not there:
-        raise UsageError("no-figure", f"{result.study} has no figure", "its tables are in .tables")
+        raise UsageError("no-figure", f"{result.study} has no figure", "see .tables for its tables")
     if figure is not None and figure not in there:
-        raise UsageError("no-figure", f"{result.study} has no figure {figure!r}", f"there is {', '.join(there)}")
+        raise UsageError("no-figure", f"{result.study} has no figure {figure!r}", f"choose from {', '.join(there)}")
     return there[figure or next(iter(there))].draw()
 
 
 def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False) -> str | None:
-    """A table, by default the first, as CSV; unrounded.
+    """Return or write one table (default: the first) as CSV with unrounded numbers.
 
-    A text that a spreadsheet would run as a formula gets an apostrophe in front, unless ``raw``.
+    An apostrophe precedes texts that a spreadsheet would run as formulas, unless ``raw``.
     """
     return _data(result, "raw-csv" if raw else "csv", path, table)
 
 
 def to_json(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """All tables, or those of ``table``, as JSON with the policy, the inputs and the notes; unrounded."""
+    """Return or write all tables, or those of ``table``, as JSON with unrounded numbers, policy, inputs and notes."""
     return _data(result, "json", path, table)
 
 
 def to_latex(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """All tables for people, or those of ``table``, as LaTeX (booktabs)."""
+    """Return or write all displayed tables, or those of ``table``, as LaTeX (booktabs)."""
     return _text(result, "latex", path, table)
 
 
 def to_markdown(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """All tables for people, or those of ``table``, as Markdown."""
+    """Return or write all displayed tables, or those of ``table``, as Markdown."""
     return _text(result, "markdown", path, table)
 
 
 def to_html(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """All tables for people and the figures, or the tables of ``table``, as an HTML fragment without style."""
+    """Return or write all displayed tables and figures, or the tables of ``table``, as an HTML fragment without styles."""
     return _text(result, "html", path, table)
 
 
 def show_in_notebook(result: Result) -> str:
-    """What a notebook shows of a result: :func:`to_html`."""
+    """Return the HTML that a notebook displays."""
     return str(to_html(result))
 
 
@@ -97,7 +97,7 @@ def _names(table: Tables) -> Sequence[str]:
 
 
 def _given(text: str, path: StrPath | None) -> str | None:
-    """The text; None once it is written. Raises :class:`UsageError` for a path that is an input of the program's."""
+    """Return the text, or write it and return None. Raises :class:`UsageError` if the path is an input."""
     if path is None:
         return text
     from robustcs.documents.files import write_text
@@ -108,7 +108,7 @@ def _given(text: str, path: StrPath | None) -> str | None:
     return None
 
 
-#: The name of each as a method of results.
+#: Method of results → function.
 METHODS: dict[str, Any] = {
     "plot": plot, "figures": figures, "to_csv": to_csv, "to_json": to_json, "to_latex": to_latex,
     "to_markdown": to_markdown, "to_html": to_html, "_repr_html_": show_in_notebook,

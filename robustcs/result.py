@@ -1,4 +1,4 @@
-"""What every study returns: tables whose columns are declared once, the policy that made them, and notes."""
+"""Results of studies: tables with declared columns, the policy, and notes."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from robustcs.lazy import Drawing, pd
 from robustcs.policy import BY_DOCUMENT, EvaluationPolicy, Missing
 from robustcs.wording import counted
 
-#: Where the scores come from: runs joined with qrels, per-turn score files, or predicted answers; ``coverage``
-#: of gold information by answers; ``texts`` has no scores.
+#: Source of the scores: runs joined with qrels, files of per-turn scores, or predicted answers; ``coverage`` of gold snippets
+#: and nuggets by answers; ``texts`` has no scores.
 Basis = Literal["runs", "scores", "answers", "texts", "coverage"]
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Which turns a result is about and how they were scored.
+    """The turns of a result and how they were scored.
 
     turns
-        Turns evaluated.
+        Number of evaluated turns.
     missing
-        Turns that at least one run (or file) lacks: scored 0 or dropped, as the policy says.
+        Number of turns that at least one run (or file) does not answer; the policy states whether they score 0 or are dropped.
     unit, units
-        What intervals and tests take as independent, and how many of them; empty where the result has none by units.
+        Sampling unit of intervals and tests, and number of units; empty if the result has no units.
     unit_note
-        Why the unit is not the conversation, where that was not asked for; also among ``notes``.
+        Why the sampling unit is not the conversation, if the user did not choose so; also among ``notes``.
     as_given
-        Systems whose per-turn scores stand beside runs.
+        Systems with per-turn scores, if others have runs.
     own_turns
-        Where each run is averaged over its own turns: run → how many it answers.
+        Run → number of turns that it answers, if each run is averaged over these turns.
     skipped
-        Rows of inputs that were skipped, such as ``human: 1 of 332 texts empty``.
+        Skipped rows of inputs, such as ``human: 1 of 332 texts empty``.
     collections
-        How many collections the turns are of, where judgments of several were read; else 0.
+        Number of collections, if judgments of several were read; else 0.
     """
 
     policy: EvaluationPolicy
@@ -55,17 +55,17 @@ class Evaluated:
 
     @property
     def missing_rule(self) -> Missing:
-        """What became of missing turns: ``drop`` for ``own`` where all runs are looked at on the same turns."""
+        """The rule that was applied to missing turns: ``drop`` instead of ``own`` if all runs use the same turns."""
         return "drop" if self.policy.missing == "own" and not self.own_turns else self.policy.missing
 
     @property
     def policy_line(self) -> str:
-        """The line that closes every table and report."""
+        """The policy line, which ends each table and report."""
         return " · ".join([self._scored, *self.skipped])
 
     @property
     def about(self) -> str:
-        """``208 turns in 29 conversations``, the beginning of the policy line."""
+        """The start of the policy line: ``208 turns in 29 conversations``."""
         turns = counted(self.turns, "turn")
         if self.unit == "conversation":
             turns += f" in {counted(self.units, 'conversation')}"
@@ -88,14 +88,14 @@ class Evaluated:
         elif self.basis == "scores":
             parts.append("scores as given, their own relevance level and order")
         elif self.basis == "coverage":
-            parts.append("what answers hold of gold snippets and nuggets")
+            parts.append("coverage of gold snippets and nuggets by answers")
             parts += [BY_DOCUMENT] if self.policy.documents else []
         else:
             parts.append("best gold answer counts · SQuAD normalisation")
         return " · ".join(parts)
 
     def as_dict(self) -> dict[str, Any]:
-        """The ``policy`` of the JSON output."""
+        """Return the ``policy`` of the JSON output."""
         more: dict[str, Any] = {"unit": self.unit, "units": self.units} if self.unit else {}
         if self.as_given:
             more["as_given"] = list(self.as_given)
@@ -110,29 +110,29 @@ class Evaluated:
         }  # fmt: skip
 
 
-#: What the cells of a column are: texts, whole numbers, numbers, true or false.
+#: Kind of the cells of a column.
 Kind = Literal["text", "integer", "number", "boolean"]
-#: How people read them: a share (0 to 1) in per cent, a difference of shares in points of per cent, and so on.
+#: Display of the cells: a share (0 to 1) in percent, a difference of shares in percentage points, and so on.
 Unit = Literal["", "count", "share", "points", "score", "difference", "p", "measure"]
 
-#: The dtype kinds of numpy and pandas that hold each kind; an integer may be missing.
+#: Kind → dtype kinds of numpy and pandas; integers may be missing.
 _DTYPES: dict[Kind, str] = {"text": "OTU", "integer": "iu", "number": "fiu", "boolean": "b"}
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a table, as JSON and CSV have it.
+    """A column of a table in JSON and CSV, and its display.
 
     says
-        What it holds, for the reference.
+        Description for the reference.
     header
-        What stands above it for people; its name where this is empty.
+        Displayed head; the name if empty.
     group
-        The head that it shares with its neighbours of the same group, for people.
+        Displayed head above adjacent columns of the same group.
     digits
-        Decimals for people; None for those of the unit.
+        Displayed decimals; None for those of the unit.
     limits
-        The columns of its 95% interval, which people read in the same cell; empty where it has none.
+        Columns with the ends of its 95% interval, which are displayed in the same cell; empty if it has no interval.
     """
 
     name: str
@@ -145,83 +145,83 @@ class Field:
     limits: tuple[str, ...] = ()
 
     def called(self, header: str, group: str = "") -> Field:
-        """The same column under another header for people."""
+        """Return the column with another displayed head."""
         return replace(self, header=header, group=group)
 
     def rounded(self, digits: int) -> Field:
-        """The same column with so many decimals for people."""
+        """Return the column with this number of displayed decimals."""
         return replace(self, digits=digits)
 
     @property
     def bare(self) -> Field:
-        """The same column without its interval, for people."""
+        """The column without its interval."""
         return replace(self, limits=(), header=self.header.removesuffix(" (95% CI)"))
 
     def between(self, low: str = "ci_low", high: str = "ci_high", says: str = "") -> tuple[Field, Field, Field]:
-        """The column and those of the limits of its 95% interval: one cell for people, three columns in CSV and JSON.
+        """Return the column and the columns of its 95% interval: displayed in one cell, three columns in CSV and JSON.
 
-        A row may have an estimate (with ``value``, ``low`` and ``high``) in place of the three: see :meth:`TableSpec.frame`.
+        A row may have one estimate (with ``value``, ``low`` and ``high``) in place of the three; see :meth:`TableSpec.frame`.
         """
         header = f"{self.header or self.name} (95% CI)"
         return replace(self, header=header, limits=(low, high)), number(low, says or f"95% CI of {self.name}"), number(high)
 
 
 def text(name: str, says: str = "", header: str = "") -> Field:
-    """A column of names, ids or other words."""
+    """Return a column of names, ids or other texts."""
     return Field(name, "text", "", says, header)
 
 
 def measure(name: str = "metric", says: str = "") -> Field:
-    """A column of measures by their names of trec_eval, which people read as labels: ``NDCG@3``."""
+    """Return a column of measures, named as in trec_eval and displayed as labels such as ``NDCG@3``."""
     return Field(name, "text", "measure", says, "Measure")
 
 
 def count(name: str, says: str = "", header: str = "", group: str = "") -> Field:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     return Field(name, "integer", "count", says, header, group)
 
 
 def share(name: str, says: str = "", header: str = "", group: str = "") -> Field:
-    """A column of shares, 0 to 1, that people read in per cent."""
+    """Return a column of shares (0 to 1), displayed in percent."""
     return Field(name, "number", "share", says, header, group)
 
 
 def points(name: str, says: str = "", header: str = "", group: str = "") -> Field:
-    """A column of differences between shares, read in points of per cent with their sign."""
+    """Return a column of differences between shares, displayed in percentage points with their sign."""
     return Field(name, "number", "points", says, header, group)
 
 
 def score(name: str, says: str = "", header: str = "", group: str = "") -> Field:
-    """A column of scores."""
+    """Return a column of scores."""
     return Field(name, "number", "score", says, header, group)
 
 
 def difference(name: str, says: str = "", header: str = "", group: str = "") -> Field:
-    """A column of differences between scores, read with their sign."""
+    """Return a column of differences between scores, displayed with their sign."""
     return Field(name, "number", "difference", says, header, group)
 
 
 def number(name: str, says: str = "", header: str = "", group: str = "") -> Field:
-    """A column of other numbers."""
+    """Return a column of other numbers."""
     return Field(name, "number", "", says, header, group)
 
 
-def p_value(name: str = "p", says: str = "p value, two-sided", header: str = "", group: str = "") -> Field:
-    """A column of p values."""
+def p_value(name: str = "p", says: str = "two-sided p-value", header: str = "", group: str = "") -> Field:
+    """Return a column of p-values."""
     return Field(name, "number", "p", says, header, group)
 
 
 def flag(name: str, says: str = "", header: str = "") -> Field:
-    """A column of true and false."""
+    """Return a column of true and false."""
     return Field(name, "boolean", "", says, header)
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table of a result: its name, what one row of it is, and its columns.
+    """The declaration of a table: name, description, and columns.
 
     more
-        The kind of further columns, whose names depend on what is asked; None where there are none.
+        Kind of further columns whose names depend on the settings; None if there are none.
     """
 
     name: str
@@ -230,20 +230,20 @@ class TableSpec:
     more: Kind | None = None
 
     def field(self, name: str) -> Field:
-        """One of its columns. Raises :class:`KeyError` for a name that it does not have."""
+        """Return the column of that name. Raises :class:`KeyError` if there is none."""
         return {field.name: field for field in self.fields}[name]
 
     def frame(self, rows: Sequence[Any] | pd.DataFrame) -> pd.DataFrame:
-        """Rows (tuples, or dictionaries by column) as a frame with its columns.
+        """Convert rows (tuples, or dictionaries by column) to a frame.
 
-        An estimate (anything with ``value``, ``low`` and ``high``) stands for its column and those of its limits.
+        An estimate (an object with ``value``, ``low`` and ``high``) fills its column and the columns of its interval.
         """
         limits = {} if isinstance(rows, pd.DataFrame) else {field.name: field.limits for field in self.fields if field.limits}
         rows = [_spread(row, limits) for row in rows] if limits else rows
         return pd.DataFrame(rows, columns=[field.name for field in self.fields])
 
     def check(self, frame: pd.DataFrame) -> None:
-        """Raise :class:`TypeError` for a frame that has other columns, or values of another kind, than are declared."""
+        """Raise :class:`TypeError` if a frame does not have the declared columns and kinds."""
         columns, declared = list(frame.columns), [field.name for field in self.fields]
         further = columns[len(declared) :] if self.more else []
         if columns != declared + further:
@@ -256,7 +256,7 @@ class TableSpec:
 
 
 def _spread(row: Any, limits: Mapping[str, tuple[str, ...]]) -> Any:
-    """A row with three values in place of every estimate."""
+    """Replace each estimate of a row by its three values."""
     if not isinstance(row, Mapping):
         return [part for cell in row for part in ((cell.value, cell.low, cell.high) if hasattr(cell, "high") else (cell,))]
     spread = dict(row)
@@ -267,19 +267,19 @@ def _spread(row: Any, limits: Mapping[str, tuple[str, ...]]) -> Any:
 
 
 def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> TableSpec:
-    """The declaration of a table."""
+    """Declare a table."""
     return TableSpec(name, says, fields, more)
 
 
 class Later:
-    """A table of a result that is made when it is looked at: a field that is filled with a frame, or with what makes it."""
+    """A table that is computed when it is first used: a field that holds a frame, or the function that returns it."""
 
     def __set_name__(self, owner: type[Result], name: str) -> None:
         self._name = name
 
     def __get__(self, result: Result | None, owner: type[Result]) -> pd.DataFrame:
         if result is None:
-            raise AttributeError(self._name)  # it has no default
+            raise AttributeError(self._name)  # there is no default
         made: pd.DataFrame = result.__dict__[self._name]
         if callable(made):
             made = result.__dict__[self._name] = made()
@@ -291,7 +291,7 @@ class Later:
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
-    """Table name → frame of a result, the main table first; each is made when it is looked up."""
+    """Table name → frame of a result, the main table first; each frame is computed when it is first used."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -312,21 +312,19 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
 @dataclass(frozen=True)
 class Result:
-    """Base of all results: a dataclass with a frame under the name of every table that it declares.
+    """Base of all results: a dataclass with one frame per declared table, under its name.
 
-    A table that takes long is a :class:`Later`: it is computed for those who look at it.
+    Slow tables are :class:`Later` fields, which are computed when they are first used.
 
     study
-        The folder of :mod:`robustcs.studies` that made it and shows it.
+        The folder of :mod:`robustcs.studies` that computes and displays the result.
     declared
-        Its tables, the main one first; every frame is checked against them.
+        Declared tables, the main one first; frames are checked against them.
     inputs
-        What it was made of, one entry for every file: role, path, SHA-256 and rows, as in the JSON output; filled for results
-        of the Python functions. What was given as an object has its keyword in angle brackets for a path (``<qrels>``), and
-        the checksum of its rows as they were read.
+        One entry per input file: role, path, SHA-256 and rows, as in the JSON output; filled by the Python functions. The path
+        of an object is its keyword in angle brackets (``<qrels>``); its checksum is that of its rows.
     by_collection
-        ``TABLE_by_collection`` → the rows of the table for each collection alone, its name in the first column; where it was
-        asked for.
+        ``TABLE_by_collection`` → the table per collection, with the collection's name in the first column; if requested.
     """
 
     study: ClassVar[str] = ""
@@ -336,7 +334,7 @@ class Result:
     inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(default=(), kw_only=True, compare=False)
     by_collection: Mapping[str, pd.DataFrame] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
 
-    if TYPE_CHECKING:  # robustcs.presentation, which knows the renderers, gives them to every result
+    if TYPE_CHECKING:  # robustcs.api adds these methods
 
         def plot(self, figure: str | None = None) -> Drawing:
             """See :func:`robustcs.presentation.plot`."""
@@ -357,11 +355,11 @@ class Result:
             """See :func:`robustcs.presentation.to_markdown`."""
 
     def __init_subclass__(cls) -> None:
-        # else every dataclass would write one of its own, with all rows of all tables
+        # a dataclass would otherwise generate one that prints all rows of all tables
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        """What it is about, and its tables with their numbers of rows, as far as they are computed."""
+        """Return the number of turns, and the tables with their numbers of rows, if computed."""
         made = self.tables
         rows = {name: "" if callable(self.__dict__.get(name)) else f" ({counted(len(made[name]), 'row')})" for name in made}
         tables = ", ".join(f"{name}{number}" for name, number in rows.items())
@@ -373,13 +371,13 @@ class Result:
                 spec.check(self.tables[spec.name])
 
     def changed(self, **parts: Any) -> Self:
-        """The same with other ``parts``; unlike :func:`dataclasses.replace` it computes no table."""
+        """Return a copy with other ``parts``; unlike :func:`dataclasses.replace`, it computes no table."""
         made = copy(self)
         made.__dict__.update(parts)
         return made
 
     def with_notes(self, notes: Sequence[str], skipped: Sequence[str] = ()) -> Self:
-        """The same with further notes after its own, and with what was skipped of its inputs."""
+        """Return a copy with additional notes and the skipped rows of the inputs."""
         more = tuple(note for note in notes if note not in self.evaluated.notes)
         evaluated = replace(self.evaluated, notes=(*self.evaluated.notes, *more), skipped=tuple(skipped))
         return self.changed(evaluated=evaluated) if more or skipped else self
@@ -390,5 +388,5 @@ class Result:
         return Tables(self)
 
     def spec(self, name: str) -> TableSpec:
-        """The declaration of one of its tables."""
+        """Return the declaration of a table."""
         return {spec.name: spec for spec in self.declared}[name]

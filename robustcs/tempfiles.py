@@ -1,7 +1,7 @@
-"""Temporary files and folders that tell whose they are, and what killed programs left of them.
+"""Temporary files and folders whose names identify their owner, and removal of those that killed programs left.
 
-A name is ``.robustcs-HOST-PID-TIME-RANDOM.tmp``: the machine and process that own it, and when it was made, in seconds since
-1970. Whoever is about to write into a folder removes what nobody can be working on there any more.
+A name is ``.robustcs-HOST-PID-TIME-RANDOM.tmp``: the machine and process that own it, and the time of its creation in seconds
+since 1970. Before robustcs writes into a folder, it removes temporary files there whose owner has ended.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-#: After so many seconds nobody is working on a temporary file any more, wherever its owner runs.
+#: Seconds after which a temporary file is no longer in use, also by a process on another machine.
 TOO_OLD = 7 * 24 * 60 * 60
 _NAME = re.compile(r"\.robustcs-([^-]*)-([0-9]{1,10})-([0-9]{1,12})-[0-9a-f]+\.tmp")
-#: What this process is working on.
+#: Temporary paths in use by this process.
 _mine: set[Path] = set()
 _looked_through: set[Path] = set()
 
 
 @contextmanager
 def temporary(folder: Path) -> Iterator[Path]:
-    """A path in ``folder`` for a file or folder of the caller's, which is removed at the end if it is still there.
+    """Yield a path in ``folder`` for a temporary file or folder, which is removed at the end if it still exists.
 
-    Leftovers of killed programs in ``folder`` are removed first. The name is known before anything stands there, so that an
-    interruption at any moment leaves nothing: what could not be removed at once is removed when the program ends.
+    First remove what killed programs left in ``folder``. The name is registered before anything is created, so an interruption
+    at any time leaves nothing: a path that could not be removed is removed when the program ends.
     """
     remove_stale(folder)
     path = _named(folder)
@@ -45,7 +45,7 @@ def temporary(folder: Path) -> Iterator[Path]:
 
 
 def remove_stale(folder: Path) -> None:
-    """Remove what killed programs left in ``folder``; a process does so once per folder. What cannot be removed stays."""
+    """Remove what killed programs left in ``folder``, once per process and folder. Ignore files that cannot be removed."""
     if folder in _looked_through:
         return
     _looked_through.add(folder)
@@ -54,7 +54,7 @@ def remove_stale(folder: Path) -> None:
             if _is_stale(entry.name):
                 stale = Path(entry.path)
                 if stale.is_dir():
-                    # whoever still writes into it, such as a Java that outlived its parent, must not find it any more
+                    # a process that still writes into it, such as a Java whose parent was killed, must not find it
                     with contextlib.suppress(OSError):
                         stale = stale.rename(_named(folder))
                 _remove(stale)
@@ -65,7 +65,7 @@ def _named(folder: Path) -> Path:
 
 
 def _is_stale(name: str) -> bool:
-    """Is it a temporary of ours, whose owner is gone or which is too old? Of other machines only the age tells."""
+    """Return whether a name is a temporary file whose owner has ended, or, on another machine, which is too old."""
     found = _NAME.fullmatch(name)
     if found is None or any(name == path.name for path in _mine):
         return False
@@ -75,9 +75,9 @@ def _is_stale(name: str) -> bool:
 
 
 def _alive(pid: int) -> bool:
-    """Is there another process of this number? (Ours is known to be working only on what is in ``_mine``.)"""
+    """Return whether another process has this number; this process only uses the paths in ``_mine``."""
     if os.name != "posix":
-        return True  # signal 0 would end the process there
+        return True  # on Windows, signal 0 would end the process
     if pid == os.getpid():
         return False
     try:

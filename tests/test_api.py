@@ -98,7 +98,7 @@ def test_files_of_other_studies_by_keyword(demo: Path, config: Path, empty_folde
     strict = robustcs.agreement(
         config, ratings=demo / "annotations/ratings.csv", min_agreement=1.0, groups={"low": [1, 2], "high": [3, 4, 5]}
     )
-    assert set(strict.tables["labels"]["group"]) >= {"low", "high"} and "items ≥ 100 %" in strict._repr_html_()
+    assert set(strict.tables["labels"]["group"]) >= {"low", "high"} and "items ≥ 100%" in strict._repr_html_()
     runs = {name: demo / f"crowd/{name}.json" for name in ("ids", "texts")}
     judged = robustcs.crowd(
         grades=demo / "crowd/grades.csv", gold_checks=demo / "crowd/gold_checks.csv", bank=demo / "crowd/bank.json",
@@ -136,7 +136,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
         robustcs.breakdown(config, qrel="x")
     with pytest.raises(UsageError, match=r"^scope 'all'; write cutoff, run or pool$"):
         robustcs.unjudged(config, scope="all")
-    with pytest.raises(UsageError, match="^role 'mine'; "):
+    with pytest.raises(UsageError, match="^unknown role 'mine'; "):
         robustcs.breakdown(config, scores={"mine": "x"})
     with pytest.raises(UsageError, match="^no groups of runs are given; "):
         robustcs.robustness(config, groups={})
@@ -153,7 +153,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
         ({"qrels": None}, "qrels is None; give a file, "),
         ({"runs": {1: "a.trec"}}, "runs is not a dictionary by name; write runs={NAME: FILE}"),
         ({"rewrites": {"human": 5}}, 'rewrites["human"] is an int; give a file, a frame or records with query_id and text'),
-        ({"rewrites": {"humane": "x"}}, "role 'humane'; "),
+        ({"rewrites": {"humane": "x"}}, "unknown role 'humane'; "),
         ({"new_judgments": ["new.txt", 5]}, "new_judgments[1] is an int; give a file, "),
         ({"relevance_level": "2"}, "relevance_level is '2'; write a whole number"),
         ({"depth": 2.5}, "depth is 2.5; write a whole number"),
@@ -162,7 +162,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
         ({"groups": {"manual": "human"}}, "group manual is 'human'; write (BASELINE, [SET, …]) with the names of runs"),
         ({"groups": {"manual": ("human", "m1")}}, "group manual is \"('human', 'm1')\"; write (BASELINE, [SET, …])"),
         ({"metrics": 5}, "no measure is named '5'; "),
-        ({"project": pd.DataFrame()}, "the project is of type DataFrame; give a robustcs.toml or what open_project gives"),
+        ({"project": pd.DataFrame()}, "the project is of type DataFrame; give a robustcs.toml or the result of open_project"),
     ],
 )
 def test_a_wrong_type_says_what_is_taken(inputs: dict[str, Any], message: str, config: Path) -> None:
@@ -268,11 +268,11 @@ def test_nothing_is_saved_unless_a_path_is_given(config: Path, tmp_path: Path, m
     assert result.to_latex("table.tex", table=main) is None and result.to_csv(Path("table.csv")) is None
     assert Path("table.tex").read_text() == result.to_latex(table=[main])
     assert Path("table.csv").read_text() == result.to_csv() == result.to_csv(table=main)
-    with pytest.raises(UsageError, match="^no table is named 'nothing'; there are "):
+    with pytest.raises(UsageError, match="^no table is named 'nothing'; choose from "):
         result.to_latex(table="nothing")
     with pytest.raises(UsageError, match="^sweep has no figure 'nothing'; there is "):
         result.plot("nothing")
-    with pytest.raises(UsageError, match="is a file that is read; choose another name for the output$"):
+    with pytest.raises(UsageError, match="is an input, which is never overwritten; choose another name for the output$"):
         result.to_csv(config.parent / "qrels.txt")
 
 

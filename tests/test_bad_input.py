@@ -49,13 +49,13 @@ ONE_RUN = (
     " same ids, put a prefix before those of one in all its files"
 )
 IS_SCORES = "it looks like per-turn scores, which --scores takes"
-ROLES = "write original, qr, human, or qr:NAME (original:NAME) for one of several"
+ROLES = "write original, qr or human; qr:NAME or original:NAME if there are several"
 BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 111"
 THRESHOLDS = "write '>0', '>=0.5', '=1' or a number"
 TEXT_FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 ANSWER_FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
 TOGETHER = "check that they belong together"
-OR_INIT = "or write a robustcs.toml with robustcs init"
+OR_INIT = "or create a robustcs.toml with robustcs init"
 
 
 class Case(NamedTuple):
@@ -125,9 +125,9 @@ CASES = [
          f"raw.trec:3: 1 column {RUN_WIDTH}; write the six columns of a TREC run",
          {"raw.trec": "1_1 Q0 d1 1 x t\n1_1 Q0 d2 2 8 t\n1_2\n"}),
     Case("output over an input", f"{RUNS} --output qrels.txt", 2,
-         "robustcs: qrels.txt is a file that is read; choose another name for the output"),
+         "robustcs: qrels.txt is an input, which is never overwritten; choose another name for the output"),
     Case("output over a run by another path", f"{RUNS} --output ./raw.trec --format json", 2,
-         "robustcs: ./raw.trec is a file that is read; choose another name for the output"),
+         "robustcs: ./raw.trec is an input, which is never overwritten; choose another name for the output"),
     Case("counts are no measures", f"{RUNS} --metric num_ret", 2,
          "robustcs: num_ret is no mean over turns; ask for a mean such as map, or ask robustcs evaluate"),
     Case("many problems", RUNS, 3,
@@ -149,7 +149,7 @@ CASES = [
          {"qrels.txt": QRELS + "1_1 0 d1 0\n"}),
     # ---- files that do not fit together
     Case("no qrels", "breakdown --original raw.trec --qr qr.trec --human human.trec", 2,
-         "robustcs: no qrels are given; name them with --qrels FILE"),
+         "robustcs: no qrels are given; add --qrels FILE"),
     Case("threshold above all scores", f"{RUNS} --threshold 1.5", 2,
          "robustcs: no score of P_1 is >=1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
     Case("threshold above all scores in the project file", "breakdown", 2,
@@ -158,13 +158,13 @@ CASES = [
     Case("threshold above all scores as a y", "correlate --y P_1=1.5 --rewrites qr=texts.tsv --rewrites human=texts.tsv"
          f" {ON_RUNS}", 2, "robustcs: no score of P_1 is =1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
-         f"robustcs: no run of the qr formulation; give --qr FILE, {OR_INIT}"),
+         f"robustcs: no run of the qr formulation; add --qr FILE, {OR_INIT}"),
     Case("two originals", f"{RUNS} --original human.trec", 3, f"human.trec: turn 1_1 is also in raw.trec{ONE_RUN}"),
     Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,
-         f"robustcs: no run of the qr formulation (there are those of original, human); give --qr FILE, {OR_INIT}"),
+         f"robustcs: no run of the qr formulation (given: original, human); add --qr FILE, {OR_INIT}"),
     Case("missing scores", "breakdown --scores original=raw.eval --scores qr=qr.eval", 2,
-         "robustcs: no per-turn scores of the human formulation (there are those of original, qr);"
-         f" give --scores human=FILE, {OR_INIT}"),
+         "robustcs: no per-turn scores of the human formulation (given: original, qr);"
+         f" add --scores human=FILE, {OR_INIT}"),
     Case("other turn ids", RUNS, 3, "\n".join(
         f"{name}.trec: none of its turns is in the qrels: it has turns like '1_1', the qrels like 't1-1'; {TOGETHER}"
         for name in ("raw", "qr", "human")), {"qrels.txt": QRELS.replace("1_", "t1-")}),
@@ -197,9 +197,9 @@ CASES = [
          f"qr.json: none of its turns is in the gold answers: it has turns like '9_1', the gold answers like '1_1'; {TOGETHER}",
          {"qr.json": '{"9_1": "a"}'}),
     Case("no gold answers", ANSWERS.replace(" --gold gold.json", ""), 2,
-         "robustcs: no gold answers are given; name them with --gold FILE"),
+         "robustcs: no gold answers are given; add --gold FILE"),
     Case("mixed measures", f"{ANSWERS} --metric P_1", 2,
-         "robustcs: measures of answers (f1, em) and of rankings go over different turns; ask for them in two commands"),
+         "robustcs: measures of answers (f1, em) and of rankings use different turns; run two commands"),
     # ---- texts and answers
     Case("no such column", f"{TEXT}:raw", 3,
          "texts.tsv:1: no column 'raw'; the columns are: id, query; name one of them, as FILE:COLUMN"),
@@ -237,11 +237,11 @@ CASES = [
     Case("misspelt measure", f"{RUNS} --metric ndgc_cut_3", 2,
          "robustcs: no measure is named 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?"),
     Case("misspelt threshold", f"{RUNS} --threshold '<0.5'", 2, f"robustcs: threshold '<0.5' cannot be read; {THRESHOLDS}"),
-    Case("unknown role", f"{SCORED} --scores t5=qr.eval", 2, f"robustcs: role 't5'; {ROLES}"),
+    Case("unknown role", f"{SCORED} --scores t5=qr.eval", 2, f"robustcs: unknown role 't5'; {ROLES}"),
     Case("no role", f"{SCORED} --scores qr.eval", 2,
          "robustcs: --scores qr.eval has no ROLE= or no file; write --scores ROLE=FILE"),
     Case("rewriter called human", f"{RUNS} --qr human=qr.trec", 2,
-         "robustcs: role 'qr:human' has the name 'human'; choose another name"),
+         "robustcs: 'qr:human' uses the role 'human' as a name; choose another name"),
     Case("run without a role", f"{RUNS} --run bm25=raw.trec", 2,
          "Error: No such option '--run'. (Did you mean one of: '--qr', '--trust', '--unit'?)"),
     Case("two runs of one name", "evaluate --qrels qrels.txt --run a=raw.trec --run a=qr.trec", 3,
@@ -269,13 +269,13 @@ CASES = [
     # ---- robustcs.toml
     Case("missing config", "breakdown --config gone.toml", 3, "gone.toml: no such file; check the path"),
     Case("TOML syntax", "breakdown", 3,
-         "robustcs.toml:2: not TOML (Invalid value (at line 2, column 9)); check this line",
+         "robustcs.toml:2: invalid TOML (Invalid value (at line 2, column 9)); check this line",
          {"robustcs.toml": 'name = "x"\nqrels = qrels.txt\n'}),
     Case("TOML cut off", "breakdown", 3,
-         "robustcs.toml:2: not TOML (Unterminated string (at end of document)); check this line",
+         "robustcs.toml:2: invalid TOML (Unterminated string (at end of document)); check this line",
          {"robustcs.toml": 'name = "x"\nqrels = "qrels.txt'}),
     Case("unknown policy key", "breakdown", 3,
-         "robustcs.toml:9: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents,"
+         "robustcs.toml:9: unknown key 'level' in [policy]; choose from relevance_level, missing, order, depth, documents,"
          " unit, strict",
          {"robustcs.toml": TOML + "[policy]\nlevel = 2\n"}),
     Case("policy value", "breakdown", 3, "robustcs.toml:9: the rule for missing turns is 'skip'; write zero, drop or own",
@@ -283,13 +283,13 @@ CASES = [
     Case("policy of the wrong kind", "breakdown", 3,
          "robustcs.toml:9: depth is 'ten'; write a whole number of at least 0",
          {"robustcs.toml": TOML + '[policy]\ndepth = "ten"\n'}),
-    Case("unknown role in the config", "breakdown", 3, f"robustcs.toml:1: role 't5'; {ROLES}",
+    Case("unknown role in the config", "breakdown", 3, f"robustcs.toml:1: unknown role 't5'; {ROLES}",
          {"robustcs.toml": '[formulations.t5]\nrun = "qr.trec"\n'}),
     Case("run in place of a table", "breakdown", 3,
          'robustcs.toml:2: original is not a table; write [formulations.original] above its keys',
          {"robustcs.toml": '[formulations]\noriginal = "raw.trec"\n'}),
     Case("group without baseline", "breakdown", 3,
-         "robustcs.toml:1: group 'manual' lacks a baseline or sets; write baseline and sets, names of runs",
+         "robustcs.toml:1: group 'manual' has no baseline or no sets; write both, with names of runs",
          {"robustcs.toml": '[groups.manual]\nsets = ["a"]\n'}),
     Case("seed in words", "breakdown", 3, "robustcs.toml:1: seed is 'x'; write a whole number of at least 0",
          {"robustcs.toml": 'seed = "x"\n'}),
@@ -301,15 +301,15 @@ CASES = [
          {"robustcs.toml": TOML.replace("qr.trec", "gone.trec")}),
     # ---- outputs
     Case("output into no folder", f"{RUNS} --output gone/out.json", 3,
-         "robustcs: gone/out.json: not written, its folder does not exist; make the folder first"),
+         "robustcs: gone/out.json: not written, its folder does not exist; create the folder first"),
     Case("output is a folder", f"{RUNS} --output folder", 3,
          "robustcs: folder: not written, this is a folder; name a file"),
     Case("output through a file", f"{RUNS} --output qrels.txt/out.json", 3,
          "robustcs: qrels.txt/out.json: not written, a part of its path is a file, not a folder; check the path"),
     Case("disk full", f"{RUNS} --output /dev/full", 3,
-         "robustcs: /dev/full: not written, no space left on device; make room, or write elsewhere"),
+         "robustcs: /dev/full: not written, no space left on device; free some space, or write elsewhere"),
     Case("figure into no folder", f"{SWEEP} --output gone/out.png", 3,
-         "robustcs: gone/out.png: not written, its folder does not exist; make the folder first"),
+         "robustcs: gone/out.png: not written, its folder does not exist; create the folder first"),
     Case("no figure", f"{RUNS} --output out.json --output out.png", 2,
          "robustcs: out.png: breakdown has no figure; write .csv, .json, .tex, .md or .txt"),
     Case("unknown figure suffix", f"{SWEEP} --output out.json --output out.jpg", 2,
@@ -322,7 +322,7 @@ CASES = [
     Case("report into a file", f"report {ON_RUNS} --output qrels.txt", 3,
          "robustcs: qrels.txt/report.html: not written, a parent folder is a file; choose another name"),
     Case("check without inputs", "check", 2,
-         "robustcs: no inputs are named; give options, or write a robustcs.toml with robustcs init"),
+         "robustcs: no inputs are given; add options, or create a robustcs.toml with robustcs init"),
     Case("init over a config", "init", 2, "robustcs: robustcs.toml exists already; edit it, or move it first",
          {"robustcs.toml": ""}),
     Case("init without inputs", "init folder", 2,
@@ -373,7 +373,7 @@ def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.Cap
 
 
 NOTED = [
-    Case("swapped roles", RUNS, 0, "Human questions score below Original ones (P_1, ndcg_cut_3): are the two files swapped?",
+    Case("swapped roles", RUNS, 0, "Human scores below Original (P_1, ndcg_cut_3); check that the two files are not swapped",
          {"human.trec": RUN.replace("d1", "d9").replace("d3", "d8")}),
     Case("turn missing from one run", RUNS, 0, "qr lacks 1 turn: 1_2", {"qr.trec": RUN.replace("1_2 Q0 d3 1 7.5 t\n", "")}),
     Case("turns that nobody judged", RUNS, 0, "2 turns of the runs without judgments left out",
@@ -384,24 +384,24 @@ NOTED = [
          {"qrels.txt": QRELS + "1_1 0 d1 2\n"}),
     Case("header and comments", RUNS, 0, "qr: the first line is a header and was left out",
          {"qr.trec": "query_id Q0 docno rank score tag\n" + RUN}),
-    Case("answers that gold lacks", ANSWERS, 0, "1 answers of qr to turns without gold answers left out",
+    Case("answers that gold lacks", ANSWERS, 0, "1 answer of qr to turns without gold answers excluded",
          {"qr.json": '{"1_1": "tube", "9_9": "no"}'}),
     Case("check: other passage ids", f"check {ON_RUNS}", 0,
          f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("check: a run that did not answer these texts", f"check {ON_RUNS} --rewrites qr=a.tsv --rewrites human=texts.tsv", 0,
-         "qr has the text of Human for 2 turns, but another ranking for 1 turn (1_2): did its run answer these texts?",
+         "qr and Human have the same text for 2 turns, but different rankings for 1 turn (1_2); check that the run of qr was",
          {"a.tsv": TEXTS, "qr.trec": RUN.replace("d3", "d1")}),
     Case("unjudged: other passage ids", RUNS.replace("breakdown", "unjudged"), 0,
          f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("texts that lack a turn", f"{TEXT} --rewrites human=b.tsv", 0,
          "1 turn without an Original or Human text excluded from shares of rewritten turns: 1_1", {"b.tsv": "1_2\tx\n"}),
-    Case("check: group of unknown runs", "check", 0, "group manual names manual_1: no run is called so",
+    Case("check: group of unknown runs", "check", 0, "group manual names unknown runs: manual_1",
          {"robustcs.toml": TOML + '[groups.manual]\nbaseline = "human"\nsets = ["manual_1"]\n'}),
     Case("check: answers to other turns", ANSWERS.replace("breakdown --metric f1", "check"), 0,
-         "qr answers none of the gold turns: are its turn ids those of the gold file?", {"qr.json": '{"9_1": "a"}'}),
-    Case("check: passages without text", "check", 0, "the collection has 1 of the 3 judged passages",
+         "qr answers no turn with a gold answer; check that the turn ids agree", {"qr.json": '{"9_1": "a"}'}),
+    Case("check: passages without text", "check", 0, "the collection contains 1 of the 3 judged passages",
          {"robustcs.toml": 'collection = "passages.tsv"\n' + TOML, "passages.tsv": "d1\tSome text.\n"}),
 ]  # fmt: skip
 
@@ -443,8 +443,8 @@ def test_check_shows_everything_and_then_fails(folder: Path, capfd: pytest.Captu
         "raw.trec:2: score 'high' is not a number; write a decimal number",
         "human.trec: the file is empty; a run has lines of: turn Q0 document rank score tag",
     ]
-    assert "original  raw.trec       –  not usable" in out.splitlines()
-    assert "qr        qr.trec        3  " in out.splitlines()
+    assert "original  raw.trec       –  unusable" in out.splitlines()
+    assert "qr        qr.trec        3  ok" in out.splitlines()
 
 
 def test_a_closed_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
@@ -460,7 +460,7 @@ def test_a_closed_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: p
         patch.setattr(os, "open", refuse)  # permissions do not stop the administrator who may run this
         assert run(shlex.split(f"{RUNS} --output out.json")) == 3
     assert capfd.readouterr().err == (
-        "robustcs: out.json: not written, its folder may not be written to; check the permissions\n"
+        "robustcs: out.json: not written, no permission to write to its folder; check the permissions\n"
     )
     assert contents(folder) == before
 

@@ -39,7 +39,7 @@ def test_rankings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OutputError) as error:
         store.put(RANKER, {str(number): ranking for number in range(50)}, 1000)
     assert str(error.value) == (
-        f"{path}: not written, the disk is full; make room, or name another one as store in [retrieval]"
+        f"{path}: not written, the disk is full; free some space, or name another one as store in [retrieval]"
     )
     assert store.known(RANKER, ["a", "1"], 1000) == {"a"}
 
@@ -49,7 +49,7 @@ def test_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {str(number): str(number) for number in range(50)}
     store.put("m", {"0": "x" * 2000}, texts)
     full(store.path, monkeypatch)
-    with pytest.raises(OutputError, match="outputs.sqlite: not written, the disk is full; make room, or name"):
+    with pytest.raises(OutputError, match="outputs.sqlite: not written, the disk is full; free some space, or name"):
         store.put("m", dict.fromkeys(texts, "y" * 2000), texts)
     assert list(store.get("m", texts)) == ["0"]
 
@@ -57,10 +57,10 @@ def test_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        (sqlite3.SQLITE_FULL, "x: not written, the disk is full; make room, or E"),
+        (sqlite3.SQLITE_FULL, "x: not written, the disk is full; free some space, or E"),
         (sqlite3.SQLITE_IOERR | 3 << 8, "x: not written, said; check the disk and its free space, or E"),
         (sqlite3.SQLITE_READONLY, "x: not written, said; check the permissions, or E"),
-        (sqlite3.SQLITE_BUSY, "x: not written, another program has been writing to it for a minute; wait for that one, or E"),
+        (sqlite3.SQLITE_BUSY, "x: not written, another process has been writing to it for a minute; wait for it, or E"),
         (sqlite3.SQLITE_NOTADB, "None"),
         (sqlite3.SQLITE_CORRUPT, "None"),
     ],

@@ -23,7 +23,7 @@ TEXTS = "id\tquery\n1_1\tWhat is a throat?\n1_2\tAnd its cancer?\n"
 LONG = "9" * 5000
 DEEP = "[" * 100_000 + "]" * 100_000
 NESTED = "nested too deeply"
-TOO_DEEP = f":1: not TOML of a project ({NESTED}, more than 20 levels); check this line"
+TOO_DEEP = f":1: invalid TOML ({NESTED}, more than 20 levels); check this line"
 DIGITS = "a number of thousands of digits"
 HALF = "half a character (a lone surrogate); write UTF-8"
 SYSTEMS = "--qrels qrels.txt --run a=run.trec --run b=short.trec"
@@ -230,15 +230,18 @@ def test_zeros_without_end(call: Call) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"seed = {LONG}", f":1: not TOML ({DIGITS}); check this line"),
+        (f"seed = {LONG}", f":1: invalid TOML ({DIGITS}); check this line"),
         (f"seed = 0x{'f' * 6000}", ":1: seed is a number of more than 64 bits; write a smaller one"),
         ("[policy]\ndepth = 9223372036854775808", ":2: depth is a number of more than 64 bits; write a smaller one"),
         (f"metrics = {DEEP}", TOO_DEEP),
         (f"metrics = {'[' * 300}{']' * 300}", TOO_DEEP),
         (f"runs.{'.'.join('a' * 5000)} = 1", TOO_DEEP),
-        ('name = "x"\nqrels = "a\\u0000b"', ":2: qrels has a NUL character; no file can have this name; write another text"),
-        ('[crowd.runs]\na = "a\\u0000b"', ":2: a has a NUL character; no file can have this name; write another text"),
-        ('[runs]\n"a\\u0000b" = "run.trec"', ":2: a name has a NUL character; write another one"),
+        (
+            'name = "x"\nqrels = "a\\u0000b"',
+            ":2: qrels contains a NUL character; write another text; no file can have this name",
+        ),
+        ('[crowd.runs]\na = "a\\u0000b"', ":2: a contains a NUL character; write another text; no file can have this name"),
+        ('[runs]\n"a\\u0000b" = "run.trec"', ":2: a name contains a NUL character; choose another name"),
     ],
     ids=range(9),
 )

@@ -229,7 +229,7 @@ PROJECTS: dict[str, Hostile] = {
     "another program's database": Hostile(
         _RETRIEVAL + 'store = "store.sqlite"\n', prepare=_foreign_database,
         commands=("retrieve --set size=true", "retrieve --set prune=true"), codes=(3, 3),
-        said=("store.sqlite: an SQLite file of another program, which robustcs never writes to",),
+        said=("store.sqlite: an SQLite file of another program, to which robustcs does not write",),
     ),
     # ------------------------------------------------------------ more than a computer has
     "a gzip of one line": Hostile(
@@ -260,11 +260,11 @@ PROJECTS: dict[str, Hostile] = {
     ),
     "long names": Hostile(
         BASE + "[runs]\n" + "".join(f'"{"n" * 20_000}{i}" = "raw.trec"\n' for i in range(40)),
-        said=("a name of 20,001 characters; write one of at most 1,000",),
+        said=("a name has 20,001 characters; use at most 1,000",),
     ),
     "a long project file": Hostile(
         BASE + "[runs]\n" + "".join(f'r{i} = "raw.trec"\n' for i in range(100_000)), commands=("check", "report"), codes=(3, 3),
-        said=("robustcs.toml: more than 1048576 characters",),
+        said=("robustcs.toml: the file has more than 1,048,576 characters",),
     ),
     "keys inside keys": Hostile(f"{'.'.join('a' * 100_000)} = 1\n", said=("nested too deeply, more than 20 levels",)),
     "lists inside lists": Hostile(
@@ -287,7 +287,7 @@ PROJECTS: dict[str, Hostile] = {
         prepare=_zip, commands=("check", "init --why"), codes=(3, 0),
         said=("qrels.txt: a zip archive; unpack it, and name the file that is in it; save a spreadsheet as CSV",),
     ),
-    "NUL in names": Hostile(BASE.replace("raw.trec", "raw\\u0000.trec"), said=("run has a NUL character",)),
+    "NUL in names": Hostile(BASE.replace("raw.trec", "raw\\u0000.trec"), said=("run contains a NUL character",)),
     "NUL in files": Hostile(
         files={"raw.trec": b"1_1 Q0 d\x001 1 9.5 t\n" * 9}, commands=("check", "init --why"), codes=(3, 0),
         said=("the file seems to be binary",),

@@ -118,7 +118,8 @@ def test_it_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with (
         locked(tmp_path),
         pytest.raises(
-            OutputError, match=rf"{re.escape(str(tmp_path))}: not written, another robustcs .*; wait for it to end, or"
+            OutputError,
+            match=rf"{re.escape(str(tmp_path))}: not written, another robustcs process .*; wait for that process, or",
         ),
         locked(tmp_path),
     ):

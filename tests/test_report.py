@@ -386,14 +386,14 @@ def test_what_lacks_is_named_only_where_something_was_given(demo: Path) -> None:
     notes = [note for note in make_report(project).document.notes if note.startswith("Not answered: ")]
     assert notes == [
         "Not answered: And in reading comprehension? (no predicted answers; name them with --answers qr=FILE and human=FILE)",
-        "Not answered: What do new judgments change? (no qrels; name them with qrels = … or --qrels)",
+        "Not answered: What do new judgments change? (no qrels; add qrels = … or --qrels)",
     ]
 
 
 def test_without_inputs_there_is_no_report() -> None:
-    with pytest.raises(UsageError, match=r"^no analysis has the inputs it needs; name your files in robustcs.toml, which"):
+    with pytest.raises(UsageError, match=r"^no analysis has all its inputs; name your files in robustcs.toml, which"):
         make_report(Project())
-    with pytest.raises(UsageError, match=r"^no analysis has the inputs it needs; What do new judgments change\? \(no qrels"):
+    with pytest.raises(UsageError, match=r"^no analysis has all its inputs; What do new judgments change\? \(no qrels"):
         make_report(Project(new_judgments=(Path("new.txt"),)))
 
 
@@ -631,7 +631,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(
     for folder, why in {
         "out": "out/tables/report: not written, a parent folder is a file; choose another name",
         "page": "page/report.html: not written, this is a folder; name a file",
-        "new/report": "new/report/report.html: not written, its folder may not be written to; check the permissions",
+        "new/report": "new/report/report.html: not written, no permission to write to its folder; check the permissions",
     }.items():
         assert run(["report", "--output", folder]) == 3
         assert capfd.readouterr().err == f"robustcs: {why}\n"

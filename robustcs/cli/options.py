@@ -174,7 +174,7 @@ def program_first(arguments: Sequence[str], partial: bool) -> list[str]:
             if not others:  # the command
                 old, keys = RENAMED.get(word, {}), SET.get(word, ())
             others.append(word)
-        elif equals or name not in takes or not takes[name]:  # includes its value, or has none
+        elif equals or name not in takes or not takes[name]:  # includes its value, or needs no value
             first.append(word)
         elif given := list(islice(words, 1)):
             first += [word, *given]

@@ -1,4 +1,4 @@
-"""One folder with all that a study reads, on which it can be repeated elsewhere; for ``robustcs bundle``."""
+"""Copy all files of a study into one folder, so that it can be repeated elsewhere; for ``robustcs bundle``."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _NAMES = ("name", "groups", "run_groups")
 
 @dataclass(frozen=True)
 class Bundle:
-    """What was written.
+    """Content of a bundle.
 
     files, size
-        Their number, and their bytes.
+        Number of files, and total size in bytes.
     passages, of
-        How many of the collection's passages are among them; equal, or both 0, where the collection is whole.
+        Number of copied passages, and of all passages of the collection; equal, or both 0, if the collection is complete.
     outside
-        Files that were copied from outside the project's folder.
+        Files copied from outside the project's folder.
     left
-        What cannot be copied, and is read from where it is: addresses and data sets of ir_datasets.
+        URLs and datasets of ir_datasets, which are not copied.
     """
 
     files: int
@@ -51,22 +51,22 @@ class Bundle:
 
 
 def require_bundle_folder(out: Path) -> None:
-    """Raise :class:`UsageError` where ``out`` cannot become a bundle: an input, or a folder that is not empty."""
+    """Raise :class:`UsageError` if ``out`` is an input or a folder that is not empty."""
     refuse_protected(out)
     if out.exists() and not (out.is_dir() and next(out.iterdir(), None) is None):
-        raise UsageError("folder-exists", f"{out} is there already, and is no empty folder", "name another folder")
+        raise UsageError("folder-exists", f"{out} exists already and is not an empty folder", "name another folder")
 
 
 def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path) -> Bundle:
-    """Copy what the project reads into the folder ``out``, whole or not at all.
+    """Copy all files that the project reads into the folder ``out``, completely or not at all.
 
-    Files in the folder of ``config`` keep their places; others go to ``files``. Of the collection those passages are taken that
-    a run retrieves or that somebody judged; it is copied as it is where these are all, and where more is read from its file.
+    Files in the folder of ``config`` keep their relative paths; others go to ``files``. Of the collection, only retrieved or
+    judged passages are copied, unless these are all passages or the project uses the file for another input too.
 
     project, workspace
-        The project as ``config`` says it; the same with a run for every text.
+        The project of ``config``; the same project with a run for each text.
 
-    Raises :class:`InputError` for a file that cannot be read, :class:`OutputError` where nothing could be written.
+    Raises :class:`InputError` for a file that cannot be read, :class:`OutputError` if the folder cannot be written.
     """
     require_bundle_folder(out)
     places = _Places(config.parent, project)
@@ -81,12 +81,12 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
         if url_of(path):
             left.append(str(url_of(path)))
             continue
-        first_bytes(path, 1)  # raises what is wrong with it
+        first_bytes(path, 1)  # raises an error if the file cannot be read
         require_unchanged(path)
         places.add(path)
-        beside = sidecar_path(path)
-        if beside.is_file():
-            places.add(beside, str(sidecar_path(Path(places.add(path)))))
+        sidecar = sidecar_path(path)
+        if sidecar.is_file():
+            places.add(sidecar, str(sidecar_path(Path(places.add(path)))))
     text = _config(config, project, places)
     left += re.findall(f'"({IRDS_PREFIX}[^"]*)"', toml_text(read_toml(config, text)))
     try:
@@ -110,7 +110,7 @@ def write_bundle(config: Path, project: Project, workspace: Workspace, out: Path
 
 
 def _named(project: Project) -> list[Path]:
-    """The files that a project reads; not the index and models, which only retrieval needs."""
+    """Return the files that a project reads, without the index and models, which only retrieval needs."""
     settings = project.retrieval
     models = {} if settings is None else {settings.index, settings.reranker, Path(settings.rewriter or "")}
     files = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
@@ -118,7 +118,7 @@ def _named(project: Project) -> list[Path]:
 
 
 class _Places:
-    """Where files go in a bundle: ``of`` has those that were added, by their path from the root."""
+    """Relative paths of files in a bundle; ``of``: absolute path of each added file → its path in the bundle."""
 
     def __init__(self, root: Path, project: Project):
         self.root = self.absolute(root)
@@ -127,11 +127,11 @@ class _Places:
 
     @staticmethod
     def absolute(path: Path) -> Path:
-        """From the root, links as they are."""
+        """Return the absolute path without resolving links."""
         return Path(os.path.abspath(path))
 
     def add(self, path: Path, place: str = "") -> str:
-        """The place of a file: ``place``, or one of its own."""
+        """Add a file at ``place``, or at a free path, and return its path in the bundle."""
         path = self.absolute(path)
         if path not in self.of:
             found = PurePath(place) if place else self.own(path)
@@ -143,7 +143,7 @@ class _Places:
         return self.of[path]
 
     def own(self, path: Path) -> PurePath:
-        """Where a file goes, if nothing else goes there."""
+        """Return the preferred path of a file in the bundle."""
         if path.is_relative_to(self.root):
             return path.relative_to(self.root)
         if self.retrieved is not None and path.is_relative_to(self.retrieved):
@@ -151,7 +151,7 @@ class _Places:
         return PurePath("files") / path.name
 
     def named(self, value: Any) -> Any:
-        """A value of the project file with the places of files in it."""
+        """Replace files in a value of the project file by their paths in the bundle."""
         if isinstance(value, dict):
             return {key: self.named(item) for key, item in value.items()}
         if isinstance(value, list):
@@ -160,7 +160,7 @@ class _Places:
             return value
         try:
             source = parse_text_source(value, self.root)
-        except OSError:  # a text that no file can have as its name
+        except OSError:  # not a possible file name
             return value
         column = f":{source.column}" if source.column else ""
         place = self.of.get(self.absolute(Path(source.path)))
@@ -169,7 +169,7 @@ class _Places:
 
 
 def _config(config: Path, project: Project, places: _Places) -> str:
-    """The project file of the bundle: as it is, comments included, where all its files keep their places."""
+    """Return the project file of the bundle; unchanged, with its comments, if all files keep their relative paths."""
     text = read_text(config)
     values = read_toml(config, text)
     moved = {key: value if key in _NAMES else places.named(value) for key, value in values.items()}
@@ -189,7 +189,7 @@ def _is_in(places: _Places, text: str) -> bool:
 
 
 def _is_collection_alone(project: Project) -> bool:
-    """Is the collection a file on this machine that nothing else is read from? Tasks hold passages and much besides."""
+    """Return whether the collection is a local file that only contains passages (files of tasks contain other inputs too)."""
     collection = project.collection
     if collection is None or url_of(collection) or mtrag.has_tasks(first_record(collection) or {}):
         return False
@@ -197,7 +197,7 @@ def _is_collection_alone(project: Project) -> bool:
 
 
 def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int]:
-    """The texts of the passages that a run retrieves or somebody judged, and how many passages the collection has."""
+    """Return the texts of all retrieved or judged passages, and the number of passages in the collection."""
     project = workspace.project
     runs = [*project.systems.values(), *project.sample_runs.values()]
     if project.answers:
@@ -205,7 +205,7 @@ def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int
         runs += project.answers.responses.values()
     wanted: set[str] = set()
     for run in runs:
-        with suppress(InputError):  # answers that refer to no passages
+        with suppress(InputError):  # answers without references to passages
             wanted.update(read_run(run).ids.texts())
     judged = [workspace.qrels] if project.qrels else []
     judged += [*workspace.new_judgments, *(labels.qrels for labels in (workspace.judges if project.judges else {}).values())]

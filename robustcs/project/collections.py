@@ -1,4 +1,4 @@
-"""Several collections in one project: which judgments are whose, and any study asked of each beside all of them together."""
+"""Several collections in one project: their judgments, and studies run on each collection in addition to all together."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ R = TypeVar("R", bound="Result")
 
 
 def samples_of(runs: Sequence[Path]) -> list[Path]:
-    """Return the runs of a rewriter's samples: files that share no turn are one run, as for several collections.
+    """Return the runs of a rewriter's samples; files that share no turn are joined to one run, as for several collections.
 
-    A file that cannot be read stays alone; whoever needs it tells what is wrong.
+    If a file cannot be read, return all files unchanged; the error is reported when the file is needed.
     """
     from robustcs.inputs.runs import read_run
     from robustcs.inputs.sniff import first_cells
 
     if len(runs) < 2:
         return list(runs)
-    # where the beginnings share turns, no file is read to its end; a header is one cell, and JSON begins with other characters
+    # if the first lines share turns, no file is read completely; a header is one cell, and JSON starts with other characters
     heads = [{cell for cell in first_cells(path) if cell[0].isalnum()} for path in runs]
     if all(len(head & heads[0]) > 1 for head in heads):
         return list(runs)
@@ -50,7 +50,7 @@ def samples_of(runs: Sequence[Path]) -> list[Path]:
 
 
 def collections_of(inputs: Inputs) -> dict[str, Path | str]:
-    """Return name → judgments of each collection: files of judgments that share a turn belong to one."""
+    """Return name → judgments of each collection; files of judgments that share a turn belong to one collection."""
     source = inputs.project.qrels
     if not isinstance(source, PooledFile):
         return {}
@@ -67,7 +67,7 @@ def collections_of(inputs: Inputs) -> dict[str, Path | str]:
 
 
 def _names(files: Sequence[Path | str]) -> list[str]:
-    """A name for each: its stem, or what its folders say below those that all of them are in."""
+    """Return a name for each file: its stem, or the words of its path after the common folders."""
     from robustcs.project.scan import short_names, without_common
 
     below = ["/".join(parts) for parts in without_common([Path(shown(file)).parts for file in files])]
@@ -75,31 +75,32 @@ def _names(files: Sequence[Path | str]) -> list[str]:
 
 
 def collections_read(inputs: Inputs) -> int:
-    """Return the number of collections whose judgments were read; 0 where there is one, or nothing was."""
+    """Return the number of collections whose judgments were read; 0 if there is only one, or none was read."""
     return len(collections_of(inputs)) if "qrels" in vars(inputs) else 0
 
 
 def stated(workspace: Workspace, result: R) -> R:
-    """Return ``result`` with what was told while its files were read, and how many collections they are of."""
+    """Return ``result`` with the notes from reading its files, and the number of collections."""
     result = result.with_notes(workspace.notes, workspace.skipped_in_words)
     number = collections_read(workspace)
     return result.changed(evaluated=replace(result.evaluated, collections=number)) if number else result
 
 
 def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **settings: Any) -> R:
-    """Return what a study finds; ``by`` adds every table for each collection alone.
+    """Run a study; ``by`` adds each table per collection.
 
-    Raises :class:`UsageError` where the judgments are not of several collections.
+    Raises :class:`UsageError` if the judgments are not of several collections.
     """
     if by is None:
         return ask(workspace, **settings)
     if by != "collection":
-        raise UsageError("bad-setting", f"by {by!r}", "write collection")
+        raise UsageError("bad-setting", f"by is {by!r}", "write collection")
     collections = collections_of(workspace)
     if len(collections) < 2 and (common := _common(workspace)):
-        raise UsageError("one-collection", f"--by collection, but {common}, so they count as one collection", CLASH)
+        found = f"--by collection needs several collections, but {common}, so they count as one"
+        raise UsageError("one-collection", found, CLASH)
     if len(collections) < 2:
-        found = "--by collection, but the qrels are those of one collection"
+        found = "--by collection needs several collections, but the qrels are of one collection"
         raise UsageError("one-collection", found, "name the qrels of each: qrels = [FILE, FILE], or --qrels twice")
     whole, parts, notes = ask(workspace, **settings), dict[str, R](), list[str]()
     error: RobustcsError | None = None
@@ -108,10 +109,11 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **
             parts[name], left = _of_collection(ask, workspace, qrels, settings)
         except (InputError, UsageError) as one:
             error = one
-            notes.append(f"collection {name} left out: {one}")
+            notes.append(f"collection {name} skipped: {one}")
             continue
         evaluated = parts[name].evaluated
-        without = [f"without {', '.join(left)}, which has none of its turns" if left else "", evaluated.unit_note]
+        answer = "answers" if len(left) == 1 else "answer"
+        without = [f"without {', '.join(left)}, which {answer} none of its turns" if left else "", evaluated.unit_note]
         notes.append("; ".join(filter(None, (f"collection {name}: {evaluated.about}", *without))))
     if not parts and error is not None:
         raise error
@@ -119,7 +121,7 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **
 
 
 def _common(inputs: Inputs) -> str:
-    """Return which files of judgments share which turn: ``a.tsv and b.tsv share turn X``; empty for a single file."""
+    """Return two files of judgments with a common turn as ``a.tsv and b.tsv share turn X``; empty for a single file."""
     if not isinstance(source := inputs.project.qrels, PooledFile):
         return ""
     known: dict[str, Path | str] = {}
@@ -134,7 +136,7 @@ def _common(inputs: Inputs) -> str:
 def _of_collection(
     ask: Callable[..., R], workspace: Workspace, qrels: Path | str, settings: dict[str, Any]
 ) -> tuple[R, list[str]]:
-    """What a study finds on the turns of one collection, and the systems that have none of them."""
+    """Run a study on the turns of one collection; also return the systems that answer none of them."""
     project = replace(workspace.project, qrels=qrels)
     while True:
         try:
@@ -149,7 +151,7 @@ def _of_collection(
 
 
 def _without(project: Project, strange: set[str]) -> Project:
-    """The project without the runs, scores and texts of these files."""
+    """Return the project without the runs, scores and texts in these files."""
 
     def kept(path: Path | None) -> Path | None:
         return None if path is None or shown(path) in strange else path
@@ -166,7 +168,7 @@ def _without(project: Project, strange: set[str]) -> Project:
 
 
 def _stacked(parts: dict[str, R]) -> dict[str, Any]:
-    """The tables of all parts, those of single turns left out: ``measures_by_collection`` and so on."""
+    """Stack the tables of all parts as ``measures_by_collection`` and so on, without tables of turns."""
     found = {}
     for spec in next(iter(parts.values())).declared:
         frames = [(name, part.tables[spec.name]) for name, part in parts.items() if len(part.tables[spec.name])]

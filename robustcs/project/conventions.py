@@ -1,11 +1,11 @@
-"""From which grade a passage counts as relevant: what the collections of this field do."""
+"""Customary relevance levels of known collections."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-#: Collection, beginnings of its passage ids, and the shape of its turn ids.
+#: Collection, prefix of its passage ids, and pattern of its turn ids.
 _COLLECTIONS = (
     ("iKAT", re.compile(r"clueweb22-"), re.compile(r"\d+(-\d+)?[_-]\d+(-\d+)?")),
     ("CAsT", re.compile(r"(MARCO|CAR|WAPO|KILT)_"), re.compile(r"\d+_\d+(-\d+)?")),
@@ -15,12 +15,12 @@ _LEVEL = 2
 
 
 def customary_level(turns: Sequence[str], passages: Sequence[str], highest: int) -> tuple[int, str]:
-    """The relevance level that a collection's tracks use for binary measures, and its name; (1, "") where it is not known.
+    """Return the customary relevance level of a collection for binary measures, and its name; (1, "") if it is unknown.
 
     turns, passages
-        Ids of the qrels; what most of the first hundred look like decides.
+        Ids in the qrels; most of the first hundred must match a collection.
     highest
-        The highest grade: qrels of 0 and 1 have one level.
+        The highest grade; binary qrels have only level 1.
     """
     for name, passage_id, turn_id in _COLLECTIONS:
         if _mostly(passage_id, passages) and _mostly(turn_id, turns, whole=True) and highest >= _LEVEL:

@@ -1,4 +1,4 @@
-"""Which runs are Original, rewriters and Human of one ranker: told from the words of their names."""
+"""Find the runs for Original, rewriters and Human of one ranker by the words of their names."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from robustcs.project.scan import (
 )
 from robustcs.project.text_run_match import Fit, fit, ranked_alike
 
-#: The share of turns on which texts and rankings must say the same where no name tells whose the texts are.
+#: Smallest share of turns on which texts and rankings agree, for texts to be assigned to a run without a matching name.
 _SURE = 0.9
-#: Beside a name, so many different texts with equal rankings prove that others were run.
+#: If the names match, a larger share of different texts with equal rankings shows that the run was made for other texts.
 _OTHERS = 0.5
-#: Fewer turns prove nothing.
+#: Smallest number of turns for a conclusion.
 _FEW = 10
-#: Words of names of rewrites that tell no rewriter from another, and words that mean the same.
+#: Words of names that do not distinguish rewriters, and synonyms.
 _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
 _ALIKE = {"automatic": "auto"}
 
@@ -37,17 +37,17 @@ class Texts:
     """The texts of one formulation in one file.
 
     named
-        ``FILE`` or ``FILE:FORMULATION``, as the project file has it.
+        ``FILE`` or ``FILE:FORMULATION``, as in the project file.
     role
-        The formulation that the file's fields or its name speak of.
+        The formulation that the file's fields or its name indicate.
     words
-        What may name a rewriter.
+        Words that may name a rewriter.
     fields
-        How many formulations the file has fields for.
+        Number of formulations for which the file has fields.
     topics
-        Is it a collection's own file of topics?
+        Whether it is a topic file of a collection.
     samples
-        The most texts of a turn.
+        Largest number of texts of a turn.
     """
 
     file: Found
@@ -61,18 +61,18 @@ class Texts:
 
 
 def texts_in(folder: Folder, file: Found) -> list[Texts]:
-    """All formulations of a file that can be read; one that cannot is left aside."""
+    """Return all readable formulations of a file; record those that cannot be read."""
     assert file.what is not None
     fields = dict(file.what.formulations)
     if "human" in fields and fields.get("qr") == fields["human"]:
-        del fields["qr"]  # one column, which people wrote
+        del fields["qr"]  # a single column of human rewrites
     try:
         opened = TextFile(folder.path / file.path)
     except InputError as error:
         folder.refuse(file.path, error)
         return []
     found: list[Texts] = []
-    refused: dict[str, InputError] = {}
+    unreadable: dict[str, InputError] = {}
     tries: list[tuple[Role | None, str | None]] = [(role, role) for role in ROLES if role in fields]
     plain = role_of(file.stem) or role_of(" ".join(telling_words(file.path)))
     if plain not in fields and (not fields or set(fields) == {"original"}):
@@ -81,7 +81,7 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
         try:
             samples = opened.samples(role or "qr", column)
         except InputError as error:
-            refused[f"{file.path}:{column}" if role in fields else ""] = error
+            unreadable[f"{file.path}:{column}" if role in fields else ""] = error
             continue
         words = (*telling_words(file.path), *words_of(fields.get(role, "") if role and column else ""))
         named = f"{file.path}:{column}" if column and (len(tries) > 1 or len(fields) > 1) else file.path
@@ -90,15 +90,15 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
             most = max(map(len, samples.values()))
             found.append(Texts(file, named, role, words, texts, len(fields), file.what.family.endswith("topics"), most))
     if found:
-        folder.unusable |= {named: reason_of(error) for named, error in refused.items() if named}
-    elif refused:
-        folder.refuse(file.path, list(refused.values())[-1])
+        folder.unusable |= {named: reason_of(error) for named, error in unreadable.items() if named}
+    elif unreadable:
+        folder.refuse(file.path, list(unreadable.values())[-1])
     return found
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Texts and why they were chosen."""
+    """Chosen texts, and the reason."""
 
     texts: Texts
     why: str
@@ -108,9 +108,9 @@ class Chooser:
     """Chooses texts for the formulations of a family.
 
     turns
-        The turns that matter: texts of others are ``strange``.
+        Turns of the project; texts of other turns only are ``strange``.
     rankings
-        A system's turn → a number for its ranking; None where there is none.
+        Function from a system to turn → a number for its ranking, or to None if it has no rankings.
     """
 
     def __init__(self, texts: Sequence[Texts], turns: Collection[str], rankings: Callable[[System], Mapping[str, int] | None]):
@@ -123,7 +123,7 @@ class Chooser:
         return len(one.texts.keys() & self.turns)
 
     def for_role(self, role: Role, system: System | None, other: Texts | None, other_system: System | None) -> Texts | None:
-        """The most complete texts of Original or Human; of equal ones those that fit the runs, then a file of topics."""
+        """Return the most complete texts of Original or Human; ties are broken by fit to the runs, then by topic files."""
         candidates = [one for one in self.texts if one.role == role]
         most = max(map(self._covered, candidates), default=0)
         full = [one for one in candidates if self._covered(one) == most]
@@ -137,7 +137,7 @@ class Chooser:
     def fitting(
         self, texts: Texts | None, system: System | None, other: Texts | None, other_system: System | None
     ) -> Fit | None:
-        """How two systems' texts fit their rankings; None where too few turns say something."""
+        """Return how well two systems' texts fit their rankings; None if there are too few turns."""
         if texts is None or other is None or system is None or other_system is None:
             return None
         ours, theirs = self.rankings(system), self.rankings(other_system)
@@ -148,13 +148,13 @@ class Chooser:
 
     @staticmethod
     def _told(found: Fit) -> bool:
-        """Do the rankings alone tell whose texts these are? Any other texts would be ranked otherwise, too."""
+        """Return whether the rankings alone identify the texts; this needs some equal texts, not only different ones."""
         return found.share >= _SURE and len(found.equal) >= _FEW // 2
 
     def for_rewriters(
         self, rewriters: Mapping[str, System], other: Texts | None, other_system: System | None, used: Collection[str]
     ) -> dict[str, Chosen]:
-        """Rewriter → its texts: of the same name, and such that equal texts got equal rankings; each texts for one of them."""
+        """Assign texts to rewriters by name, and by equal rankings of equal texts; each texts to one rewriter only."""
         free = [one for one in self.texts if one.role in ("qr", None) and one.named not in used]
         pairs = []
         for name, system in rewriters.items():
@@ -164,7 +164,7 @@ class Chooser:
                 if found is None or other is None:
                     alone = len(rewriters) == len(free) == 1
                     if called or alone:
-                        why = "by its name" if called else "the only texts of a rewriter"
+                        why = "by its name" if called else "as the only texts of a rewriter"
                         pairs.append((0.8, called, len(one.texts), name, one, why))
                 elif self._told(found) or (called and len(found.other_alike) <= _OTHERS * len(found.other)):
                     why = ("by its name, and " if called else "") + in_words(found, other)
@@ -179,18 +179,19 @@ class Chooser:
 
 
 def in_words(found: Fit, other: Texts) -> str:
-    """``65 of 65 turns with the text of Human are ranked as Human``."""
+    """Return a sentence such as ``65 of 65 turns with the text of Human have the ranking of Human``."""
     name = (other.role or "").capitalize()
     same = len(found.equal) - len(found.equal_apart)
     if found.equal:
-        return f"{same} of {len(found.equal)} turns with the text of {name} are ranked as {name}"
-    return f"{len(found.other) - len(found.other_alike)} of {len(found.other)} other texts are ranked otherwise than {name}"
+        return f"{same} of {len(found.equal)} turns with the text of {name} have the ranking of {name}"
+    differ = len(found.other) - len(found.other_alike)
+    return f"{differ} of {len(found.other)} turns with a text other than {name} have another ranking"
 
 
 def _alike(name: Sequence[str], one: Texts) -> float:
-    """The share of a rewriter's words that the name of the texts has, 1 where both run together are the same.
+    """Return the share of a rewriter's words in the name of the texts; 1 if the joined words are equal.
 
-    A rewriter that is only called so may have any texts of one.
+    A rewriter with a generic name matches any texts of a rewriter.
     """
     ours = [_ALIKE.get(word, word) for word in name if word not in _ANY]
     theirs = [_ALIKE.get(word, word) for word in one.words if word not in _ANY]
@@ -204,24 +205,24 @@ def _alike(name: Sequence[str], one: Texts) -> float:
 
 
 def best_family(families: Sequence[Family]) -> Family | None:
-    """The first family in which at least two formulations stand."""
+    """Return the first family with at least two formulations."""
     return next((family for family in families if family.rank[0] >= 2), None)
 
 
-#: What :attr:`Family.rank` counts.
+#: Meaning of the parts of :attr:`Family.rank`.
 _RANKED = ("more formulations", "more judged turns", "more sets of paraphrases", "more rewriters", "deeper runs")
 
 
 def why_best(families: Sequence[Family]) -> str:
-    """Why the first of several families is taken; empty where there is one."""
+    """Return why the first of several families is used; empty if there is only one."""
     full = [family for family in families if family.rank[0] >= 2]
     if len(full) < 2:
         return ""
     first, second = full[:2]
     ahead = (what for what, one, other in zip(_RANKED, first.rank, second.rank, strict=True) if one != other)
     names = [" ".join(family.words) or "without a name" for family in full]
-    reason = next((f"it has {what}" for what in ahead), "it comes first by name, and no other is more complete")
-    return f"Of the rankers {', '.join(sorted(names))}, {names[0]} is taken: {reason}."
+    reason = next((f"it has {what}" for what in ahead), "it is first by name, and no other is more complete")
+    return f"Of the rankers {', '.join(sorted(names))}, {names[0]} is used: {reason}."
 
 
 @dataclass(frozen=True)
@@ -229,13 +230,13 @@ class System:
     """One run, or one file of per-turn scores.
 
     name
-        Short and unique.
+        Short unique name.
     words
-        What its folders, its name, or else its tag say.
+        Words of its folders and its name, or else of its tag.
     turns
-        The turns that it answers; ``judged`` of them count.
+        Turns that it answers; ``judged`` is the number of judged ones.
     depth
-        The most passages of a turn; 0 for scores.
+        Largest number of passages of a turn; 0 for scores.
     """
 
     file: Found
@@ -247,20 +248,20 @@ class System:
 
     @property
     def role(self) -> Role | None:
-        """The formulation that its words speak of."""
+        """The formulation that its words indicate."""
         return role_of(" ".join(self.words))
 
 
 @dataclass
 class Family:
-    """Systems that differ in the formulation alone: ``bm25_raw``, ``bm25_t5``, ``bm25_manual`` and ``bm25_manual_1``.
+    """Systems that differ only in the formulation: ``bm25_raw``, ``bm25_t5``, ``bm25_manual`` and ``bm25_manual_1``.
 
     words
-        What all of them are called.
+        Common words of their names.
     original, human
-        The most complete of each.
+        The most complete system of each.
     rewriters
-        Name → system; those in ``sure`` have a word of rewriters in their name.
+        Name → system; the names of those in ``sure`` indicate a rewriter.
     sets
         Sets of paraphrases by the formulation that they paraphrase.
     """
@@ -280,20 +281,20 @@ class Family:
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """More of the three formulations first, then more complete ones, more sets, more rewriters, deeper runs."""
+        """Sort key: number of formulations, judged turns, sets, rewriters, and depth of runs."""
         three = [one for one in (self.original, self.human, next(iter(self.rewriters.values()), None)) if one is not None]
         least = min((one.judged for one in three), default=0)
         return len(three), least, len(self.sets), len(self.rewriters), sum(one.depth for one in three)
 
 
 def families_of(systems: Sequence[System]) -> list[Family]:
-    """All families, the fullest first; a system belongs to the one with most of its words."""
+    """Return all families, the most complete first; a system belongs to the family that shares most of its words."""
     by_words: dict[tuple[str, ...], Family] = {}
     role: Role
     for role in ("original", "human", "qr"):
         for system in systems:
             words = tuple(word for word in system.words if word not in role_words(role))
-            # a rewriter makes a family only where none has it
+            # a rewriter starts a family only if it fits no other
             if system.role == role and (role != "qr" or not any(_inside(known, system.words) for known in by_words)):
                 by_words.setdefault(words, Family(words))
     for system in sorted(systems, key=lambda one: (-one.judged, -len(one.turns), -one.depth, one.name)):
@@ -325,7 +326,7 @@ def _place(system: System, families: Mapping[tuple[str, ...], Family]) -> None:
 
 
 def _inside(words: Sequence[str], whole: Sequence[str]) -> bool:
-    """Do the words stand in ``whole``, in this order?"""
+    """Return whether ``whole`` contains the words in this order."""
     rest = iter(whole)
     return all(word in rest for word in words)
 

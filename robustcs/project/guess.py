@@ -1,4 +1,4 @@
-"""What ``robustcs init`` makes of a folder: what each file is for, and why."""
+"""Guess the role of each file in a folder, with reasons; for ``robustcs init``."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from robustcs.project.scan import Folder, Found, look_through, role_of, short_na
 from robustcs.project.text_run_match import numbered
 from robustcs.wording import counted
 
-#: Measures of the project file, where scores do not say which there are.
+#: Measures of the project file, unless files of scores determine them.
 _METRICS = ("P_1", "ndcg_cut_3")
 
 
-#: How the name of a sample ends: ``llm_sample_2``, ``llm_seed2``.
+#: Suffix of the names of samples: ``llm_sample_2``, ``llm_seed2``.
 _SAMPLE = re.compile(r"_?(?:sample|seed|draw)_?([0-9]+)$")
 
 
 @dataclass
 class Part:
-    """One formulation: its files, and what a reader of the project file should know."""
+    """One formulation: its files, and the comments on them in the project file."""
 
     run: str | None = None
     scores: str | None = None
@@ -63,17 +63,17 @@ class Guess:
     """The parts of a project file.
 
     qrels, says, positives
-        The judgments, what they are, and whether they list relevant passages only.
+        The judgments, their description, and whether they list relevant passages only.
     by_models
-        Judgments that a model seems to have made, which are none of the qrels: file → what says so.
+        Judgments that a model seems to have made, which are not used as qrels: file → evidence.
     ranker
-        Why the formulations are those of this ranker; empty where there is one.
+        Why the formulations are those of this ranker; empty if there is only one.
     level
-        The relevance level, and the collection that it is taken from.
+        The relevance level, and the collection that customarily uses it.
     documents
-        The runs hold passages DOC-N, and the qrels judge documents.
+        Whether the runs rank passages DOC-N and the qrels judge documents.
     tables
-        Those of studies with turns of their own: table → key → file, files, or files by name.
+        Tables of studies with separate turns: table → key → file, files, or files by name.
     """
 
     folder: Folder
@@ -95,7 +95,7 @@ class Guess:
 
 
 def guess(path: Path) -> Guess:
-    """Look through a folder and decide what each file is for."""
+    """Scan a folder and guess the role of each file."""
     made = Guess(look_through(path))
     guess_studies(made.folder, made.tables)
     judged = choose_judgments(made.folder, made.by_models)
@@ -111,16 +111,16 @@ def guess(path: Path) -> Guess:
     place_tasks(made.folder, made.files, made.tables)
     for file in made.folder.of("nuggets", "ptkb"):
         assert file.what is not None
-        lacking = "no command takes them" if file.what.kind == "ptkb" else f"{file.what.advice}, and no answers are here"
+        lacking = "no command reads them" if file.what.kind == "ptkb" else f"{file.what.advice}, but there are no answers"
         made.folder.leave(file.path, f"{file.what.says}; {lacking}")
     for file in made.folder.files:
         if file.path not in made.folder.taken:
-            made.folder.leave(file.path, f"{file.what.says if file.what else 'unknown'}, and nothing here goes with them")
+            made.folder.leave(file.path, f"{file.what.says if file.what else 'unknown'}, but no other file here fits")
     return made
 
 
 def by_rewriter(names: Iterable[str]) -> list[list[str]]:
-    """Names of rewriters' runs, those of samples of one rewriter together in the order of their numbers, the others alone."""
+    """Group names of rewriters' runs: samples of one rewriter together, in the order of their numbers, others alone."""
     groups: dict[tuple[str, bool], list[str]] = {}
     for name in names:
         sampled = _SAMPLE.search(name)
@@ -134,7 +134,7 @@ def by_rewriter(names: Iterable[str]) -> list[list[str]]:
 
 
 def _one_file(made: Guess, key: str, kind: str) -> None:
-    """The largest file of a kind that stands once in a project file."""
+    """Use the largest file of a kind of which a project has one file."""
     files = made.folder.of(kind)  # type: ignore[arg-type]
     files.sort(key=lambda file: -(made.folder.path / file.path).stat().st_size)
     for file in files:
@@ -155,7 +155,7 @@ class _Systems:
         self._ranked = cache(self._numbered)
 
     def place(self) -> None:
-        """Put every file into the formulations, among the further runs, or aside."""
+        """Assign each file to a formulation or to other systems, or ignore it."""
         runs = self._runs()
         scored = self._scored()
         of_runs, of_scores = best_family(families_of(runs)), best_family(families_of(scored))
@@ -167,14 +167,14 @@ class _Systems:
             one for file in self.folder.each("texts") if not self._are_answers(file) for one in texts_in(self.folder, file)
         ]
         texts = join_texts(self.folder, texts)
-        # of several collections of texts alone, the one with most formulations and turns
+        # if there are only texts, use the file with most formulations and turns
         turns = turns or set(max(texts, key=lambda one: (one.fields, len(one.texts))).texts if texts else ())
         self._formulations(family, Chooser(texts, turns, self.rankings), by_scores)
         self._further(runs, family)
         for one in scored:
             if one.file.path not in self.folder.taken:
-                why = "runs are there" if of_runs and not by_scores else "not all of Original, QR and Human have such scores"
-                self.folder.leave(one.file.path, f"per-turn scores, which nothing needs: {why}")
+                why = "there are runs" if of_runs and not by_scores else "not all of Original, QR and Human have such scores"
+                self.folder.leave(one.file.path, f"per-turn scores, which are not needed: {why}")
         self._answers()
 
     # ------------------------------------------------------------ reading
@@ -184,7 +184,7 @@ class _Systems:
         for file in self.folder.of("run"):
             tasks = tasks_of(self.folder, file)
             if tasks and not any(map(mtrag.has_scores, tasks)):
-                continue  # passages that answers were made of, in any order
+                continue  # unordered passages from which answers were generated
             try:
                 found = judged_by(self.folder.place(file), self.qrels)
             except InputError as error:
@@ -195,10 +195,10 @@ class _Systems:
             else:
                 read.append((file, found))
         self.made.documents = bool(read) and all(found.documents for _, found in read)
-        if not self.made.documents:  # ids of documents may end like those of passages, so that one policy does not fit both
+        if not self.made.documents:  # ids of documents may end like those of passages; one policy cannot fit both
             for file, found in read:
                 if found.documents:
-                    self.folder.leave(file.path, "a run of passages DOC-N beside runs of the judged documents")
+                    self.folder.leave(file.path, "a run of passages DOC-N, but other runs rank the judged documents")
             read = [(file, found) for file, found in read if not found.documents]
         called = [self.folder.called.get(file.path, file.path) for file, _ in read]
         names = short_names(called, [found.tag for _, found in read])
@@ -235,7 +235,7 @@ class _Systems:
         ]
 
     def rankings(self, system: System) -> Mapping[str, int] | None:
-        """Turn → a number for the system's ranking; None where it has scores alone."""
+        """Return turn → a number for the system's ranking; None if it only has scores."""
         return self._ranked(self.folder.place(system.file)) if system.depth else None
 
     @staticmethod
@@ -249,13 +249,13 @@ class _Systems:
         human = chooser.for_role("human", family.human, original, family.original)
         original = chooser.for_role("original", family.original, human, family.human)
         used = {one.named for one in (original, human) if one}
-        other, beside = (human, family.human) if human and family.human else (original, family.original)
-        chosen = chooser.for_rewriters(family.rewriters, other, beside, used)
+        other, other_system = (human, family.human) if human and family.human else (original, family.original)
+        chosen = chooser.for_rewriters(family.rewriters, other, other_system, used)
         rewriters = self._believed(family, set(chosen), chooser)
         for role, system, texts in (("original", family.original, original), ("human", family.human, human)):
             if system or texts:
                 self._part(role, system, by_scores)
-                self._texts(role, texts, self._fits(chooser, texts, system, other, beside))
+                self._texts(role, texts, self._fits(chooser, texts, system, other, other_system))
         grouped = [[name] for name in rewriters] if by_scores else by_rewriter(rewriters)
         for first, *further in grouped:
             called = _SAMPLE.sub("", first) if further else first
@@ -271,18 +271,16 @@ class _Systems:
         for path in self.alike:
             if by_scores and len(rewriters) == 1 and path == self.alike[0]:
                 self.made.files["answer_similarity"] = path
-                self.folder.take(path, "how alike the answers to QR and Human are")
+                self.folder.take(path, "similarity of the answers to QR and Human")
             else:
-                self.folder.leave(path, "how alike the answers of one rewriter and of Human are, and nothing says of which")
+                self.folder.leave(path, "similarity of the answers to Human and to a rewriter, but it is unknown to which one")
         if by_scores:
             known = [set(self.measures[part.scores]) for part in self.made.formulations.values() if part.scores]
             there = [name for name in _METRICS if all(name in one for one in known)]
             self.made.metrics = tuple(there or sorted(set.intersection(*known))[:2])
 
     def _believed(self, family: Family, with_texts: set[str], chooser: Chooser) -> dict[str, System]:
-        """Rewriters by name, also that of a sample, or by texts; where neither says so, a run beside a nameless family is a
-        further system.
-        """
+        """Return the runs of rewriters, by name (also of a sample) or by texts; others of a nameless family are systems."""
         texts = any(one.role == "qr" for one in chooser.texts)
         return {
             name: system
@@ -304,58 +302,58 @@ class _Systems:
     def _sample(self, key: str, system: System, texts: Chosen | None) -> None:
         part = self.made.formulations[key]
         part.sample_runs.append(system.file.path)
-        self.folder.take(system.file.path, f"run of a further sample of {key}, by its name")
+        self.folder.take(system.file.path, f"run of another sample of {key}, by its name")
         if texts is not None:
             part.samples.append(texts.texts.named)
-            self.folder.take(texts.texts.file.path, f"texts of a further sample of {key}, {texts.why}")
+            self.folder.take(texts.texts.file.path, f"texts of another sample of {key}, {texts.why}")
 
     def _texts(self, key: str, texts: Texts | None, why: str) -> None:
         if texts is None:
             return
         part = self.made.formulations.setdefault(key, Part())
-        sampled = f"up to {texts.samples} texts of a turn: its samples" if texts.samples > 1 else ""
+        sampled = f"up to {texts.samples} samples per turn" if texts.samples > 1 else ""
         part.rewrites, part.texts_why = texts.named, "; ".join(filter(None, (why, sampled)))
         how = "by its fields" if texts.fields > 1 else why or "by its name"
         self.folder.take(texts.file.path, f"texts of {key}, {how}")
 
     @staticmethod
-    def _fits(chooser: Chooser, texts: Texts | None, system: System | None, other: Texts | None, beside: System | None) -> str:
-        found = None if texts is other else chooser.fitting(texts, system, other, beside)
+    def _fits(chooser: Chooser, texts: Texts | None, system: System | None, other: Texts | None, others: System | None) -> str:
+        found = None if texts is other else chooser.fitting(texts, system, other, others)
         return "" if found is None or other is None or not found.equal else in_words(found, other)
 
     def _texts_alone(self, chooser: Chooser, used: set[str]) -> None:
-        """Without runs the texts of rewriters stand by themselves: diversity compares them, and retrieve answers them."""
+        """Use the texts of rewriters without runs, for diversity and retrieve."""
         alone = [one for one in chooser.texts if one.role == "qr" and one.named not in used]
         names = short_names([one.file.path for one in alone])
         for name, one in zip(names, alone, strict=True):
             self._texts("qr" if len(alone) == 1 else f"qr:{name}", one, "")
 
     def _leave_texts(self, chooser: Chooser, rewriters: Mapping[str, System]) -> None:
-        # nuggets may have their question beside them, and are left aside as what they are
+        # files of nuggets may contain questions; they are ignored as nuggets elsewhere
         plain = [one for one in chooser.texts if not one.file.is_a("nuggets")]
         for one in sorted(plain, key=lambda one: ("qr", "human", "original", None).index(one.role)):
             if one.role == "qr":
-                why = "no run is known to have answered these texts of a rewriter; [texts] would wait for robustcs retrieve"
+                why = "texts of a rewriter without a known run; to retrieve them with robustcs retrieve, add them to [texts]"
             else:
-                why = f"other texts of {one.role} are taken" if one.role else "texts, but of which formulation is not known"
+                why = f"other texts of {one.role} are used" if one.role else "texts of an unknown formulation"
             if one.file.path not in self.folder.taken:
                 self.folder.leave(one.file.path, why)
         for one in chooser.strange:
             if not one.file.is_a("nuggets") and one.file.path not in self.folder.taken:
                 turn = next(iter(one.texts))
-                self.folder.leave(one.file.path, f"texts of other turns, like {turn!r}")
+                self.folder.leave(one.file.path, f"texts of other turns, such as {turn!r}")
 
     # ------------------------------------------------------------ further runs, sets, answers
 
     def _further(self, runs: list[System], family: Family) -> None:
         names: dict[str, str] = {}
-        # a file of questions with passages may have given its texts to a formulation, and is still a run of its own
+        # a file of questions with passages may provide texts of a formulation and also be a run
         placed = {part.run for part in self.made.formulations.values()}
         for one in runs:
             if one.file.path not in placed:
                 self.made.runs[one.name] = names[one.file.path] = one.file.path
                 names[one.file.path] = one.name
-                self.folder.take(one.file.path, "a further run")
+                self.folder.take(one.file.path, "run of another system")
         for role, sets in family.sets.items():
             baseline = family.original if role == "original" else family.human
             members = [names[one.file.path] for one in sets if one.file.path in names]
@@ -368,7 +366,7 @@ class _Systems:
         return file.is_a("answers") and any(word.startswith(("answer", "predict", "gold")) for word in words)
 
     def _answers(self) -> None:
-        """Gold answers and predicted ones, by the names of their files."""
+        """Assign gold and predicted answers by file name."""
         for file in self.folder.of("answers"):
             role: Role | None = role_of(file.stem)
             if "gold" in words_of(file.stem):

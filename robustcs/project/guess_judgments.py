@@ -1,4 +1,4 @@
-"""Which judgments a folder is about, and which runs they judge."""
+"""Choose the judgments of a folder, and find the runs that they judge."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from robustcs.wording import counted
 
 
 def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Found:
-    """Join the judgments of further collections to the first, and the runs of each system; return what stands for them.
+    """Join the judgments of several collections, and the runs of each system; return the first file of judgments.
 
-    Judgments of other turns are a further collection where a run answers turns of both, where two runs have the same name but
-    for the words of their collections, and where the folder has no runs.
+    Judgments of other turns are another collection if a run answers turns of both, if the names of two runs differ only in the
+    words of their collections, or if the folder has no runs.
     """
     apart: list[tuple[Found, Qrels]] = []
     for file, qrels in known:
@@ -64,7 +64,7 @@ def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Fo
 
 
 def join_texts(folder: Folder, texts: Sequence[Texts]) -> list[Texts]:
-    """Return the texts with those joined that have the same name but for the words of their collections."""
+    """Join texts whose names differ only in the words of their collections."""
     groups: dict[tuple[object, ...], dict[int, Texts]] = {}
     for one in texts:
         numbers = _collections_of(one.texts, folder.collections)
@@ -79,7 +79,7 @@ def join_texts(folder: Folder, texts: Sequence[Texts]) -> list[Texts]:
         if others:
             folder.joined[first.named] = [one.named for one in (first, *others)]
             for one in others:
-                folder.take(one.file.path, f"texts of a further collection, beside {first.file.path}")
+                folder.take(one.file.path, f"texts of another collection, together with {first.file.path}")
             first = replace(first, texts={turn: text for one in (first, *others) for turn, text in one.texts.items()})
         found.append(first)
     return found
@@ -88,7 +88,7 @@ def join_texts(folder: Folder, texts: Sequence[Texts]) -> list[Texts]:
 def called(path: str, words: Collection[str]) -> str:
     """Return ``path`` without these words: ``bm25_raw_clapnq.trec`` becomes ``bm25_raw.trec``.
 
-    Files whose names have no other words are those of one ``system``.
+    If no words remain, the stem is ``system``.
     """
     folder, slash, name = path.rpartition("/")
     stem, *suffixes = name.split(".")
@@ -98,27 +98,27 @@ def called(path: str, words: Collection[str]) -> str:
 
 
 def _atoms(path: str) -> set[str]:
-    """The words of a path, those with a year at their end in two."""
+    """Return the words of a path; numbers are separate words."""
     return set(re.findall(r"[a-z]+|[0-9]+", path.lower()))
 
 
 def _collections_of(turns: Collection[str], collections: Sequence[tuple[frozenset[str], set[str]]]) -> list[int]:
-    """The numbers of the collections that have some of the turns; −1 where none has."""
+    """Return the numbers of the collections that contain some of the turns; −1 if none does."""
     return [number for number, (own, _) in enumerate(collections) if not own.isdisjoint(turns)] or [-1]
 
 
 def _join(folder: Folder, paths: Sequence[str], what: str, name: str = "") -> None:
-    """Read the first file together with the others from now on."""
+    """Record that these files are read together."""
     if len(paths) < 2:
         return
     folder.joined[paths[0]] = list(paths)
     folder.called[paths[0]] = name or paths[0]
     for path in paths[1:]:
-        folder.take(path, f"{what} of a further collection, beside {paths[0]}")
+        folder.take(path, f"{what} of another collection, together with {paths[0]}")
 
 
-_MODEL_ADVICE = "name it under [judges], or, if people made it, as qrels"
-#: Ids of clarifying questions and responses, which are no passages.
+_MODEL_ADVICE = "add it to [judges], or, if assessors made it, set it as qrels"
+#: Ids of clarifying questions and responses, which are not passages.
 ITEM = re.compile(r"[QR]\d{2,}")
 
 
@@ -127,9 +127,9 @@ class Judged:
     """The judgments of a folder.
 
     new
-        Files that judge further passages of the same turns.
+        Files that judge other passages of the same turns.
     judges
-        Name → file of a judge, a model most often, that graded the same passages.
+        Name → file of a judge, usually a model, that graded the same passages.
     """
 
     file: Found
@@ -139,16 +139,16 @@ class Judged:
 
     @property
     def says(self) -> str:
-        """``173 turns, grades 0 to 4``."""
+        """Description such as ``173 turns, 29,350 judgments, grades 0 to 4``."""
         low, high = int(self.qrels.grades.min()), int(self.qrels.grades.max())
         of = f"{counted(len(self.qrels.parts), 'collection')}, " if self.qrels.parts else ""
         return f"{of}{counted(len(self.qrels.turns), 'turn')}, {counted(len(self.qrels), 'judgment')}, grades {low} to {high}"
 
 
 def choose_judgments(folder: Folder, by_models: dict[str, str]) -> Judged | None:
-    """The qrels whose turns most runs and texts have; the others are new judgments of the same turns, or left aside.
+    """Choose the qrels whose turns most runs and texts share; others are new judgments, judges, or ignored.
 
-    Judgments that a model seems to have made become no qrels. ``by_models`` takes their files, and what says so.
+    Judgments that a model seems to have made are not used as qrels. Their files and the evidence are added to ``by_models``.
     """
     known: list[Judged] = []
     models: list[Judged] = []
@@ -167,23 +167,23 @@ def choose_judgments(folder: Folder, by_models: dict[str, str]) -> Judged | None
     taken = {} if chosen is None else chosen.judges.values()
     for path in list(by_models):
         if path in taken or (path in folder.aside and _of_a_judge(path)):
-            del by_models[path]  # its folder or name says judge: it is no qrels anyway
+            del by_models[path]  # its folder or name indicates a judge, so it is not qrels anyway
     for path, told in by_models.items():
         folder.aside.pop(path, None)
-        folder.leave(path, f"{told}: judgments of a model never become the qrels; {_MODEL_ADVICE}")
+        folder.leave(path, f"{told}, and model judgments are never used as qrels; {_MODEL_ADVICE}")
     return chosen
 
 
 def made_by_model(file: Found) -> str:
-    """What says that a model made a file of judgments; empty where nothing does."""
+    """Return the evidence that a model made a file of judgments; empty if there is none."""
     if file.what is not None and file.what.kind == "labels":
-        return "it has the fields of a judge's answers"
+        return "it has the fields of a model judge's output"
     model = model_of(file.path)
-    return f"its name names a model ({model})" if model else ""
+    return f"its name contains a model name ({model})" if model else ""
 
 
 def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Judged:
-    """The qrels among judgments of people, and what becomes of the other ones."""
+    """Choose the qrels among human judgments, and assign roles to the other judgments."""
     others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
     known.sort(key=lambda one: _order(one, others))
     file = join_collections(folder, [(one.file, one.qrels) for one in known])
@@ -197,22 +197,22 @@ def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Ju
         shared = set(one.qrels.turns) & set(chosen.qrels.turns)
         own = grades_by_pair(one.qrels)
         if not shared:
-            folder.leave(one.file.path, f"it judges other turns, like {one.qrels.turns[0]!r}")
+            folder.leave(one.file.path, f"it judges other turns, such as {one.qrels.turns[0]!r}")
         elif len(own.keys() & pairs) > len(own) / 2:
             highest = int(one.qrels.grades.max())
             if not _of_a_judge(one.file.path) or own.items() <= pairs.items():
-                why = f"it judges passages that {chosen.file.path} judges: another judge, or another version"
+                why = f"it judges the same passages as {chosen.file.path}: another judge, or another version"
                 folder.leave(one.file.path, why)
             elif highest > chosen.qrels.grades.max():
-                folder.leave(one.file.path, f"a judge with grade {highest}, off the scale of {chosen.file.path}")
+                folder.leave(one.file.path, f"a judge with grade {highest}, above the scale of {chosen.file.path}")
             else:
                 judges.append(one.file.path)
         elif _looks_new(one) and one not in models:
             chosen.new.append(one.file.path)
             further = counted(len(own.keys() - pairs), "passage")
-            folder.take(one.file.path, f"new judgments: {further} that the qrels do not judge")
+            folder.take(one.file.path, f"new judgments: {further} without a judgment in the qrels")
         else:
-            folder.leave(one.file.path, f"judgments beside {chosen.file.path}; new_judgments could name it")
+            folder.leave(one.file.path, f"judgments in addition to {chosen.file.path}; to use it, add it to new_judgments")
     for name, path in zip(short_names(judges), judges, strict=True):
         chosen.judges[name] = path
         folder.take(path, f"judge {name}, by its folder or name")
@@ -229,7 +229,7 @@ def _order(one: Judged, others: Sequence[set[str]]) -> tuple[object, ...]:
 
 
 def _of_a_judge(path: str) -> bool:
-    """Does its folder or its name speak of a judge?"""
+    """Return whether its folder or its name indicates a judge."""
     return any(word in ("judge", "judges") for word in words_of(path))
 
 
@@ -239,10 +239,10 @@ def _looks_new(one: Judged) -> bool:
 
 @dataclass(frozen=True)
 class Read:
-    """What a run has: its turns, how many of them are judged, the most passages of one, and its tag.
+    """Content of a run: its turns, the number of judged ones, the largest number of passages of a turn, and its tag.
 
     documents
-        It has passages ``DOC-N``, and the qrels judge documents.
+        Whether it ranks passages ``DOC-N`` and the qrels judge documents.
     """
 
     turns: frozenset[str]
@@ -253,7 +253,7 @@ class Read:
 
 
 def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
-    """What a run has; or, where it cannot be evaluated on the qrels, why. Raises :class:`InputError` for a broken one."""
+    """Read a run; return why if it cannot be evaluated on the qrels. Raises :class:`InputError` for a broken run."""
     run = read_run(path)
     ranking = rank_run(run, EvaluationPolicy())
     depth = int(np.diff(ranking.starts).max(initial=0))
@@ -262,16 +262,16 @@ def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
         return Read(turns, len(turns), depth, _tag(path))
     matrix = grade_matrix(ranking, qrels)
     if matrix.missing.all():
-        return f"a run of other turns: it has turns like {ranking.turns[0]!r}, the qrels like {qrels.turns[0]!r}"
+        return f"a run of other turns, such as {ranking.turns[0]!r}; the qrels have turns such as {qrels.turns[0]!r}"
     documents = no_judged_passage(matrix) and are_passage_ids(ranking.ids)
     by_document = grade_matrix(rank_run(run, EvaluationPolicy(documents=True)), qrels) if documents else matrix
     if no_judged_passage(by_document):
-        return f"none of its passages is judged: it has passages like {matrix.first[1]!r}"
+        return f"none of its passages is judged; it has passages such as {matrix.first[1]!r}"
     return Read(turns, int((~matrix.missing).sum()), depth, _tag(path), documents)
 
 
 def _tag(path: Path) -> str:
-    """What stands in the last columns of the first line, where a TREC run says its name."""
+    """Return the tag in the last column of the first line of a TREC run."""
     for _, line in text_lines(parts_of(path)[0]):
         if not line.startswith("#"):
             cells = line.split()

@@ -1,4 +1,4 @@
-"""Files of the studies with turns of their own: clarifying questions, annotations, crowd judgments."""
+"""Find the files of studies with separate turns: clarifying questions, annotations, crowd judgments."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ T = TypeVar("T")
 
 Table = dict[str, str | list[str] | dict[str, str]]
 Tables = dict[str, Table]
-#: What annotators of a task did.
+#: Annotation tasks.
 _READ: dict[Unit, str] = {"paragraph": "paragraphs", "sentence": "sentences", "selection": "by choosing sentences"}
-#: What the evaluation of a baseline is called.
+#: Names of evaluations of baselines.
 _BASELINES = ("no", "worst", "best")
 
 
 def guess_studies(folder: Folder, tables: Tables) -> None:
-    """Take the files of ``[clariq]``, ``[answers]``, ``[agreement]`` and ``[crowd]``; what belongs to none stays undecided."""
+    """Assign files to ``[clariq]``, ``[answers]``, ``[agreement]`` and ``[crowd]``; others remain undecided."""
     for name, take in (("clariq", _clariq), ("answers", _answers), ("agreement", _annotations), ("crowd", _crowd)):
         table = _Table(folder)
         take(folder, table)
@@ -49,23 +49,23 @@ def guess_studies(folder: Folder, tables: Tables) -> None:
 
 @dataclass
 class _Table:
-    """One table of the project file, and the files that it takes."""
+    """One table of the project file, and its files."""
 
     folder: Folder
     values: Table = field(default_factory=dict)
 
     def one(self, key: str, files: Iterable[Found], why: str) -> None:
-        """The first of these files."""
+        """Use the first of these files."""
         for file in list(files)[:1]:
             self.values.setdefault(key, self._taken(file, why))
 
     def several(self, key: str, files: Iterable[Found], why: str) -> None:
-        """All of these files."""
+        """Use all of these files."""
         if paths := [self._taken(file, why) for file in files]:
             self.values[key] = paths
 
     def named(self, key: str, files: Sequence[Found], why: str, names: Sequence[str] = ()) -> None:
-        """All of these files, by short names where they have none."""
+        """Use all of these files by name; without ``names``, by short names."""
         names = names or short_names([file.path for file in files])
         if files:
             self.values[key] = {name: self._taken(file, why) for name, file in zip(names, files, strict=True)}
@@ -76,7 +76,7 @@ class _Table:
         return file.path
 
     def called(self, *words: str) -> list[Found]:
-        """Files whose names have these words, of those that nothing takes."""
+        """Return the unused files whose names contain these words."""
         free = [file for file in self.folder.files if file.path not in self.folder.taken]
         return [file for file in free if all(word in file.stem.lower() for word in words)]
 
@@ -89,7 +89,7 @@ def _read(folder: Folder, file: Found, read: Callable[[StrPath], T]) -> T | None
 
 
 def _clariq(folder: Folder, table: _Table) -> None:
-    """Those topics that most of the other files are about, and what systems did for them."""
+    """Choose the topics that most other files share, and the files of systems for them."""
 
     def first(file: Found) -> set[str]:
         return first_cells(folder.place(file))
@@ -100,39 +100,39 @@ def _clariq(folder: Folder, table: _Table) -> None:
     chosen = min(known, key=lambda path: -sum(bool(own & known[path].requests.keys()) for own in cells), default=None)
     for file in files:
         if file.path != chosen:
-            folder.leave(file.path, "other ClariQ topics are taken" if chosen else "ClariQ topics, but broken")
+            folder.leave(file.path, "other ClariQ topics are used" if chosen else "broken ClariQ topics")
     if chosen is None:
         return
     topics, facets = set(known[chosen].requests), set(known[chosen].facets)
     table.one("topics", [file for file in files if file.path == chosen], "ClariQ topics")
     banks = [file for file in folder.of("question bank") if shape_of(folder.place(file)) == "table"]
-    table.one("questions", banks, "ClariQ's question bank")
+    table.one("questions", banks, "question bank of ClariQ")
     runs = [file for file in folder.of("question run", "run") if first(file) & topics]
     _by_system(table, "runs", [file for file in runs if not _baseline(file)], "a run of clarifying questions")
     for file in runs:
         if _baseline(file):
-            folder.leave(file.path, "the questions of a baseline, which clariq takes from evaluations or performance")
+            folder.leave(file.path, "questions of a baseline, which clariq takes from evaluations or performance")
     evaluations = folder.of("clariq evaluation")
     scores = [_read(folder, file, read_evaluation) or {} for file in evaluations]
     of_facets = [any(facets & units.keys() for units in one.values()) for one in scores]
     _by_system(table, "evaluations", list(compress(evaluations, of_facets)), "document relevance by facet")
     for file in compress(evaluations, map(not_, of_facets)):
-        folder.leave(file.path, "scores by topic and not by facet: clariq computes them from the run")
+        folder.leave(file.path, "scores by topic instead of facet, which clariq computes from the run")
     documents = [file for file in folder.of("run") if {cell.rpartition("_")[0] for cell in first(file)} & facets]
-    table.one("performance", documents, "documents that were found after every question")
+    table.one("performance", documents, "documents retrieved after each question")
     judged = [file for file in folder.of("qrels") if first(file) & facets]
     if documents:
-        table.one("qrels", judged, "judgments of documents for facets")
+        table.one("qrels", judged, "judgments of documents per facet")
     for file in () if documents else judged:
-        folder.leave(file.path, "judgments of facets, but no documents were found after questions")
+        folder.leave(file.path, "judgments of facets, but there is no run of documents retrieved after questions")
     needs = [file for file in table.called("need") if topics & (_read(folder, file, read_needs) or {}).keys()]
     _by_system(table, "needs", needs, "predicted labels of clarification need")
     preferences = [file for file in table.called("preference") if _read(folder, file, read_preferences) is not None]
-    table.one("preferences", preferences, "judgments of people")
+    table.one("preferences", preferences, "human preferences")
 
 
 def _by_system(table: _Table, key: str, files: Sequence[Found], why: str) -> None:
-    """``dev_bm25`` is ``bm25``; so a system's run, evaluation and labels have one name."""
+    """Use files by system: ``dev_bm25`` becomes ``bm25``, so that run, evaluation and labels of a system have one name."""
     plain = ("dev", "train", "test", "need", "needs", "questions", "question")
     names = short_names([file.path for file in files])
     systems = ["_".join(word for word in words_of(name) if word not in plain) or name for name in names]
@@ -145,26 +145,26 @@ def _baseline(file: Found) -> str:
 
 
 def _answers(folder: Folder, table: _Table) -> None:
-    """Longer answers, told by a name or folder that says response, and what they should hold: nuggets, snippets beside them."""
+    """Find generated answers (name or folder contains response), and nuggets and snippets, which are in the same folder."""
     responses = [file for file in folder.of("answers") if {"response", "responses"} & set(words_of(file.path))]
     assignments, nuggets = folder.of("assignments"), folder.of("nuggets")
-    # answers in sentences are a run as well, which is decided elsewhere
+    # answers in sentences are also runs, which is decided elsewhere
     cited = [file for file in folder.of("run") if file.is_a("answers") and not responses and (assignments or nuggets)]
     places = {Path(file.path).parent for file in (*responses, *nuggets, *assignments)}
     snippets = [file for file in folder.of("snippets") if Path(file.path).parent in places] if responses else []
     if not (responses or cited or assignments) or not (snippets or nuggets or assignments):
         return
-    table.several("snippets", snippets, "snippets beside them, which answers should hold")
-    table.one("nuggets", nuggets, "nuggets that answers should hold")
+    table.several("snippets", snippets, "snippets that answers should contain, by their folder")
+    table.one("nuggets", nuggets, "nuggets that answers should contain")
     runs = [str((first_record(folder.place(file)) or {}).get("run_id") or "") for file in assignments]
     by_run = all(runs) and len(set(runs)) == len(runs)
     table.named("responses", responses, "answers of a system, by its name")
     if cited:
         names = short_names([file.path for file in cited])
         table.values["responses"] = {name: file.path for name, file in zip(names, cited, strict=True)}
-    table.named("assignments", assignments, "nuggets that answers hold", runs if by_run else ())
+    table.named("assignments", assignments, "nuggets found in answers", runs if by_run else ())
     for file in nuggets[1:]:
-        folder.leave(file.path, f"{nuggets[0].path} is taken; a project has one file of nuggets")
+        folder.leave(file.path, f"{nuggets[0].path} is used; a project has one file of nuggets")
 
 
 def _annotations(folder: Folder, table: _Table) -> None:
@@ -172,20 +172,20 @@ def _annotations(folder: Folder, table: _Table) -> None:
     references = [file for file in snippets if re.search("expert|reference|gold", file.stem.lower())]
     units = {file.path: _unit(folder, file) for file in snippets}
     own = [units[file.path] for file in snippets if file not in references] or list(units.values())
-    # of several tasks the first, paragraphs; their references can be cut to sentences
+    # of several tasks, use the first (paragraphs); its references can be cut to sentences
     task = next((unit for unit in UNITS if unit in own), None)
     for file in snippets:
         unit = units[file.path]
         if unit and task and unit != task and not (unit == "paragraph" and file in references):
-            folder.leave(file.path, f"it annotates {_READ[unit]}, another task than {_READ[task]}")
+            folder.leave(file.path, f"it annotates {_READ[unit]}; the other files annotate {_READ[task]}")
     snippets, references = ([file for file in files if file.path not in folder.aside] for files in (snippets, references))
     table.several("snippets", [file for file in snippets if file not in references] or references, "annotations")
-    table.several("reference", references if len(references) < len(snippets) else [], "the reference, by its name")
+    table.several("reference", references if len(references) < len(snippets) else [], "reference, by its name")
     table.several("ratings", [file for file in folder.of("ratings") if not _is_grades(file)], "ratings")
 
 
 def _unit(folder: Folder, file: Found) -> Unit | None:
-    """What the annotators of a file read; None where it cannot be read, or has several tasks, which the command will tell."""
+    """Return the annotation task of a file; None if it cannot be read or has several tasks, which the command reports."""
     found = _read(folder, file, read_annotations)
     units = set() if found is None else {text.unit for text in found[0].values()}
     return units.pop() if len(units) == 1 else None
@@ -199,7 +199,7 @@ def _crowd(folder: Folder, table: _Table) -> None:
     grades = [*folder.of("crowd grades"), *(file for file in folder.of("ratings") if _is_grades(file))]
     table.one("grades", grades, "grades of crowd workers")
     for file in grades[1:]:
-        folder.leave(file.path, f"{grades[0].path} is taken; a project has one file of grades")
+        folder.leave(file.path, f"{grades[0].path} is used; a project has one file of grades")
     _criteria(folder, table, grades[:1])
     runs = folder.of("mixed-initiative run")
     if table.values or runs:
@@ -207,18 +207,18 @@ def _crowd(folder: Folder, table: _Table) -> None:
         banks += [file for file in folder.of("question bank") if shape_of(folder.place(file)) != "table"]
         table.one("bank", banks, "texts of questions")
     if grades:
-        table.one("gold_checks", table.called("gold", "check"), "grades that items deserve, by its name")
+        table.one("gold_checks", table.called("gold", "check"), "known grades of test items, by its name")
     table.named("runs", runs, "a mixed-initiative run")
     for file in folder.of("question run") if runs else ():
         run = _read(folder, file, read_run)
         if run is not None and len(set(run.scores.tolist())) == 1:
-            folder.leave(file.path, "a pool and no ranking: all its scores are equal")
+            folder.leave(file.path, "a pool, not a ranking: all its scores are equal")
 
 
 def _criteria(folder: Folder, table: _Table, grades: Sequence[Found]) -> None:
-    """The judgments of clarifying questions or of responses, a file for every criterion, and the turns that one is cut to.
+    """Find judgments of clarifying questions or responses, one file per criterion, and a subset of their turns.
 
-    ``grades`` hold judgments of their own.
+    ``grades`` contain judgments themselves.
     """
     first = next(((file.path, read[0]) for file in grades if (read := _read(folder, file, read_grades))), None)
     taken, items = (first[0], {(one.turn, one.item) for one in first[1]}) if first else ("", set())
@@ -231,13 +231,13 @@ def _criteria(folder: Folder, table: _Table, grades: Sequence[Found]) -> None:
     for path in paths:
         other = next((one for one in paths if judged[path].items() < judged[one].items()), None)
         if other is not None and "subset" in words[path] and "subset" not in table.values:
-            table.one("subset", [files[path]], f"the turns that it has of {other}, by its name")
+            table.one("subset", [files[path]], f"subset of the turns of {other}, by its name")
         elif taken and items.isdisjoint(judged[path]):
-            folder.leave(path, f"judgments of other items than those of {taken}, which is taken")
+            folder.leave(path, f"judgments of other items than {taken}, which is used")
         elif grades:
-            folder.leave(path, f"judgments of questions or responses; {grades[0].path} holds the grades themselves")
+            folder.leave(path, f"judgments of questions or responses; {grades[0].path} contains the grades themselves")
         elif other is not None:
-            folder.leave(path, f"the judgments of {other} on some of its turns")
+            folder.leave(path, f"the judgments of {other} for some of its turns")
         else:
             criteria.append(files[path])
             taken, items = criteria[0].path, items or set(judged[path])
@@ -245,7 +245,7 @@ def _criteria(folder: Folder, table: _Table, grades: Sequence[Found]) -> None:
 
 
 def _of_items(folder: Folder, file: Found) -> dict[tuple[str, str], int]:
-    """(turn, item) → grade where clarifying questions or responses are judged; nothing where passages are."""
+    """Return (turn, item) → grade of judged clarifying questions or responses; empty for judgments of passages."""
     qrels = _read(folder, file, read_qrels)
     if qrels is None or not all(ITEM.fullmatch(item) for item in qrels.documents.take(slice(50)).texts()):
         return {}
@@ -253,7 +253,7 @@ def _of_items(folder: Folder, file: Found) -> dict[tuple[str, str], int]:
 
 
 def tasks_of(folder: Folder, file: Found) -> list[dict[str, Any]]:
-    """The tasks of MTRAG in a file or in an export; none of other files, and of broken ones."""
+    """Return the MTRAG tasks in a file or an export; none for other files and broken ones."""
     if file.what is None or file.what.family not in (mtrag.NAME, mtrag.EXPORT):
         return []
     try:
@@ -264,7 +264,7 @@ def tasks_of(folder: Folder, file: Found) -> list[dict[str, Any]]:
 
 
 def place_tasks(folder: Folder, files: dict[str, str], tables: Tables) -> None:
-    """Take answers of systems, the first reference answers and, without a collection, texts of passages from tasks."""
+    """Use the answers of systems in tasks, the first reference answers and, without a collection, the passage texts."""
     further = {path for paths in folder.joined.values() for path in paths[1:]}
     files_of_tasks = [file for file in folder.files if file.path not in folder.aside and file.path not in further]
     found = [(file, tasks) for file in files_of_tasks if (tasks := tasks_of(folder, file))]
@@ -274,19 +274,19 @@ def place_tasks(folder: Folder, files: dict[str, str], tables: Tables) -> None:
         models = mtrag.models_in(tasks) or [name] * any(one.get("predictions") for one in tasks)
         for key, there, what in (
             ("", models, "answers of systems"), ("gold", any(one.get("targets") for one in tasks), "reference answers"),
-            ("collection", file.is_a("collection"), "texts of passages"),
+            ("collection", file.is_a("collection"), "passage texts"),
         ):  # fmt: skip
             if there and key not in files:
                 paths = folder.joined.get(file.path, [file.path])
                 for path in paths[:1] if key == "collection" else paths:
                     folder.take(path, what)
                 if key == "collection":
-                    folder.unusable |= dict.fromkeys(paths[1:], f"texts of passages: a project has one collection, {paths[0]}")
+                    folder.unusable |= dict.fromkeys(paths[1:], f"passage texts; a project has one collection, here {paths[0]}")
                 files |= {key: file.path} if key else {}
         responses |= dict.fromkeys(models, file.path)
     if responses:
         table = tables.setdefault("answers", {})
         named = table.get("responses", {})
         assert isinstance(named, dict)
-        # beside nuggets they are named already, without their models
+        # with nuggets, they are in the table already, without their models
         table["responses"] = {name: path for name, path in named.items() if path not in responses.values()} | responses

@@ -1,4 +1,4 @@
-"""The runs of a workspace with their holes filled by the hole model."""
+"""Estimate the grades of unjudged passages in the runs of a workspace with the hole model."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from robustcs.statistics.units import units_of
 
 
 def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) -> JudgedPool:
-    """Read the project's judges and runs beside the judgments ``human``, None where people judged nothing so far.
+    """Read the project's judges and runs together with the human judgments ``human`` (None if there are none).
 
-    Raises :class:`InputError` for grades off the scale where they are refused, and for runs that have nothing to do with the
+    Raises :class:`InputError` for grades off the scale, if ``off_scale`` rejects them, and for runs that share no turn with the
     judgments; :class:`UsageError` without judges.
     """
     project = workspace.project
@@ -36,7 +36,7 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
     lowest, highest = zip(*map(scale_of, sides), strict=True)
     scale = min(lowest), max(highest)
     judges = {name: on_scale(one, scale, off_scale, project.judges[name]) for name, one in labels.items()}
-    # the judges' grades are left out again: what is merged here are the pairs
+    # merge for the pairs only; the judges' grades are not used here
     every = [*([human] if human is not None else []), *(judge.qrels for judge in judges.values())]
     pairs = merge_qrels(every[0], every[1:], "keep").qrels
     builder = PoolBuilder(pairs.turns, pairs)
@@ -56,10 +56,10 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
 
 
 def run_groups(project: Project) -> dict[str, tuple[str, ...]]:
-    """Group → its runs, of every run of the project: those of ``[run_groups]``, and every other run as a group of its own.
+    """Return group → runs: the groups of ``[run_groups]``, and each other run of the project as a separate group.
 
-    Without ``[run_groups]`` the sets of every group of ``[groups]`` are one. Empty where neither is given: then groups are
-    to be guessed. Raises :class:`UsageError` for a name that is no run of the project, or that stands in two groups.
+    Without ``[run_groups]``, the sets of each group in ``[groups]`` form one group. Empty if neither is given; then groups must
+    be guessed. Raises :class:`UsageError` for an unknown run, or a run in two groups.
     """
     named = project.run_groups or _sets(project)
     if not named:
@@ -68,21 +68,24 @@ def run_groups(project: Project) -> dict[str, tuple[str, ...]]:
     for group, runs in named.items():
         for run in runs:
             if run not in project.systems:
-                have = f"there are {', '.join(project.systems)}"
-                raise UsageError("no-such-run", f"[run_groups] {group} has {run!r}, which is no run", have)
+                have = f"choose from {', '.join(project.systems)}"
+                raise UsageError("no-such-run", f"[run_groups] {group} names {run!r}, which is not a run", have)
             if run in of:
-                raise UsageError("repeated-run", f"[run_groups] has {run!r} in {of[run]} and in {group}", "leave it in one")
+                raise UsageError(
+                    "repeated-run", f"[run_groups] has {run!r} in {of[run]} and in {group}", "keep it in one group"
+                )
             of[run] = group
     alone = {run: (run,) for run in project.systems if run not in of}
     if both := alone.keys() & named.keys():
-        raise UsageError("repeated-run", f"[run_groups] {both.pop()} is the name of a run that it lacks", "choose another name")
+        found = f"[run_groups] {both.pop()} has the name of a run that is not in it"
+        raise UsageError("repeated-run", found, "choose another name")
     return {**named, **alone}
 
 
 def run_sources(project: Project, runs: tuple[str, ...]) -> RunSources:
-    """The sources of ``runs`` for the hole model: it learns of ``[run_groups]``, and warns of the sets of ``[groups]`` too.
+    """Return the sources of ``runs`` for the hole model: it learns from ``[run_groups]``; warnings also use ``[groups]``.
 
-    Where there are too many for a slope of each, it guesses.
+    If there are too many groups for one slope each, the model guesses the sources.
     """
     groups = run_groups(project)
     if not groups:
@@ -93,13 +96,13 @@ def run_sources(project: Project, runs: tuple[str, ...]) -> RunSources:
 
 
 def group_numbers(groups: Mapping[str, tuple[str, ...]], runs: tuple[str, ...]) -> tuple[int, ...]:
-    """The number of every run's group, by the order of ``groups``."""
+    """Return the number of each run's group, in the order of ``groups``."""
     number = {run: place for place, members in enumerate(groups.values()) for run in members}
     return tuple(number[run] for run in runs)
 
 
 def _sets(project: Project) -> dict[str, tuple[str, ...]]:
-    """The sets of every group, each in the first group that has it, and without what is a baseline too."""
+    """Return the sets of each group, each set in its first group only, and without baselines."""
     left = set(project.systems) - {group.baseline for group in project.groups.values()}
     found = {}
     for name, group in project.groups.items():
@@ -110,14 +113,14 @@ def _sets(project: Project) -> dict[str, tuple[str, ...]]:
     return found
 
 
-#: Runs up to which drops are read together with all pairs, as the command that shows the pairs does.
+#: Largest number of runs for which drops and all pairs form one family, as in the command that shows the pairs.
 _MOST_PAIRED = 50
 
 
 def filled_holes(workspace: Workspace, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:
-    """Every run of the project, in its order, under drawn grades, over ``turns``; each run is read anew.
+    """Draw grades for the unjudged passages of all runs over ``turns``; the runs are read again.
 
-    So all who ask get the same draws, whichever runs they compare. Raises :class:`UsageError` as :func:`fill_holes` does.
+    All runs take part, so the draws do not depend on which runs are compared. Raises :class:`UsageError` as :func:`fill_holes`.
     """
     builder = PoolBuilder(workspace.qrels.turns, workspace.qrels)
     files = workspace.system_files(list(workspace.project.systems))
@@ -126,7 +129,7 @@ def filled_holes(workspace: Workspace, measures: Sequence[Measure], turns: Colle
 
 
 def fill(workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:
-    """As :func:`filled_holes`, of the runs that ``builder`` has taken."""
+    """Draw grades as :func:`filled_holes` does, for the runs in ``builder``."""
     pool, project = builder.build(), workspace.project
     kept = set(turns)
     counted = np.array([turn in kept for turn in pool.turns])
@@ -137,20 +140,20 @@ def fill(workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure]
 
 
 def selection_warnings(project: Project) -> tuple[str, ...]:
-    """What must stand beside the model's numbers where judged passages are no pool."""
+    """Return the warning for the model's estimates if judged passages are not a pool."""
     if project.qrels_selection == "pool":
         return ()
     return (
-        f"Passages were selected for judging in another way than by pooling ([qrels] selection: {project.qrels_selection}). The"
-        " model takes unjudged passages to be like judged ones at the same ranks, so read expected values with their tipping"
-        " points only.",
+        f"Passages were not selected for judging by pooling ([qrels] selection: {project.qrels_selection}). The hole model"
+        " assumes that unjudged passages resemble judged passages at the same ranks, so read expected values only together with"
+        " their tipping points.",
     )
 
 
 def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str]) -> pd.DataFrame:
-    """The table ``drops`` of the project's groups; empty where the judgments cannot teach the hole model.
+    """Return the table ``drops`` of the project's groups; empty if the hole model cannot learn from the judgments.
 
-    Empty also where judged passages are no pool: ``robustcs unjudged`` has what is expected then, beside its tipping points.
+    Also empty if judged passages are not a pool; then ``robustcs unjudged`` shows expected values with their tipping points.
     """
     measures = [parse_measure(metric) for metric in metrics]
     filled = None

@@ -1,4 +1,4 @@
-"""What a project is: its files by what they are for, and the policy that evaluates them."""
+"""The project: its files by role, and the policy for their evaluation."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from robustcs.project.sources import SOURCES, settings_of
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
 
 Role = Literal["original", "qr", "human"]
-#: How passages were selected for judging: by rank in pooled runs; by a model's filter; by clicks; or only relevant ones are
-#: listed.
+#: Selection of passages for judging: by rank in pooled runs, by a model's filter, by clicks, or relevant passages only.
 Selection = Literal["pool", "filtered", "clicks", "positives"]
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
-#: What a formulation can have.
+#: Inputs of a formulation.
 FORMULATION_FILES = tuple(source.key for source in SOURCES if source.table == "formulations")
 
 
 @dataclass(frozen=True)
 class TextSource:
-    """A file of question texts, or ``irds:NAME``, and the column to read; None lets the role choose."""
+    """A file of question texts, or ``irds:NAME``, and the column to read; if None, the role determines the column."""
 
     path: Path | str
     column: str | None = None
@@ -38,11 +37,11 @@ class TextSource:
 
 @dataclass(frozen=True)
 class Formulation:
-    """One formulation of the turns and what answers it. ``name`` is ``original``, ``human`` or the rewriter's name.
+    """One formulation of the turns. ``name`` is ``original``, ``human`` or the name of the rewriter.
 
     samples, sample_runs
-        Of a rewriter that varies: the texts of its second and further samples, a file each, and their runs. Where one is
-        needed, ``rewrites`` and ``run`` stand, which are its first sample. A file of texts may hold several samples itself.
+        Second and further samples of a rewriter: texts, one file each, and runs. ``rewrites`` and ``run`` are the first sample.
+        A file of texts may also contain several samples.
     """
 
     role: Role
@@ -56,7 +55,7 @@ class Formulation:
 
 
 class _Files:
-    """What commands on other turns than those of the rankings take: the table ``table`` of the project file."""
+    """Files of a command with separate turns: the table ``table`` of the project file."""
 
     table = ""
 
@@ -65,7 +64,7 @@ class _Files:
             setting.checked(getattr(self, key))
 
     def given(self, **values: Any) -> Self:
-        """With these values. Files among them take the place of all files that are here; settings stay."""
+        """Replace values. If they include files, these replace all present files; settings stay."""
         settings = settings_of(self.table).keys()
         names = settings if values.keys() - settings else [field.name for field in fields(self)]  # type: ignore[arg-type]
         return type(self)(**({name: getattr(self, name) for name in names} | values))
@@ -73,20 +72,20 @@ class _Files:
 
 @dataclass(frozen=True)
 class ClariqFiles(_Files):
-    """What ``robustcs clariq`` evaluates, by system where there are several.
+    """Inputs of ``robustcs clariq``; mappings are by system.
 
     topics, questions
-        ClariQ's topics and its question bank.
+        Topics of ClariQ and its question bank.
     runs
         Ranked questions.
     performance
-        Document relevance of every question: JSON, or a run with ids ``FACET_QUESTION``.
+        Document relevance after each question: JSON, or a run with ids ``FACET_QUESTION``.
     evaluations
         Document relevance of one system (or of the baselines no, worst, best): JSON, or a run with facets as ids.
     qrels
-        Judgments of documents for facets, where the last two are runs.
+        Judgments of documents per facet, if the last two are runs.
     needs
-        Predicted labels of clarification need.
+        Predicted clarification need.
     """
 
     table = "clariq"
@@ -104,16 +103,16 @@ class ClariqFiles(_Files):
 
 @dataclass(frozen=True)
 class AgreementFiles(_Files):
-    """What ``robustcs agreement`` compares: snippets that annotators chose, or ratings that they gave.
+    """Inputs of ``robustcs agreement``: snippets that annotators chose, or ratings that they gave.
 
     reference
-        Snippets to compare the others with.
+        Snippets with which the others are compared.
     majority
-        How many annotators make one; None is more than half of those of the text or item.
+        Number of annotators that form a majority; None means more than half of the annotators of the text or item.
     min_agreement
-        The share of an item's pairs of ratings that must be the same for it to be kept, 0 to 1.
+        Smallest share of equal pairs of ratings for an item to be kept, 0 to 1.
     groups
-        Name → ratings that count as the same; empty for the usual ones of a scale from 1 to 5.
+        Name → ratings that count as equal; empty for the usual groups of a scale from 1 to 5.
     """
 
     table = "agreement"
@@ -128,20 +127,20 @@ class AgreementFiles(_Files):
 
 @dataclass(frozen=True)
 class CrowdFiles(_Files):
-    """What ``robustcs crowd`` makes judgments of, and evaluates on them.
+    """Inputs of ``robustcs crowd``: grades that become judgments, and runs to evaluate on them.
 
     gold_checks, tolerance
-        Grades that items deserve, and how far a worker may be from one.
+        Known grades of test items, and the largest accepted difference from them.
     bank
-        Texts of the items, for runs that hold texts.
+        Texts of the items, for runs that contain texts.
     qrels
-        Judgments in place of grades, a file for every criterion.
+        Judgments in place of grades, one file per criterion.
     subset
         Turns to evaluate separately.
     depth
-        How deep runs are pooled.
+        Pool depth of the runs.
     relevance_level
-        The grade from which an item is relevant; CAsT-ReGIn takes 2.
+        Lowest grade of a relevant item; CAsT-ReGIn uses 2.
     """
 
     table = "crowd"
@@ -159,20 +158,20 @@ class CrowdFiles(_Files):
 
 @dataclass(frozen=True)
 class AnswerFiles(_Files):
-    """What ``robustcs answers`` holds against each other.
+    """Inputs of ``robustcs answers``.
 
     responses
         Answers of systems.
     snippets, nuggets
-        What they should hold.
+        Content that answers should include.
     assignments
-        Which nuggets they hold, where a judge said so.
+        Nuggets that a judge found in the answers.
     runs, human
-        The passages that they were made of, where the project does not have a run of that name; those of the human questions.
+        Runs from which the answers were generated, if the project has no run of that name; run for the human rewrites.
     depth
-        How many passages of a run an answer is made of.
+        Number of passages of a run from which an answer is generated.
     covered
-        The share of its words, or of its support, from which an item counts as covered.
+        Smallest share of an item's words, or of its support, for the item to count as covered.
     """
 
     table = "answers"
@@ -187,42 +186,42 @@ class AnswerFiles(_Files):
     covered: float = 0.5
 
 
-#: The tables of ``robustcs.toml`` that are studies with turns of their own.
+#: Tables of ``robustcs.toml`` for studies with separate turns.
 STUDY_TABLES: dict[str, type] = {kind.table: kind for kind in (ClariqFiles, AgreementFiles, CrowdFiles, AnswerFiles)}
 
 
 @dataclass(frozen=True)
 class Project:
-    """Everything a command may need; absent parts are None or empty.
+    """All inputs and settings that a command may need; absent parts are None or empty.
 
     formulations
         Key (``original``, ``original:NAME``, ``qr``, ``qr:NAME``, ``human``) → formulation.
     runs
-        Further systems, name → file.
+        Other systems, name → file.
     texts, raw_texts
-        Further questions that wait for a run, name → file; raw ones lean on their conversation and go through the rewriter of
-        ``retrieval`` first.
+        Additional questions without a run, name → file. Raw texts depend on their conversation and are rewritten by the
+        rewriter of ``retrieval`` first.
     groups
-        Group name → baseline and sets; names of formulations or of runs.
+        Group name → baseline and sets (names of formulations or runs).
     run_groups
-        Team, ranker, rewriter or other source → its runs, by name.
+        Team, ranker, rewriter or other source → names of its runs.
     retrieval
-        What answers questions that no run answers.
+        Settings for retrieving questions without a run.
     qrels_selection
-        How passages were selected for judging. With anything but ``pool``, what the hole model expects stands only beside its
-        tipping point, and in no headline.
+        Selection of passages for judging. Unless it is ``pool``, estimates of the hole model are shown only with their tipping
+        points, and in no headline.
     new_judgments
-        Files of judgments that could join the qrels, one after the other.
+        Files of judgments to add to the qrels, in this order.
     judges
-        Labels of models or of other people, name → file; never mixed with the judgments.
+        Grades of model judges or second assessors, name → file; never mixed with the qrels.
     answer_similarity
-        How alike the answers to QR and Human are, per turn, where no runs say so.
+        Similarity of the answers to QR and Human per turn, if there are no runs to compute it from.
     paraphrases
-        Paraphrases of the turns, in the ECAsT form.
+        Paraphrases of the turns in the format of ECAsT.
     collection
-        The passages' texts.
+        Passage texts.
     clariq, agreement, crowd, answers
-        The files of these commands, which have turns of their own.
+        Files of these commands, which have separate turns.
     """
 
     name: str = "robustcs"
@@ -252,26 +251,26 @@ class Project:
 
     @property
     def systems(self) -> dict[str, Path]:
-        """Every run, name → file: those of the formulations first, then the further ones.
+        """All runs, name → file: those of the formulations first, then the others.
 
-        Raises :class:`UsageError` where a further run has the name of a formulation.
+        Raises :class:`UsageError` if another run has the name of a formulation.
         """
         own = {part.name: part.run for part in self.formulations.values() if part.run}
         for name in own.keys() & self.runs.keys():
-            raise UsageError("repeated-run", f"a further run is named {name!r}, as a formulation is", "choose another name")
+            raise UsageError("repeated-run", f"a run and a formulation are both named {name!r}", "choose another name")
         return {**own, **self.runs}
 
     @property
     def sample_runs(self) -> dict[str, Path]:
-        """The runs of rewriters' second and further samples, as ``NAME.2`` and so on → file."""
+        """Runs of rewriters' second and further samples: ``NAME.2`` and so on → file."""
         return {
             f"{part.name}.{place}": run for part in self.formulations.values() for place, run in enumerate(part.sample_runs, 2)
         }
 
     def with_formulation(self, key: str, **changes: Any) -> Project:
-        """The project with some parts of one formulation replaced; a run takes the place of scores and the reverse.
+        """Replace parts of one formulation. A run replaces scores, and scores replace the run.
 
-        A run without ``sample_runs`` is the only one of its rewriter.
+        A run without ``sample_runs`` becomes the only run of its rewriter.
         """
         role, name = parse_role(key)
         known = self.formulations.get(key, Formulation(role, name))
@@ -283,29 +282,30 @@ class Project:
 
 
 def parse_role(key: str) -> tuple[Role, str]:
-    """Role and name of ``original``, ``original:NAME``, ``qr``, ``qr:NAME`` or ``human``.
+    """Return role and name of ``original``, ``original:NAME``, ``qr``, ``qr:NAME`` or ``human``.
 
     Raises :class:`UsageError` for anything else.
     """
     role, _, name = key.partition(":")
     if role in ROLES and (not name or role != "human") and (name or not key.endswith(":")):
         if name in ROLES:
-            raise UsageError("bad-role", f"role {key!r} has the name {name!r}", "choose another name")
+            raise UsageError("bad-role", f"{key!r} uses the role {name!r} as a name", "choose another name")
         return role, name or role  # type: ignore[return-value]
-    raise UsageError("bad-role", f"role {key!r}", "write original, qr, human, or qr:NAME (original:NAME) for one of several")
+    advice = "write original, qr or human; qr:NAME or original:NAME if there are several"
+    raise UsageError("bad-role", f"unknown role {key!r}", advice)
 
 
 def answer_files(texts: Sequence[str], folder: Path = Path()) -> Path:
-    """The path of answers in one or several ``FILE`` or ``FILE:MODEL``; the names of a pooled file are the models."""
+    """Return the path of one or several ``FILE`` or ``FILE:MODEL``; the names of a pooled file are the models."""
     sources = [parse_text_source(text, folder) for text in texts]
     models = tuple(source.column or "" for source in sources)
     return pooled([source.path for source in sources], models if any(models) else ())  # type: ignore[no-any-return]
 
 
 def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
-    """``FILE`` or ``FILE:COLUMN``; a colon belongs to the file name where a file of the whole name exists.
+    """Parse ``FILE`` or ``FILE:COLUMN``. If a file of the whole name exists, the colon belongs to the file name.
 
-    ``irds:NAME`` and ``irds:NAME:COLUMN`` are a data set of ir_datasets.
+    ``irds:NAME`` and ``irds:NAME:COLUMN`` name a dataset of ir_datasets.
     """
     if is_irds(text):
         name, _, column = text.removeprefix(IRDS_PREFIX).partition(":")
@@ -320,7 +320,7 @@ def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
 
 
 def only(project: Project, keys: Collection[str], formulation: Collection[str] = ()) -> Project:
-    """A project with these fields alone, and these fields of every formulation; formulations left empty are gone."""
+    """Return a project with only these fields, and only these fields of each formulation; drop empty formulations."""
     parts = {}
     for key, part in project.formulations.items():
         kept = Formulation(part.role, part.name, **{name: getattr(part, name) for name in formulation})
@@ -332,7 +332,7 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
 
 
 def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
-    """The project's measures of predicted answers, or those of rankings."""
+    """Return the project's measures of predicted answers, or those of rankings."""
     return tuple(measure for measure in project.metrics if (measure.family in ANSWER_FAMILIES) == of_answers)
 
 
@@ -343,17 +343,20 @@ def needs(condition: object, slug: str, found: str, advice: str) -> None:
 
 
 def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
-    """The part with all runs, the judgments old and new, and ``keys``. Raises :class:`UsageError` without qrels or runs."""
-    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    needs(project.systems, "no-runs", "no runs", "name them in robustcs.toml or with --run NAME=FILE")
+    """Return the project with all runs, the qrels, the new judgments, and ``keys`` only.
+
+    Raises :class:`UsageError` without qrels or runs.
+    """
+    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
+    needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
     part = only(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys), ("run",))
     return replace(part, metrics=measures(project, of_answers=False))
 
 
 def input_files(project: Project) -> list[Path]:
-    """Every file and folder that the project reads from, whatever a command needs of them, but for its new judgments.
+    """Return all files and folders that the project names as inputs, except its new judgments.
 
-    Where retrieval writes (its runs, its store) is not among them.
+    Folders to which retrieval writes (runs, store) are not included.
     """
     found = list(_paths(replace(project, retrieval=None, new_judgments=())))
     if project.retrieval is not None:
@@ -368,13 +371,13 @@ def input_files(project: Project) -> list[Path]:
 
 
 def protect_inputs(project: Project) -> None:
-    """Keep everything that writes from the project's inputs; judging may add to the new judgments."""
+    """Protect the project's inputs from being overwritten; only judging may append to the new judgments."""
     protect(input_files(project))
     protect((path for path in project.new_judgments if isinstance(path, Path)), growing=True)
 
 
 def _paths(value: Any) -> Iterator[Path]:
-    """Every path inside a value."""
+    """Yield each path inside a value."""
     if isinstance(value, PooledFile):
         yield from _paths(value.files)
     elif isinstance(value, Path):

@@ -1,4 +1,4 @@
-"""The questions of a project that no run answers: texts without a run, and texts that changed since their run was made."""
+"""Questions of a project that no run answers: texts without a run, and texts that changed after their run was made."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from robustcs.wording import counted, some_of, verb
 
 
 def wants_original_rewritten(project: Project) -> bool:
-    """Does a group name :data:`ORIGINAL_REWRITTEN`, and is there a rewriter but neither a run nor texts of that name?"""
+    """Return whether a group names :data:`ORIGINAL_REWRITTEN`, and it can be made: it has no run or texts, but a rewriter."""
     named = any(ORIGINAL_REWRITTEN in (group.baseline, *group.sets) for group in project.groups.values())
     given = {*project.systems, *project.texts, *project.raw_texts}
     return bool(named and ORIGINAL_REWRITTEN not in given and project.retrieval and project.retrieval.rewriter)
 
 
 def check_baselines(project: Project) -> None:
-    """Raise :class:`UsageError` for the first group of rewritten sets whose baseline did not go through the same rewriter."""
+    """Raise :class:`UsageError` for the first group of rewritten sets whose baseline was not rewritten by the same rewriter."""
     for name in project.groups:
         error = misfit_baseline(project, name)
         if error is not None:
@@ -51,14 +51,14 @@ def check_baselines(project: Project) -> None:
 
 
 def comparable_groups(project: Project) -> dict[str, Group]:
-    """The groups that :func:`check_baselines` accepts."""
+    """Return the groups that :func:`check_baselines` accepts."""
     return {name: group for name, group in project.groups.items() if misfit_baseline(project, name) is None}
 
 
 def misfit_baseline(project: Project, name: str) -> UsageError | None:
-    """Why the sets of a group cannot be compared with its baseline, and what to write instead; None where they can.
+    """Return the error if the sets of a group cannot be compared with its baseline, else None.
 
-    A baseline of which nothing is known counts as not rewritten, unless the user calls it :data:`ORIGINAL_REWRITTEN`.
+    An unknown baseline counts as not rewritten, unless its name is :data:`ORIGINAL_REWRITTEN`.
     """
     group, systems = project.groups[name], project.systems
     rewritten = {set_: how for set_ in group.sets if (how := _rewriter_of(set_, systems))}
@@ -71,8 +71,8 @@ def misfit_baseline(project: Project, name: str) -> UsageError | None:
     if not odd:
         return None
     how = "by " + " and ".join(dict.fromkeys(rewritten[set_] for set_ in odd))
-    other = f"was rewritten by {baseline}" if baseline else "was not" if baseline == "" else "was not as far as is known"
-    found = f"group {name}: {', '.join(odd)} {'was' if len(odd) == 1 else 'were'} rewritten {how}, and the baseline"
+    other = f"was rewritten by {baseline}" if baseline else "was not" if baseline == "" else "was not, as far as is known"
+    found = f"group {name}: {', '.join(odd)} {'was' if len(odd) == 1 else 'were'} rewritten {how}, but the baseline"
     if group.baseline == ORIGINAL_REWRITTEN:
         advice = "retrieve both with the same rewriter"
     else:
@@ -82,7 +82,7 @@ def misfit_baseline(project: Project, name: str) -> UsageError | None:
 
 
 def _rewriter_of(name: str, systems: Mapping[str, Path]) -> str | None:
-    """The rewriter of a system's texts, empty where they were searched as they are; None where nothing is known."""
+    """Return the rewriter of a system's texts; empty if they were not rewritten, None if unknown."""
     run = systems.get(name)
     sidecar = read_sidecar(run) if run is not None else None
     if run is None or sidecar is None or not sidecar.made or not fits(run, sidecar):
@@ -92,20 +92,20 @@ def _rewriter_of(name: str, systems: Mapping[str, Path]) -> str | None:
 
 @dataclass(frozen=True)
 class System:
-    """The texts of one system and what answers them already.
+    """The texts of one system, and the runs that answer them.
 
     texts
         Turn → text.
     given
-        The run that the user names; None where there is none.
+        The run that the user names, or None.
     open
-        The turns of ``texts`` that ``kept`` does not answer: all without it, those whose text has changed with it.
+        Turns of ``texts`` that ``kept`` does not answer: those with changed texts, or all turns without ``kept``.
     raw
-        Does the rewriter come first?
+        Rewrite the texts before retrieval.
     sample
-        Of a rewriter that varies: which of its samples, from 1; further samples are called ``NAME.2`` and so on.
+        Number of the rewriter's sample, from 1; further samples are named ``NAME.2`` and so on.
     run
-        The run that answers all texts as it is, ``given`` or retrieved before; None where one has to be written.
+        The run that answers all texts, ``given`` or retrieved before; None if a run must be written.
     kept
         The run that answers the turns that are not ``open``.
     """
@@ -121,15 +121,14 @@ class System:
 
     @property
     def base(self) -> str:
-        """The name of the system that this is a sample of: its own of a first sample."""
+        """The name of the system without the number of the sample."""
         return self.name if self.sample == 1 else self.name.rpartition(".")[0]
 
 
 def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
-    """Every system of the project that has texts, formulations first; last the rewritten original turns, where a group
-    wants them.
+    """Return the systems of the project with texts: formulations, other texts, and the rewritten Original if a group names it.
 
-    With ``samples`` the second and further samples of a rewriter follow its first as systems of their own.
+    With ``samples``, the second and further samples of a rewriter follow its first as separate systems.
     """
     project = workspace.project
     maker = Maker(project.retrieval) if project.retrieval else None
@@ -158,7 +157,7 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
 def _further_samples(
     maker: Maker | None, name: str, samples: Mapping[str, Samples], runs: Sequence[Path], raw: bool = False
 ) -> list[System]:
-    """The samples of a system from the second on; a turn stands in those of which it has a text."""
+    """Return the second and further samples of a system, each with the turns for which it has a text."""
     found = []
     for place in range(1, max(map(len, samples.values()), default=1)):
         texts = {turn: texts[place] for turn, texts in samples.items() if any(texts[place : place + 1])}
@@ -181,28 +180,28 @@ def _system(maker: Maker | None, name: str, texts: Mapping[str, str], given: Pat
         return waiting
     changed, gone = sidecar.changed(checksums), sidecar.texts.keys() - checksums.keys()
     if given is not None and gone:
-        return waiting  # which run answered them before is not known
+        return waiting  # it is unknown which run answered them before
     return replace(waiting, open=tuple(changed), run=None if changed or gone else run, kept=run)
 
 
 class Maker:
-    """What retrieves the runs of a project, as far as it is on this machine: index and models may be absent."""
+    """The index and models that retrieve the runs of a project; they may be absent on this machine."""
 
     def __init__(self, settings: RetrievalSettings):
         self.settings = settings
 
     def run_path(self, name: str) -> Path:
-        """Where the run of a system is written."""
+        """Return the path of a system's run."""
         return self.settings.folder / f"{name.replace('/', '_')}.trec"
 
     @cached_property
     def index(self) -> str:
-        """The checksum of the index; empty where there is none."""
+        """The checksum of the index; empty if there is none."""
         return index_state(self.settings.index).checksum if self.settings.index.exists() else ""
 
     @cached_property
     def _models(self) -> tuple[str, str]:
-        """What names rewriter and re-ranker, empty where there is none."""
+        """Identities of rewriter and re-ranker; empty if there is none."""
         settings = self.settings
         return (
             rewriter_identity(settings.rewriter) if settings.rewriter else "",
@@ -210,9 +209,9 @@ class Maker:
         )
 
     def makes(self, raw: bool, given: Path | None) -> dict[str, Any]:
-        """What decides a run beside its texts; of what is not on this machine the beginning.
+        """Return all that determines a run in addition to its texts; for absent index and models, only the known prefix.
 
-        ``given``: the run that answers the texts that have not changed.
+        ``given``: the run that answers the unchanged texts.
         """
         settings, (rewriter, reranker) = self.settings, self._models
         made = {"index": self.index, "parameters": settings.parameters(), "depth": settings.depth}
@@ -222,7 +221,7 @@ class Maker:
         return made | ({"given": " ".join(map(sha256, files_of(given)))} if given else {})
 
     def made(self, sidecar: Sidecar, raw: bool, given: Path | None) -> bool:
-        """Was a run made as it would be made now? Of what is not on this machine the sidecar is believed."""
+        """Return whether a run was made as it would be made now; for absent index and models, the sidecar is trusted."""
         there = {name: value for name, value in sidecar.made.items() if name != "software"}
         here = self.makes(raw, given)
         believed = ("index", "rewriter", "reranker")
@@ -232,7 +231,7 @@ class Maker:
 
 
 def with_run(project: Project, system: System, run: Path) -> Project:
-    """The project with the run of a system in its place."""
+    """Return the project with this run of a system."""
     key = next((key for key, part in project.formulations.items() if part.name == system.base), None)
     if key is None:
         return replace(project, runs={**project.runs, system.name: run})
@@ -242,26 +241,26 @@ def with_run(project: Project, system: System, run: Path) -> Project:
 
 
 def retrievable(workspace: Inputs, samples: bool = False) -> list[System]:
-    """The systems that commands retrieve: a formulation with scores or answers instead of a run needs none."""
+    """Return the systems that commands retrieve: all with texts, except formulations with scores or answers but no run."""
     parts = workspace.project.formulations.values()
     scored = {part.name for part in parts if not part.run and (part.scores or part.answers)}
     return [system for system in systems_of(workspace, samples) if system.base not in scored]
 
 
 def believed(project: Project, systems: Sequence[System]) -> list[str]:
-    """A sentence on the runs that were retrieved before, where the index is absent that they came from."""
+    """Return a note on runs that were retrieved before from an index that is absent now."""
     names = [system.name for system in systems if system.kept and system.kept != system.given]
     if not names or project.retrieval is None or project.retrieval.index.exists():
         return []
     settings = project.retrieval
-    whose = f"{verb(len(names), 'the run', 'the runs')} of {some_of(names)}"
-    return [f"there is no index at {settings.index}: {whose} count as they were retrieved ({settings.describe()})"]
+    whose = f"{verb(len(names), 'the run', 'the runs')} of {some_of(names)} {verb(len(names), 'is', 'are')}"
+    return [f"there is no index at {settings.index}; {whose} used as retrieved before ({settings.describe()})"]
 
 
 def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str]], raw: Collection[str] = ()) -> list[str]:
-    """What the sidecars of runs say, in sentences: texts that changed since a run was made, runs that were replaced since.
+    """Return notes on texts that changed after their run was made, and on runs that were replaced since their import.
 
-    ``runs``: system → file; ``texts``: system → turn → text; ``raw``: the systems whose texts go through a rewriter.
+    ``runs``: system → file; ``texts``: system → turn → text; ``raw``: systems whose texts are rewritten before retrieval.
     """
     notes = []
     for name in runs.keys() & texts.keys():
@@ -272,14 +271,14 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
             notes.append(str(error))
             continue
         changed: list[str] = []
-        with suppress(InputError):  # a run that was edited, of which whoever reads it tells
+        with suppress(InputError):  # reading an edited run reports it
             changed = changed_since(run, text_checksums(texts[name], name in raw))
         for file in replaced:
-            where = f"{sidecar_path(file)} is about another content of {file.name}"
-            notes.append(f"{where}: robustcs retrieve --import notes it anew")
+            where = f"{sidecar_path(file)} describes other content of {file.name}"
+            notes.append(f"{where}; update it with robustcs retrieve --import")
         if changed:
             where = f"the run of {name} was made for other texts of {turns_in_words(changed)}"
-            notes.append(f"{where}: robustcs retrieve answers them")
+            notes.append(f"{where}; retrieve them with robustcs retrieve")
     return sorted(notes)
 
 
@@ -289,16 +288,16 @@ def _is_replaced(run: Path) -> bool:
 
 
 def turns_in_words(turns: Sequence[str]) -> str:
-    """``3 turns (31_1, 31_2, 31_3)``, at most five of them by name."""
+    """Return ``3 turns (31_1, 31_2, 31_3)``, with at most five turn ids."""
     return f"{counted(len(turns), 'turn')} ({some_of(turns)})"
 
 
-#: The command that answers questions where the project names no index.
-_RETRIEVE = "robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml"
+#: Advice if the project names no index.
+_RETRIEVE = "retrieve them with robustcs retrieve --index FOLDER, or set an index in [retrieval] of robustcs.toml"
 
 
 def unanswered(systems: Sequence[System], advice: str = _RETRIEVE) -> UsageError:
-    """The error that names the turns without an answer where nothing may or can be retrieved, and what answers them."""
+    """Return the error that names the turns without a run, if retrieval is not possible or not allowed."""
     samples = Counter(system.base for system in systems if system.open)
     waiting = [
         f"{turns_in_words(system.open)} of {system.name}"
@@ -309,9 +308,9 @@ def unanswered(systems: Sequence[System], advice: str = _RETRIEVE) -> UsageError
 
 
 def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
-    """Note beside every run that has texts for which texts it was made, so that later changes are seen.
+    """Write a sidecar next to each run that has texts, which records these texts, so that later changes are noticed.
 
-    Only turns that the run answers are noted. Returns (system, sidecar, turns). Raises :class:`UsageError` where no system has
+    Only turns that the run answers are recorded. Returns (system, sidecar, turns). Raises :class:`UsageError` if no system has
     both a run and texts.
     """
     done = []
@@ -323,9 +322,9 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
             answered = {line.split(None, 1)[0] for _, line in text_lines(run) if line.strip() and line[0] != "#"}
             texts = {turn: one for turn, one in checksums.items() if turn in answered}
             path = sidecar_path(run)
-            refuse_outside(path, beside=run)
+            refuse_outside(path, owner=run)
             write_text(path, Sidecar(sha256(run), texts).as_text())
             done.append((system.name, path, len(texts)))
     if not done:
-        raise UsageError("nothing-to-import", "no system has both a run and texts", "name them, such as --human and --rewrites")
+        raise UsageError("nothing-to-import", "no system has both a run and texts", "add both, such as --human and --rewrites")
     return done

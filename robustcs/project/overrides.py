@@ -1,4 +1,4 @@
-"""A project with inputs in place of what its file says: those of the command line and those of Python alike."""
+"""Replacing inputs of a project by options of the command line or by keywords in Python."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from robustcs.project.model import (
 )
 from robustcs.project.sources import BY_NAME, SOURCES, Source, settings_of, several
 
-#: What may be several has a name in the plural, and takes one alone under the singular too.
+#: Singular → plural of keys that accept several values; both are accepted.
 SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges"}
-#: What is no file.
+#: Keys that do not name a file.
 _SETTINGS = {key: one for key, one in settings_of("").items() if key != "run_groups"}
 _POLICY = tuple(field.name for field in fields(EvaluationPolicy))
 
 
 def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", further: Collection[str] = ()) -> Project:
-    """The project with ``inputs`` (key → value) in place of what it has.
+    """Replace inputs of a project by ``inputs`` (key → value).
 
-    Values are files, or what Python has in place of one (:mod:`robustcs.inputs.forms`); for several of them a mapping by name
-    or role, or a sequence. Inside ``table``, the table of a study with turns of its own, its keys come first. ``further`` are
-    names that somebody else takes: whoever mistypes one is told of it.
+    Values are files or Python objects in place of files (:mod:`robustcs.inputs.forms`); several values are a mapping by name or
+    role, or a sequence. Keys of ``table``, the table of a study with separate turns, take precedence. ``further`` are names of
+    other keywords, suggested for misspelled keys.
 
-    Raises :class:`UsageError` for an unknown key, role or type of value, and :class:`InputError` for an object that is no such
-    input.
+    Raises :class:`UsageError` for an unknown key, role or type of value, and :class:`InputError` for an object that is not a
+    valid input.
     """
     own = {field.name for field in fields(STUDY_TABLES[table])} if table else set()
     inputs = {SINGULARS.get(key, key): value for key, value in inputs.items()}
@@ -62,7 +62,7 @@ def _unknown(key: str, known: Collection[str]) -> UsageError:
 
 
 def _of_study(table: str, key: str, value: Any) -> Any:
-    """A value of a study's table: files, or a setting."""
+    """Return a value of a study's table: files, or a setting."""
     setting = settings_of(table).get(key)
     if setting is None:
         return files(BY_NAME[f"{table}.{key}"], value)
@@ -89,7 +89,7 @@ def _with(project: Project, key: str, value: Any) -> Project:
         return replace(project, **{key: found})
     for role, one in found.items():
         if key == "samples" and parse_role(role)[0] != "qr":
-            raise UsageError("bad-role", f"samples of {role}", "only a rewriter has some: write qr or qr:NAME")
+            raise UsageError("bad-role", f"samples of {role}", "write samples only for a rewriter (qr or qr:NAME)")
         if (key, role) == ("scores", "answers"):
             project = replace(project, answer_similarity=one)
             continue
@@ -98,27 +98,27 @@ def _with(project: Project, key: str, value: Any) -> Project:
 
 
 def _several_runs(role: str, value: Any) -> dict[str, list[Path]]:
-    """Key of the formulation → files of runs, of one formulation or of several by name."""
+    """Map the key of each formulation to its runs."""
     from robustcs.inputs.objects import is_nested
 
     def runs(keyword: str, value: Any) -> list[Path]:
         parts = _parts(value)
         if not parts:
-            raise UsageError("no-run", f"no run of {keyword}", "give one, or several in a list")
+            raise UsageError("no-run", f"{keyword} has no run", "give one run, or a list of several")
         return [file_of("run", _at(keyword, place, parts), part) for place, part in enumerate(parts)]
 
     if isinstance(value, Mapping) and not is_nested(value):
-        # without a name there is only one
+        # an empty name is the formulation without a name
         named = _by_name(role, value).items()
         return {f"{role}:{name}" if name else role: runs(_item(role, name), one) for name, one in named}
     return {role: runs(role, value)}
 
 
-# ---------------------------------------------------------------- files, and what Python has in place of one
+# ---------------------------------------------------------------- files, and Python objects in place of files
 
 
 def files(source: Source, value: Any, folder: Path = Path()) -> Any:
-    """The files of a source as the project holds them; their names are seen from ``folder``."""
+    """Return the files of a source in the type of the project; paths are relative to ``folder``."""
     key = source.key
     if source.shape in ("one", "several"):
         return placed(source, key, value, "", folder)
@@ -130,7 +130,7 @@ def files(source: Source, value: Any, folder: Path = Path()) -> Any:
 
 
 def placed(source: Source, keyword: str, value: Any, role: str = "", folder: Path = Path()) -> Any:
-    """What a source has of one name or ``role``: a file, or several in its place or beside each other."""
+    """Return the file or files of a source for one name or ``role``."""
     if source.shape == "texts":
         return text_source(keyword, value, "original" if source.key == "raw_texts" else "human", folder)
     several_of = source.joins or source.shape in ("several", "role texts")
@@ -148,7 +148,7 @@ def placed(source: Source, keyword: str, value: Any, role: str = "", folder: Pat
 
 
 def text_source(keyword: str, value: Any, role: str, folder: Path = Path()) -> TextSource:
-    """``FILE`` or ``FILE:COLUMN``, or what Python has in place of the texts of a role; see :func:`file_of`."""
+    """Return a source of texts from ``FILE``, ``FILE:COLUMN`` or a Python object; see :func:`file_of`."""
     if isinstance(value, TextSource):
         return value
     if isinstance(value, str | os.PathLike):
@@ -157,20 +157,20 @@ def text_source(keyword: str, value: Any, role: str, folder: Path = Path()) -> T
 
 
 def named_files(reader: str, keyword: str, value: Any) -> dict[str, Path]:
-    """Name → file, of a mapping from names to what :func:`file_of` takes."""
+    """Apply :func:`file_of` to each value of a mapping by name."""
     return {name: file_of(reader, _item(keyword, name), one) for name, one in _by_name(keyword, value).items()}
 
 
 def named_texts(keyword: str, value: Any, role: str) -> dict[str, TextSource]:
-    """Name → texts, of a mapping from names to what :func:`text_source` takes."""
+    """Apply :func:`text_source` to each value of a mapping by name."""
     return {name: text_source(_item(keyword, name), one, role) for name, one in _by_name(keyword, value).items()}
 
 
 def file_of(reader: str, keyword: str, value: Any, role: str = "", folder: Path = Path()) -> Path:
-    """A path as it is; a frame, a dictionary or records as a file in memory that the ``reader`` of this name takes.
+    """Return a path unchanged, and a frame, dictionary or records as a file in memory for the ``reader`` of this name.
 
-    ``keyword`` names it in messages; ``role`` is the formulation of texts. Raises as
-    :func:`~robustcs.inputs.forms.as_file` does.
+    ``keyword`` names the value in messages; ``role`` is the formulation of texts. Raises the errors of
+    :func:`~robustcs.inputs.forms.as_file`.
     """
     if isinstance(value, Path):
         return value
@@ -182,7 +182,7 @@ def file_of(reader: str, keyword: str, value: Any, role: str = "", folder: Path 
 
 
 def _by_name(keyword: str, value: Any, what: str = "FILE") -> Mapping[str, Any]:
-    """A mapping by names. Raises :class:`UsageError` for anything else."""
+    """Return a mapping by name. Raises :class:`UsageError` for anything else."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise UsageError("bad-type", f"{keyword} is not a dictionary by name", f"write {keyword}={{NAME: {what}}}")
     return value
@@ -193,7 +193,7 @@ def _item(keyword: str, name: str) -> str:
 
 
 def _parts(value: Any, by_turn: bool = False) -> Sequence[Any]:
-    """One input, or a list of them, as several."""
+    """Return one input, or a list of inputs, as a sequence."""
     from robustcs.inputs.objects import is_records
 
     return (value,) if is_records(value, by_turn) else several(value)
@@ -204,7 +204,7 @@ def _at(keyword: str, place: int, parts: Sequence[Any]) -> str:
 
 
 def _groups(value: Any) -> dict[str, Group]:
-    """Name → group, of (baseline, [sets]) each."""
+    """Convert a mapping from name to (baseline, [sets]) to groups."""
     found = {}
     for name, group in _by_name("groups", value, "(BASELINE, [SET, …])").items():
         if isinstance(group, Group):
@@ -221,6 +221,6 @@ def _groups(value: Any) -> dict[str, Group]:
     return found
 
 
-#: Every key that is not one of a study's table.
+#: All keys outside the tables of studies.
 _KEYS = {"original", "qr", "human", "groups", *_POLICY, *_SETTINGS,
          *(source.key for source in SOURCES if source.table in ("", "formulations") and source.key != "run")}  # fmt: skip

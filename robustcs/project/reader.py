@@ -1,4 +1,4 @@
-"""What a command reads: the files of a project, each remembered with its checksum."""
+"""The files of a project, as a command reads them; each is recorded with its checksum."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from robustcs.retrieval.sidecar import files_of, require_unchanged
 T = TypeVar("T")
 U = TypeVar("U")
 
-#: What a command may not do without, by its key in the project: slug of the error, what it found, and what to do.
+#: Key in the project → error if it is missing: slug, problem, advice.
 REQUIRED = {
-    key: (f"no-{key.replace('_', '-')}", f"no {what} given", f"name {'it' if what.endswith(' is') else 'them'} with {how}")
+    key: (f"no-{key.replace('_', '-')}", f"no {what} given", f"add {how}")
     for key, what, how in (
         ("qrels", "qrels are", "--qrels FILE"), ("judges", "judges are", "--judge NAME=FILE"),
         ("paraphrases", "paraphrases are", "--paraphrases FILE"), ("collection", "collection is", "--collection FILE"),
@@ -49,30 +49,30 @@ REQUIRED = {
     )
 } | {
     "clariq": ("no-inputs", "no clarifying questions are given",
-               "name their files with --topics FILE, --run NAME=FILE … or in [clariq]"),
-    "crowd": ("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE"),
+               "add --topics FILE, --run NAME=FILE and so on, or the keys of [clariq]"),
+    "crowd": ("nothing-given", "neither grades nor runs are given", "name a file of grades, or add --run NAME=FILE"),
 }  # fmt: skip
 
-#: Shows progress over an iterable: (items, what is being done) → the same items.
+#: Shows progress over an iterable: (items, description, number of items) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
 
 def untracked(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
-    """The same items; nobody is told how far they are."""
+    """Return the same items; show no progress."""
     return items
 
 
 class Inputs:
-    """The inputs of one command, each read when it is needed and once; none of them is written to from now on.
+    """The inputs of one command. Each is read once, when it is needed, and is protected from being overwritten.
 
     notes
-        What was passed over while reading texts and runs.
+        Notes on what was ignored while reading texts and runs.
     skipped
-        File and role → the rows of it that were skipped.
+        File and role → skipped rows.
     takes_samples
-        Do all samples of a rewriter count? Else the first stands for it, and a note says so.
+        Use all samples of a rewriter. Otherwise only the first is used, and a note says so.
     may_retrieve
-        May texts that no run answers be retrieved?
+        Allow retrieval for texts without a run.
     """
 
     takes_samples = False
@@ -92,15 +92,15 @@ class Inputs:
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
-        """One entry per file read so far: role (several are joined), path, sha256 (None for ``irds:``), rows, and how many rows
-        were skipped, for all its roles together, where some were.
+        """One entry per file read so far: role (several are joined), path, sha256 (None for ``irds:``), rows, and the number of
+        skipped rows over all roles, if any.
         """
         return list(self._entries.values())
 
     @property
     def skipped_in_words(self) -> list[str]:
-        """What was skipped of the files read so far, as the policy line names it: ``human: 1 of 332 texts empty``, or, where a
-        role has several files, ``human FILE: 1 of 332 texts empty``.
+        """Skipped rows of the files read so far, as in the policy line: ``human: 1 of 332 texts empty``, or, if a role has
+        several files, ``human FILE: 1 of 332 texts empty``.
         """
         whose = {role: role.removesuffix(one.what).strip() for (_, role), one in self.skipped.items()}
         said = []
@@ -111,16 +111,16 @@ class Inputs:
         return said
 
     def skipped_of(self, role: str, path: str | os.PathLike[str]) -> Skipped | None:
-        """What was skipped of a file that was read. Raises :class:`InputError` where the project is strict."""
+        """Return the skipped rows of a file that was read. Raises :class:`InputError` if the project is strict."""
         skipped = take_skipped(path, self.project.policy.strict)
         if skipped is not None:
             self.skipped[shown(path), role] = skipped
         return skipped
 
     def remember(self, role: str, path: str | os.PathLike[str], rows: Rows, checksum: str | None = None) -> None:
-        """Note a file that was read, with its checksum, computed where it is None; of one read again the first rows.
+        """Record a file that was read, with its checksum (computed if None). If it is read again, the first rows count.
 
-        Raises :class:`InputError` where rows were skipped and the project is strict.
+        Raises :class:`InputError` if rows were skipped and the project is strict.
         """
         if isinstance(rows, tuple):
             for part, own in zip(parts_of(path), rows, strict=True):
@@ -143,19 +143,20 @@ class Inputs:
 
     @cached_property
     def qrels(self) -> Qrels:
-        """The project's judgments. Raises :class:`UsageError` where none are given."""
+        """The project's qrels. Raises :class:`UsageError` if none are given."""
         return self.read_qrels(self.require("qrels"))
 
     def averaged(self, measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
-        """Return what :func:`~robustcs.evaluation.measures.averaged` keeps; a note names what it leaves out."""
+        """Return the measures that :func:`~robustcs.evaluation.measures.averaged` keeps; note the others."""
         kept = averaged(measures, totals)
         left = [measure.name for measure in dict.fromkeys(measures) if measure not in kept]
-        note = f"{', '.join(left)}, no mean over turns: only evaluate gives {'it' if len(left) == 1 else 'them'}"
+        what = "is not a mean" if len(left) == 1 else "are not means"
+        note = f"{', '.join(left)} {what} over turns and {'is' if len(left) == 1 else 'are'} reported only by evaluate"
         self.notes += [note] if left and note not in self.notes else []
         return kept
 
     def require(self, key: str) -> Any:
-        """What the project names under ``key`` of :data:`REQUIRED`. Raises :class:`UsageError` where it names nothing."""
+        """Return the project's value of a ``key`` of :data:`REQUIRED`. Raises :class:`UsageError` if there is no value."""
         found = getattr(self.project, key)
         if not found:
             slug, what, advice = REQUIRED[key]
@@ -163,14 +164,14 @@ class Inputs:
         return found
 
     def read_qrels(self, source: Path | str) -> Qrels:
-        """Judgments of another part of the project."""
+        """Read and record a file of judgments."""
         qrels = read_qrels(source)
         self.remember("qrels", source, qrels.sizes)
         return qrels
 
     @cached_property
     def new_judgments(self) -> list[Qrels]:
-        """The project's new judgments, each file under the name that the user gave."""
+        """The project's new judgments; each file has the name that the user gave."""
         read = []
         for file in self.project.new_judgments:
             qrels = replace(read_qrels(file), name=shown(file))
@@ -180,11 +181,11 @@ class Inputs:
 
     @cached_property
     def judges(self) -> dict[str, Labels]:
-        """The labels of the project's judges by name. Raises :class:`UsageError` where none are given."""
+        """The labels of the project's judges by name. Raises :class:`UsageError` if none are given."""
         return {name: self.read_judge(name, path) for name, path in self.require("judges").items()}
 
     def read_judge(self, name: str, path: Path) -> Labels:
-        """The labels of one judge; those for texts are joined with the formulations' texts and the collection."""
+        """Read the labels of one judge. Labels for texts are joined with the formulations' texts and the collection."""
         asked: list[Path] = []
 
         def texts() -> Texts:
@@ -204,10 +205,10 @@ class Inputs:
         build: Callable[[Ranking], T],
         keep: Callable[[T], U] | None = None,
     ) -> list[Any]:
-        """``build`` of the ranking of every (role, run file), or what ``keep`` makes of that; each run is dropped once built.
+        """Apply ``build`` to the ranking of each (role, run file), then ``keep`` to its result, and free the run.
 
-        ``build`` may be called in another process, so that it and what it gives can be pickled; ``keep`` is called here, in the
-        order of the files.
+        ``build`` may be called in another process, so it and its results must be picklable. ``keep`` is called in this process,
+        in the order of the files.
         """
         return self._each(files, partial(_ranked, build, self.project.policy), keep)
 
@@ -217,11 +218,11 @@ class Inputs:
         one: Callable[[str, Path], tuple[T, Rows]],
         keep: Callable[[T], U] | None = None,
     ) -> list[Any]:
-        """``one`` of every (role, run file), which gives the rows of the file as well, or what ``keep`` makes of it."""
+        """Apply ``one``, which also returns the rows of the file, to each (role, run file), then ``keep`` to its result."""
         paths = {path for _, path in files}
         for part in self.project.formulations.values():
             if part.run in paths and part.sample_runs and not self.takes_samples:
-                note = f"{part.name} has {len(part.sample_runs) + 1} runs, one for each sample: the first stands for it"
+                note = f"{part.name} has {len(part.sample_runs) + 1} runs, one per sample; only the first is used"
                 self.notes += [note] if note not in self.notes else []
         known = frozenset(absolute(path) for path in paths if shown(path) in self._entries)
         read = self.jobs.each(partial(_with_checksum, one, known), files)
@@ -236,16 +237,16 @@ class Inputs:
         return built
 
     def matrices(self, files: Sequence[tuple[str, Path]]) -> list[GradeMatrix]:
-        """The grade matrix of every (role, run file)."""
+        """Return the grade matrix of each (role, run file)."""
         return self._each(files, partial(_graded, self.project.policy, self.qrels))
 
     def tops(self, files: Mapping[str, Path], depth: int) -> dict[str, Top]:
-        """The best ``depth`` passages of every run (name → file), with their grades where there are qrels."""
+        """Return the top ``depth`` passages of each run (name → file), with their grades if there are qrels."""
         grades: Grades = grades_by_pair(self.qrels) if self.project.qrels and files else {}
         return dict(zip(files, self.per_run(list(files.items()), partial(_top, grades, depth)), strict=True))
 
     def text_file(self, source: TextSource, role: Role, who: str) -> dict[str, str]:
-        """The texts of a source, turn → text; a file that holds several formulations is read once. ``who`` they belong to."""
+        """Return the texts of a source, turn → text. A file with several formulations is read once; ``who`` owns the texts."""
         file = self._open(source)
         texts = file.texts(role, source.column)
         if not self.takes_samples:
@@ -255,8 +256,8 @@ class Inputs:
 
     @cached_property
     def samples(self) -> dict[str, dict[str, Samples]]:
-        """Rewriter → turn → its texts, one for each sample: those of the file that has the turn, then one of every further
-        file of samples. A text that was skipped is empty.
+        """Rewriter → turn → texts, one per sample: those of the file that has the turn, then one of each further file of
+        samples. Skipped texts are empty.
         """
         found: dict[str, dict[str, Samples]] = {}
         for key, part in self.project.formulations.items():
@@ -277,7 +278,7 @@ class Inputs:
         return samples
 
     def samples_of(self, turns: Iterable[str]) -> dict[str, dict[str, Samples]]:
-        """:attr:`samples`, where they are joined with ``turns`` of the qrels or runs; raises as :meth:`texts_of` does."""
+        """Return :attr:`samples` after checking that they share ``turns`` of the qrels or runs; see :meth:`texts_of`."""
         samples = self.samples
         self.refuse_strangers(self._sample_files, turns)
         return samples
@@ -289,7 +290,7 @@ class Inputs:
 
     @cached_property
     def texts(self) -> dict[str, dict[str, str]]:
-        """Formulation name → turn → text, of all files, the earlier first; notes say where a later one has another text."""
+        """Formulation name → turn → text. Of several files, the first with a text counts; notes report different texts."""
         texts: dict[str, dict[str, str]] = {}
         for key, part in self.project.formulations.items():
             read = [(source.path, self.text_file(source, part.role, key)) for source in part.rewrites]
@@ -298,15 +299,15 @@ class Inputs:
         return texts
 
     def _in_order(self, files: Sequence[tuple[Path | str, Mapping[str, T]]], whose: str) -> dict[str, T]:
-        """The texts of several files; notes say where they differ."""
+        """Join the texts of several files; note differences."""
         found, notes = texts_in_order(files, whose)
         self.notes += [note for note in notes if note not in self.notes]
         return found
 
     def texts_of(self, turns: Iterable[str], basis: Basis = "runs") -> dict[str, dict[str, str]]:
-        """:attr:`texts`, where they are joined with ``turns``: those of the qrels (or runs), of scores or of answers.
+        """Return :attr:`texts` after checking that they share ``turns``: those of the qrels (or runs), scores or answers.
 
-        Raises :class:`InputError` for every file that has a text of none of them.
+        Raises :class:`InputError` for each file that shares none of them.
         """
         texts = self.texts
         self.refuse_strangers(self._text_files, turns, basis)
@@ -315,7 +316,7 @@ class Inputs:
     def refuse_strangers(
         self, files: Iterable[tuple[StrPath, dict[str, str]]], turns: Iterable[str], basis: Basis = "runs"
     ) -> None:
-        """Raise :class:`InputError` for every (file, its texts) that has a text of none of ``turns``; see :meth:`texts_of`."""
+        """Raise :class:`InputError` for each (file, texts) that shares none of ``turns``; see :meth:`texts_of`."""
         what = "the scores" if basis == "scores" else "the answers" if basis == "answers" else "the runs"
         expected = Expected(tuple(turns), "the qrels" if basis == "runs" and self.project.qrels else what)
         problems = strangers(expected, [answered_by_turns("", path, read, expected) for path, read in files])
@@ -324,24 +325,24 @@ class Inputs:
 
     @cached_property
     def paraphrases(self) -> Paraphrases:
-        """Turn → its paraphrases. Raises :class:`UsageError` where the project has none."""
+        """Turn → paraphrases. Raises :class:`UsageError` if the project has no paraphrases."""
         path = self.require("paraphrases")
         paraphrases = read_paraphrases(path)
         self.remember("paraphrases", path, sum(map(len, paraphrases.values())))
         return paraphrases
 
     def slices(self, path: Path) -> dict[str, dict[str, str]]:
-        """Properties of turns from a user's TSV: column → turn → value."""
+        """Read properties of turns from a user's TSV: column → turn → value."""
         slices = read_slices(path)
         self.remember("slices", path, len(set().union(*slices.values())))
         return slices
 
 
-# ---------------------------------------------------------------- what is done with a run, wherever that is
+# ---------------------------------------------------------------- work on one run, in this or another process
 
 
 def _with_checksum(one: Callable[[str, Path], T], known: frozenset[Path], role: str, path: Path) -> tuple[T, str | None]:
-    """``one`` of a run, and the checksum of its file, unless it is ``known``."""
+    """Apply ``one`` to a run; also return the checksum of its file, unless it is ``known``."""
     result = one(role, path)
     return result, None if isinstance(path, PooledFile) or absolute(path) in known else sha256(path)
 

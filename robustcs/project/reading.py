@@ -1,6 +1,6 @@
-"""``robustcs.toml``: which files a project has, and under which policy they are evaluated.
+"""Reading ``robustcs.toml``: the files of a project and the policy for their evaluation.
 
-Paths are relative to the file's folder. Every key can be left out; options of the command line win over the file.
+Paths are relative to the file's folder. All keys are optional. Options of the command line take precedence over the file.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 T = TypeVar("T")
-#: A run may be a list of those of several samples.
+#: ``run`` may be a list, with one run per sample.
 _SEVERAL_RUNS = replace(BY_NAME["run"], shape="several")
-#: Characters of a name of a system, a group or a key.
+#: Largest number of characters in the name of a system, a group or a key.
 _LONGEST_NAME = 1000
 
 
@@ -49,11 +49,11 @@ def _keys(kind: type) -> tuple[str, ...]:
 
 
 def read_project(path: str | os.PathLike[str], trust: bool = False) -> Project:
-    """Read a ``robustcs.toml``; from now on neither it nor any file that it names is written to.
+    """Read a ``robustcs.toml`` and protect it and all files that it names from being overwritten.
 
-    Without ``trust`` (or :func:`~robustcs.overwrite_guard.trust_projects`) it may not name addresses, pipes and
-    devices, nor places outside its folder to write to. Raises :class:`UntrustedError` with each of those, and
-    :class:`InputError` with every unknown key and wrong value of the file, each with its line.
+    Without ``trust`` (or :func:`~robustcs.overwrite_guard.trust_projects`) the file may not name URLs, pipes, devices, or
+    output paths outside its folder. Raises :class:`UntrustedError`, which lists each of these, and :class:`InputError`, which
+    lists each unknown key and invalid value with its line.
     """
     protect([path])
     text = read_text(path)
@@ -74,7 +74,7 @@ def read_project(path: str | os.PathLike[str], trust: bool = False) -> Project:
 
 
 def _with_samples(part: Formulation) -> Formulation:
-    """The formulation with those of its runs together that answer different turns."""
+    """Join the runs of a formulation that answer different turns."""
     if part.run is None or not part.sample_runs:
         return part
     first, *others = samples_of([part.run, *part.sample_runs])
@@ -87,14 +87,14 @@ def _is_path(source: Path | str) -> bool:
 
 @dataclass(frozen=True)
 class _Table:
-    """One table of the file; ``path`` are the keys that lead to it."""
+    """One table of the file; ``path`` is the sequence of keys that leads to it."""
 
     values: dict[str, Any]
     path: tuple[str, ...] = ()
 
 
 class _Reader:
-    """Turns the parsed TOML into a project and collects what is wrong with it; ``asks`` is what only a trusted one may name."""
+    """Converts parsed TOML to a project and collects problems; ``asks`` lists what only a trusted project may name."""
 
     def __init__(self, text: str, folder: Path, problems: ProblemList):
         self.text = text
@@ -104,13 +104,13 @@ class _Reader:
 
     @cached_property
     def lines(self) -> dict[tuple[str, ...], int]:
-        """The line of every key, which only messages need."""
+        """The line of each key; only messages need it."""
         return key_lines(self.text)
 
     def check_values(self, values: dict[str, Any]) -> None:
-        """Note what no value of a project may be, so that everything can be counted, named and printed.
+        """Note values that no project may contain: NUL characters, very long names, and very large numbers.
 
-        Raises :class:`InputError` for tables and lists inside each other without end.
+        Raises :class:`InputError` for tables and lists that are nested too deeply.
         """
         left: list[tuple[tuple[str, ...], Any, int]] = [((), values, 0)]
         while left:
@@ -118,27 +118,27 @@ class _Reader:
             if depth > DEEPEST:
                 raise too_deep(self.problems.path, deep_line(self.text))
             if path and "\0" in path[-1]:
-                self._note(path, "a name has a NUL character", "write another one")
+                self._note(path, "a name contains a NUL character", "choose another name")
             if path and len(path[-1]) > _LONGEST_NAME:
-                self._note(path, f"a name of {len(path[-1]):,} characters", f"write one of at most {_LONGEST_NAME:,}")
+                self._note(path, f"a name has {len(path[-1]):,} characters", f"use at most {_LONGEST_NAME:,}")
             if isinstance(value, dict):
                 left += [((*path, key), inner, depth + 1) for key, inner in reversed(value.items())]
             elif isinstance(value, list):
                 left += [(path, inner, depth + 1) for inner in reversed(value)]
             elif isinstance(value, int) and value.bit_length() > 63:
-                self._note(path, f"{path[-1]} is a number of more than 64 bits", "write a smaller one")
+                self._note(path, f"{path[-1]} is a number of more than 64 bits", "write a smaller number")
             elif isinstance(value, str) and "\0" in value:
-                self._note(path, f"{path[-1]} has a NUL character", "no file can have this name; write another text")
+                self._note(path, f"{path[-1]} contains a NUL character", "write another text; no file can have this name")
             elif isinstance(value, str) and path != ("name",):
                 self._check_place(path, value)
 
     def _check_place(self, path: tuple[str, ...], text: str) -> None:
-        """Note an address, a pipe or a device, wherever it is named: some key may have it opened."""
-        with suppress(OSError):  # a text that is no file name
+        """Note a URL, a pipe or a device, whichever key names it."""
+        with suppress(OSError):  # a text that is not a file name
             url = url_of(located(text, self.folder))
             source = parse_text_source(text, self.folder).path
-            if url is not None and (refused := refusal_of(url)):
-                self._note(path, f"{path[-1]} = {url}: {refused[0]}", refused[1])
+            if url is not None and (rejection := refusal_of(url)):
+                self._note(path, f"{path[-1]} = {url}: {rejection[0]}", rejection[1])
             elif url is not None:
                 self._ask(path, f"{path[-1]} = {url} would be fetched")
             elif os.path.exists(source) and not (os.path.isfile(source) or os.path.isdir(source)):
@@ -174,7 +174,7 @@ class _Reader:
         return Project(**found)
 
     def _qrels(self, data: _Table) -> tuple[_Table, dict[str, Any]]:
-        """Where ``[qrels]`` is a table of a file and how it was selected: the top table without it, and both."""
+        """Read ``[qrels]`` if it is a table with file and selection. Return the top table without it, and both values."""
         if not isinstance(data.values.get("qrels"), dict):
             return data, {}
         table, known = self._table(data, "qrels"), get_args(Selection)
@@ -183,12 +183,12 @@ class _Reader:
         if "file" in table.values and (value := self._one(table, "file", BY_NAME["qrels"])) is not None:
             found["qrels"] = files(BY_NAME["qrels"], value, self.folder)
         if found["qrels_selection"] not in known:
-            advice = f"write one of {', '.join(known)}: how passages were selected for judging"
+            advice = f"write how passages were selected for judging: {', '.join(known[:-1])} or {known[-1]}"
             self._problem(table, "selection", f"selection is {found['qrels_selection']!r}", advice)
         return _Table({key: value for key, value in data.values.items() if key != "qrels"}), found
 
     def _values(self, table: _Table, of: str) -> dict[str, Any]:
-        """What a table says of its sources and settings; keys that it does not have, and wrong values, are left out."""
+        """Return the sources and settings of a table, without absent keys and invalid values."""
         found = {}
         for source in SOURCES:
             key, sampled = source.key, source.name == "run" and isinstance(table.values.get("run"), list)
@@ -209,7 +209,7 @@ class _Reader:
         return found
 
     def _one(self, table: _Table, key: str, source: Source) -> Any:
-        """One file; several that take its place are a list, or a table by the names of their collections."""
+        """Read one file, or several in its place: a list, or a table by name of collection."""
         value = table.values[key]
         if source.shape == "several" or (source.joins and isinstance(value, list) and value):
             values = value if isinstance(value, list) else [value]
@@ -248,7 +248,7 @@ class _Reader:
             first, *others = paths if role == "qr" else [pooled(paths)]
             found |= {"run": first, "sample_runs": tuple(others)}
         if role != "qr" and found.get("samples"):
-            self._problem(table, "samples", f"several samples of {name}", "only a rewriter, qr or qr:NAME, has samples")
+            self._problem(table, "samples", f"samples of {name}", "write samples only for a rewriter (qr or qr:NAME)")
         return Formulation(role, name, **found)
 
     def _groups(self, tables: _Table) -> dict[str, Group]:
@@ -258,8 +258,8 @@ class _Reader:
             self._known(table, _keys(Group))
             baseline, sets = self._text(table, "baseline"), self._list(table, "sets")
             if baseline is None or not sets:
-                found = f"group {name!r} lacks a baseline or sets"
-                self._problem(tables, name, found, "write baseline and sets, names of runs")
+                found = f"group {name!r} has no baseline or no sets"
+                self._problem(tables, name, found, "write both, with names of runs")
             else:
                 groups[name] = Group(baseline, sets)
         return groups
@@ -272,7 +272,7 @@ class _Reader:
         except UsageError as error:
             self._problem(table, error.found.split()[0], error.found, error.advice)
             return None
-        index = None if settings.index.exists() else settings.index  # one that is there is only read
+        index = None if settings.index.exists() else settings.index  # an existing index is only read
         for key, place in (("index", index), ("folder", settings.folder), ("store", settings.store)):
             if place is not None and not is_inside(place, self.folder):
                 self._ask((*table.path, key), f"{key} = {place}: would be written outside the project folder")
@@ -298,7 +298,7 @@ class _Reader:
         for key in table.values:
             if key not in keys:
                 place = f" in [{_header(table.path)}]" if table.path else ""
-                self._problem(table, key, f"unknown key {key!r}{place}", f"the keys are {', '.join(keys)}")
+                self._problem(table, key, f"unknown key {key!r}{place}", f"choose from {', '.join(keys)}")
 
     def _table(self, table: _Table, key: str) -> _Table:
         value = table.values.get(key, {})
@@ -343,7 +343,10 @@ def _header(path: tuple[str, ...]) -> str:
 
 
 def find_project(config: str | None, trust: bool = False) -> Project:
-    """The project of ``config``, else of the ``robustcs.toml`` in this folder, else an empty one; see :func:`read_project`."""
+    """Read the project of ``config``, else of ``robustcs.toml`` in the current folder; else return an empty project.
+
+    See :func:`read_project`.
+    """
     if config is not None:
         return read_project(config, trust)
     if Path(CONFIG_NAME).is_file():

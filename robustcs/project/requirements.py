@@ -1,7 +1,7 @@
-"""What a study cannot do without: told from what the project names, before any file is read.
+"""Requirements of studies, checked before any file is read.
 
-A study declares its requirements by name in the registry. It asks for them here before it reads, and ``robustcs check`` asks
-for those of all studies, so that both say the same.
+A study declares its requirements by name in the registry and checks them here before it reads files. ``robustcs check`` checks
+those of all studies, so that both report the same errors.
 """
 
 from __future__ import annotations
@@ -21,48 +21,51 @@ from robustcs.project.workspace import Workspace
 
 
 def measures_of_rankings(workspace: Workspace) -> None:
-    """Measures that score rankings, and none of answers."""
+    """Require measures of rankings, not of answers."""
     for measure in workspace.averaged(workspace.project.metrics):
         if measure.family in ANSWER_FAMILIES:
             raise UsageError("not-a-ranking", f"{measure.name} does not score rankings", "use a measure such as ndcg_cut_3")
 
 
 def formulations(workspace: Workspace) -> None:
-    """QR and Human, each with what their scores are made of."""
+    """Require QR and Human, each with a run, scores or answers."""
     if any(file.kind == "runs" for file in workspace.formulation_files().values()):
         workspace.require("qrels")
 
 
 def systems(workspace: Workspace) -> None:
-    """At least one run, or per-turn scores of one formulation."""
+    """Require at least one run, or per-turn scores of one formulation."""
     if any(file.kind == "runs" for file in workspace.scored_systems()):
         workspace.require("qrels")
 
 
 def two_states(workspace: Workspace) -> None:
-    """Another state than that of this project."""
-    raise UsageError("no-states", "there is nothing to compare with", "name two: robustcs compare OLD NEW")
+    """Require another state than that of this project."""
+    raise UsageError("no-states", "two states are needed", "run robustcs compare OLD NEW")
 
 
 def question_pairs(workspace: Workspace, with_original: bool = False) -> tuple[Formulation, list[Formulation]]:
-    """Texts of Human and of at least one rewriter: these formulations. ``with_original`` counts Originals as rewriters."""
+    """Require texts of Human and of at least one rewriter; return these formulations.
+
+    ``with_original`` counts Originals as rewriters.
+    """
     parts = [part for part in workspace.project.formulations.values() if part.rewrites]
     for role in ("original" if with_original else "qr", "human"):
         if not any(part.role == role for part in parts):
-            raise UsageError("no-texts", f"no question texts of the {role} formulation", f"give --rewrites {role}=FILE")
+            raise UsageError("no-texts", f"no question texts of the {role} formulation", f"add --rewrites {role}=FILE")
     human = next(part for part in parts if part.role == "human")
     rewriters = [part for part in parts if part.role == "qr" or (with_original and part.role == "original")]
     similarity = workspace.project.answer_similarity
     if similarity is not None and len(rewriters) > 1:
         raise UsageError(
             "several-rewriters", f"{similarity} belongs to one rewriter, but there are {len(rewriters)}",
-            "give the runs of all of them, or one rewriter",
+            "give the runs of all rewriters, or one rewriter only",
         )  # fmt: skip
     return human, rewriters
 
 
 def sampled(workspace: Workspace) -> list[Formulation]:
-    """At least one rewriter with several texts or several runs of the same turns: these rewriters."""
+    """Require at least one rewriter with several texts or several runs of the same turns; return these rewriters."""
     parts = [part for part in workspace.project.formulations.values() if part.role == "qr"]
     found = [
         part for part in parts
@@ -71,22 +74,22 @@ def sampled(workspace: Workspace) -> list[Formulation]:
     if not found:
         raise UsageError(
             "no-samples", "no rewriter has several samples",
-            "give --qr NAME=FILE several times with the same NAME, or texts with several samples (--rewrites, --samples)",
+            "repeat --qr NAME=FILE with the same NAME, or give texts with several samples (--rewrites, --samples)",
         )  # fmt: skip
     return found
 
 
 def new_judgments(workspace: Workspace) -> None:
-    """Judgments that could join the qrels, or those of judges to correct."""
+    """Require new judgments, or the grades of judges."""
     if not (workspace.project.new_judgments or workspace.project.judges):
         raise UsageError(
             "no-new-judgments", "no new judgments are given",
-            "name them with --new-judgments FILE, or ask for --what-if N or --leave-one-out",
+            "add --new-judgments FILE, --what-if N or --leave-one-out",
         )  # fmt: skip
 
 
 def groups_to_add(project: Project) -> str:
-    """How to name the groups that the project's test sets could be, on the command line; empty where it has no test sets."""
+    """Return the options that would make groups of the project's test sets; empty if it has no test sets."""
     original = ORIGINAL_REWRITTEN if project.retrieval and project.retrieval.rewriter else "original"
     found = []
     for name, baseline, sources in (("manual", "human", project.texts), ("raw", original, project.raw_texts)):
@@ -96,32 +99,32 @@ def groups_to_add(project: Project) -> str:
 
 
 def groups(workspace: Workspace) -> None:
-    """Groups of runs, all of them given, none rewritten beside a baseline that is not."""
+    """Require groups of given runs; if sets were rewritten, their baseline must be rewritten too."""
     named = [name for group in workspace.project.groups.values() for name in (group.baseline, *group.sets)]
     if not named:
         raise UsageError(
             "no-groups",
             "no groups of runs are given",
-            f"name them with {groups_to_add(workspace.project) or '--group NAME=BASELINE,SET,SET'} or in robustcs.toml",
+            f"add {groups_to_add(workspace.project) or '--group NAME=BASELINE,SET,SET'}, or [groups] in robustcs.toml",
         )
     check_baselines(workspace.project)
     workspace.system_files(named)
 
 
 def compared_runs(workspace: Workspace) -> None:
-    """The runs of the groups, where there are groups."""
+    """Require the runs of all groups."""
     groups = workspace.project.groups.values()
     workspace.system_files([name for group in groups for name in (group.baseline, *group.sets)])
 
 
 def collection(workspace: Workspace) -> Path:
-    """Texts of passages: their file."""
+    """Require passage texts; return their file."""
     path: Path = workspace.require("collection")
     return path
 
 
 def questions(workspace: Workspace) -> None:
-    """Questions, and an index for those that no run answers."""
+    """Require questions, and an index if some of them have no run."""
     systems = systems_with_texts(workspace)
     waiting = [system for system in systems if system.open]
     if waiting and workspace.project.retrieval is None:
@@ -129,67 +132,64 @@ def questions(workspace: Workspace) -> None:
 
 
 def systems_with_texts(workspace: Workspace) -> list[System]:
-    """The project's systems with texts, and what answers them. Raises :class:`UsageError` where there are none."""
+    """Return the project's systems with texts. Raises :class:`UsageError` if there are none."""
     systems = systems_of(workspace, samples=True)
     if not systems:
-        raise UsageError("no-texts", "no questions are given", "name them with --rewrites ROLE=FILE or --texts NAME=FILE")
+        raise UsageError("no-texts", "no questions are given", "add --rewrites ROLE=FILE or --texts NAME=FILE")
     return systems
 
 
 def compared_texts(workspace: Workspace) -> None:
-    """Texts of two formulations, or of one and paraphrases of it."""
+    """Require texts of two formulations, or of one and its paraphrases."""
     project = workspace.project
     roles = {part.role for part in project.formulations.values() if part.rewrites}
     if roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"}):
         return
     files = "--source FILE[:FIELD] and --target FILE[:FIELD]"
     if not roles:
-        raise UsageError("no-texts", "no texts are given", f"name them with {files}")
-    lacking = "of Human are given" if "human" not in roles else "are given beside those of Human"
+        raise UsageError("no-texts", "no texts are given", f"add {files}")
+    missing = "no texts of Human are given" if "human" not in roles else "only texts of Human are given"
     role = "human" if "human" not in roles else "qr"
-    raise UsageError(
-        "no-texts", f"no texts {lacking}", f"name them with --rewrites {role}=FILE, or name two files with {files}"
-    )
+    raise UsageError("no-texts", missing, f"add --rewrites {role}=FILE, or name two files with {files}")
 
 
 def scikit_learn(workspace: Workspace) -> None:
-    """The package that clusters passages."""
+    """Require scikit-learn, which clusters passages."""
     if find_spec("sklearn") is None:
         raise NotInstalledError("no-scikit-learn", "scikit-learn is not installed", "pip install 'robustcs[passages]'")
 
 
 def texts_of_turns(workspace: Workspace) -> None:
-    """Texts of the raw or of the manual turns."""
+    """Require texts of Original or Human."""
     roles = {part.role for part in workspace.project.formulations.values() if part.rewrites}
     if not roles & {"original", "human"}:
-        advice = "name them with --rewrites original=FILE and --rewrites human=FILE"
-        raise UsageError("no-texts", "no turns are given", advice)
+        raise UsageError("no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
 
 
 def annotated_texts(workspace: Workspace) -> None:
-    """The table ``[agreement]``, with snippets or ratings."""
+    """Require ``[agreement]`` with snippets or ratings."""
     known = workspace.project.agreement
     if known is None or not (known.snippets or known.ratings):
-        advice = "name their files, or write [agreement] with snippets or ratings in robustcs.toml"
+        advice = "name the files, or add [agreement] with snippets or ratings to robustcs.toml"
         raise UsageError("no-inputs", "no annotations are given", advice)
 
 
 def answers_and_gold(workspace: Workspace) -> None:
-    """The table ``[answers]``, with answers and what they should hold."""
+    """Require ``[answers]`` with answers, and with snippets, nuggets or assignments."""
     known = workspace.project.answers
     if known is None or not (known.responses or known.assignments):
-        raise UsageError("no-responses", "no answers of systems are given", "name them with --response NAME=FILE")
+        raise UsageError("no-responses", "no answers of systems are given", "add --response NAME=FILE")
     if not (known.snippets or known.nuggets or known.assignments):
-        advice = "name snippets with --snippets FILE, or nuggets with --nuggets FILE"
+        advice = "add --snippets FILE or --nuggets FILE"
         if workspace.project.gold:
             advice += (
-                "; the reference answers score answers to the Original, QR and Human questions: robustcs breakdown --metric f1"
-                " --answers original=FILE --answers qr=FILE --answers human=FILE"
+                "; to score answers against the gold answers, run robustcs breakdown --metric f1 --answers original=FILE"
+                " --answers qr=FILE --answers human=FILE"
             )
-        raise UsageError("no-gold", "nothing is given that answers should hold", advice)
+        raise UsageError("no-gold", "no snippets or nuggets are given", advice)
 
 
-#: Name in the registry → what raises :class:`UsageError` or :class:`NotInstalledError` where it is lacking.
+#: Name in the registry → function that raises :class:`UsageError` or :class:`NotInstalledError` if the requirement is not met.
 REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
     "runs": Workspace.require_runs,
     **{key: methodcaller("require", key) for key in REQUIRED},

@@ -1,6 +1,6 @@
-"""Runs for the questions of a project that have none: what is known already is taken from the store, the rest is retrieved.
+"""Create missing runs of a project: known rankings come from the store, the others are retrieved.
 
-``robustcs retrieve`` and every command that meets a text without a run come here.
+``robustcs retrieve`` and all commands that find a text without a run use this module.
 """
 
 from __future__ import annotations
@@ -46,18 +46,19 @@ if TYPE_CHECKING:
     from robustcs.documents.document import Table
 
 PLAN = table(
-    "plan", "What is answered already: one row for each system, and one for all.",
-    text("system"), count("turns", "with a text"),
-    count("answered", "by a given run or by the store", "number", "answered"),
-    count("to_retrieve", "", "turns", "to retrieve"), share("share", "answered of turns", "share", "answered"),
-    count("texts", "different questions to retrieve; for all each counts once over all systems", "texts", "to retrieve"),
-    text("run", "the file that answers the system, or will; empty for all"),
+    "plan", "Turns that are answered already, one row per system, and one for all systems.",
+    text("system"), count("turns", "turns with a text"),
+    count("answered", "turns answered by a given run or by the store", "turns", "answered"),
+    count("to_retrieve", "turns to retrieve", "turns", "to retrieve"), 
+    share("share", "share of answered turns", "share", "answered"),
+    count("texts", "different questions to retrieve; in the row for all systems, each counts once", "texts", "to retrieve"),
+    text("run", "existing or future run of the system; empty for all systems"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Plan(Result):
-    """What is answered already, and what is left to retrieve."""
+    """Turns that are answered already, and turns to retrieve."""
 
     study = "retrieve"
     declared = (PLAN,)
@@ -66,25 +67,25 @@ class Plan(Result):
 
 
 def plan_table(result: Result) -> Table:
-    """The plan for people; the row over all systems is ruled off."""
+    """Return the plan as a table, with a rule above the row for all systems."""
     rows = result.tables["plan"]
     columns: list[Shown] = [PLAN.field("system").called(" "), "turns", "answered", "share", "to_retrieve", "texts", "run"]
-    note = "Texts: different questions; a question counts once over all systems."
-    return result_table(result, "plan", "What is answered already?", columns, note, rules=[len(rows) - 1])
+    note = "Texts: different questions; in the last row, a question of several systems counts once."
+    return result_table(result, "plan", "Which turns are answered already?", columns, note, rules=[len(rows) - 1])
 
 
-#: What to do where --no-retrieve keeps from retrieving.
-_FORBIDDEN = "robustcs retrieve answers them, or leave out --no-retrieve"
+#: Advice if --no-retrieve forbids retrieval.
+_FORBIDDEN = "retrieve them with robustcs retrieve, or omit --no-retrieve"
 #: The tag of runs.
 TAG = "robustcs"
-#: Questions that are searched at a time and then kept: an interruption loses no more than these.
+#: Number of questions that are searched and stored together; an interruption loses at most these.
 _BATCH = 64
 
 
 class Retrieval:
-    """What a project's questions need, found out step by step: the index, the questions, what the store knows.
+    """Index, questions and known rankings of a project, each determined when it is needed.
 
-    ``tell`` gets a line for people about every lasting step; ``changed`` says whether there was one.
+    ``tell`` receives one line for each change on disk; ``changed`` is set if there was one.
     """
 
     def __init__(self, workspace: Workspace, tell: Callable[[str], None], systems: Sequence[System] | None = None):
@@ -100,14 +101,14 @@ class Retrieval:
 
     @cached_property
     def index(self) -> IndexState:
-        """The index, made where it is absent, of the passages that the runs of the project came from.
+        """The index of the passages from which the runs were retrieved; created if absent.
 
-        Raises :class:`UsageError` where it is absent and cannot be made.
+        Raises :class:`UsageError` if it is absent and cannot be created.
         """
         workspace, collection = self.workspace, self.workspace.project.collection
         if not self.indexed and collection is None:
             raise unanswered(
-                self.systems, f"there is no index at {self.settings.index}: name one with robustcs retrieve --index"
+                self.systems, f"there is no index at {self.settings.index}; name one with robustcs retrieve --index"
             )
         sidecars = [read_sidecar(self.maker.run_path(system.name)) for system in self.systems]
         wanted = {str(sidecar.made["index"]) for sidecar in sidecars if sidecar and "index" in sidecar.made}
@@ -117,25 +118,25 @@ class Retrieval:
 
     @property
     def indexed(self) -> bool:
-        """Is there an index already?"""
+        """Whether the index exists."""
         return self.settings.index.exists()
 
     @cached_property
     def ranker(self) -> Ranker:
-        """What decides the rankings."""
+        """Index, parameters and software that determine the rankings."""
         return Ranker(str(self.index.path), self.index.checksum, self.settings.parameters(), f"pyserini {pyserini_version()}")
 
     @cached_property
     def questions(self) -> dict[str, dict[str, str]]:
-        """System → open turn → the question that is searched, after the rewriter and normalised."""
+        """System → open turn → the question to search, after rewriting and normalisation."""
         found = {}
         for system in self.systems:
             if system.open:
                 settings = self.settings if system.raw else replace(self.settings, rewriter=None)
                 rewritten, empty = rewrite(settings, system.texts, self.workspace.track)
                 if empty:
-                    kept = f"the rewriter writes nothing for {turns_in_words(empty)} of {system.name}"
-                    self.tell(f"{kept}: searched as {'they are' if len(empty) > 1 else 'it is'}")
+                    kept = f"the rewriter returned an empty text for {turns_in_words(empty)} of {system.name}"
+                    self.tell(f"{kept}; the text is searched without rewriting")
                 found[system.name] = {turn: normalised(rewritten[turn]) for turn in system.open}
             else:
                 found[system.name] = {}
@@ -143,12 +144,12 @@ class Retrieval:
 
     @cached_property
     def by_digest(self) -> dict[str, str]:
-        """Digest → question, every different one once, in the order of systems and turns."""
+        """Digest → question, each different question once, in the order of systems and turns."""
         return {digest(text): text for some in self.questions.values() for text in some.values()}
 
     @cached_property
     def known(self) -> set[str]:
-        """The digests that the store knows deep enough, before anything is retrieved."""
+        """Digests of questions with a ranking of sufficient depth in the store, before retrieval."""
         if not self.by_digest or not self.indexed:
             return set()
         return self.store.known(self.ranker, list(self.by_digest), self.settings.depth)
@@ -156,10 +157,10 @@ class Retrieval:
     # ------------------------------------------------------------ answering
 
     def prepare(self) -> None:
-        """Make the index where questions are open: the store knows rankings by what the index holds.
+        """Create the index if questions are open; the store identifies rankings by the content of the index.
 
-        Raises :class:`UsageError`, before anything is retrieved, where a run would replace a file that robustcs did not write,
-        or where something is missing and the workspace may not retrieve.
+        Raises :class:`UsageError`, before anything is retrieved, if a run would replace a file that robustcs did not write, or
+        if runs are missing and the workspace may not retrieve.
         """
         for system in self.systems:
             if system.run is None:
@@ -173,9 +174,9 @@ class Retrieval:
             _ = self.index
 
     def complete(self) -> Project:
-        """Retrieve what is missing, write the runs, and return the project with every run in its place.
+        """Retrieve missing rankings, write the runs, and return the project with all runs.
 
-        Raises what :meth:`prepare` raises.
+        Raises the errors of :meth:`prepare`.
         """
         self.prepare()
         self._retrieve([key for key in self.by_digest if key not in self.known])
@@ -197,18 +198,18 @@ class Retrieval:
             self.store.put(self.ranker, found, self.settings.depth)
         known = len(self.by_digest) - len(missing)
         self.tell(
-            f"retrieved {len(missing)} question{'s' * (len(missing) != 1)} from {self.settings.index}"
-            f" ({self.settings.describe()}); {known} known before"
+            f"retrieved {counted(len(missing), 'question')} from {self.settings.index}"
+            f" ({self.settings.describe()}); {known:,} known before"
         )
 
     def _require_own(self, system: System) -> Sidecar | None:
-        """What stands beside the run of a system that is there; a file that robustcs did not write is never replaced."""
+        """Return the sidecar of an existing run. Raises :class:`UsageError` if robustcs did not write the run."""
         path = self.maker.run_path(system.name)
         there = read_sidecar(path) if path.is_file() else None
         if path.exists() and (there is None or not there.made):
             raise UsageError(
-                "file-exists", f"{path} is there already, and robustcs did not write it",
-                f"name it as the run of {system.name} to use it, or another folder with --folder or in [retrieval]",
+                "file-exists", f"{path} exists already, and robustcs did not write it",
+                f"to use it, name it as the run of {system.name}; else choose another folder with --folder or in [retrieval]",
             )  # fmt: skip
         return there
 
@@ -223,7 +224,7 @@ class Retrieval:
         write_text(sidecar_path(path), Sidecar(checksum, text_checksums(system.texts, system.raw), made).as_text())
         empty = [turn for turn, key in self._keys(system).items() if not self._rankings[key][0]]
         if empty:
-            self.tell(f"nothing is found for {turns_in_words(empty)} of {system.name}")
+            self.tell(f"no passages found for {turns_in_words(empty)} of {system.name}")
         self.tell(f"wrote {path}")
         return path
 
@@ -231,9 +232,9 @@ class Retrieval:
         return {turn: digest(text) for turn, text in self.questions[system.name].items()}
 
     def _run_text(self, system: System) -> str:
-        """TREC lines: those of the kept run for the texts that have not changed, as they are, and new ones for the rest.
+        """Return TREC lines: unchanged lines of the kept run for unchanged texts, and new lines for the others.
 
-        A given run keeps its turns without texts, too.
+        Turns without texts are kept only from a given run.
         """
         keys = self._keys(system)
         lines = {turn: _lines(turn, self._rankings[key]) for turn, key in keys.items()}
@@ -249,25 +250,25 @@ class Retrieval:
 
     @cached_property
     def _rankings(self) -> dict[str, Ranking]:
-        """Digest → ranking of every question, re-ranked where that is asked for."""
+        """Digest → ranking of each question, re-ranked if there is a re-ranker."""
         rankings = self.store.get(self.ranker, list(self.by_digest), self.settings.depth)
         if lost := len(self.by_digest) - len(rankings):
-            found = f"the store does not give back {counted(lost, 'ranking')} that it was given"
-            raise input_error(self.store.path, None, found, "delete the file, or name another one as store", "bad-store")
+            found = f"the store has lost {counted(lost, 'ranking')}"
+            raise input_error(self.store.path, None, found, "delete the file, or name another store", "bad-store")
         if self.settings.reranker is None:
             return rankings
         collection = self.workspace.project.collection
         if collection is None:
-            raise UsageError("no-collection", "re-ranking needs the texts of passages", "name them with --collection FILE")
+            raise UsageError("no-collection", "re-ranking needs passage texts", "add --collection FILE")
         track = self.workspace.track
         return rerank(self.settings, self.by_digest, rankings, lambda wanted: read_passages(collection, wanted), track)
 
     # ------------------------------------------------------------ explaining
 
     def explain(self, turn: str) -> list[tuple[str, str, str, str]]:
-        """(system, question, ``hit`` or ``miss``, why) of every system that has the turn.
+        """Return (system, question, ``hit`` or ``miss``, reason) for each system with the turn.
 
-        Raises :class:`UsageError` where none has.
+        Raises :class:`UsageError` if no system has it.
         """
         found = []
         for system in self.systems:
@@ -275,8 +276,8 @@ class Retrieval:
                 continue
             if turn not in system.open:
                 assert system.kept is not None
-                known = "its text is the one it was made for" if sidecar_path(system.kept).is_file() else "given as it is"
-                found.append((system.name, normalised(system.texts[turn]), "hit", f"{system.kept} answers it: {known}"))
+                known = "it was made for this text" if sidecar_path(system.kept).is_file() else "it is given by the user"
+                found.append((system.name, normalised(system.texts[turn]), "hit", f"{system.kept} answers the turn: {known}"))
                 continue
             question = self.questions[system.name][turn]
             hit = digest(question) in self.known
@@ -287,33 +288,31 @@ class Retrieval:
 
     def _why(self, system: System, turn: str, question: str, hit: bool) -> str:
         if hit:
-            return f"the store has its ranking, {self.settings.depth} passages deep or more"
+            return f"the store has its ranking with at least {self.settings.depth} passages"
         if not self.indexed:
-            return f"there is no index yet at {self.settings.index}"
+            return f"there is no index at {self.settings.index} yet"
         others = self.store.others(digest(question))
         if others:
             return min((self._differences(*other) for other in others), key=len)[0]
         there = read_sidecar(system.given or self.maker.run_path(system.name))
         checksums = text_checksums(system.texts, system.raw)
         if there is not None and turn in there.texts and there.changed({turn: checksums[turn]}):
-            return "its text has changed since the run was made, and the new one was never retrieved"
+            return "its text changed after the run was made, and the new text was never retrieved"
         return "the question was never retrieved"
 
     def _differences(self, other: Mapping[str, object], depth: int) -> list[str]:
         mine = json.loads(self.ranker.description)
         if mine == {**other, "index": mine["index"]}:
-            return [f"its ranking is only {depth} passages deep, and {self.settings.depth} are asked for"]
+            return [f"its ranking has only {depth} passages, but the depth is {self.settings.depth}"]
         parts = []
         if mine["checksum"] != other["checksum"]:
             same = mine["index"] == other["index"]
-            parts.append(
-                "from the index before it was made again or changed" if same else f"from another index ({other['index']})"
-            )
+            parts.append("from this index before it changed" if same else f"from another index ({other['index']})")
         if mine["software"] != other["software"]:
-            parts.append(f"by {other['software']}, not {mine['software']}")
+            parts.append(f"from {other['software']}, not {mine['software']}")
         if mine["parameters"] != other["parameters"]:
             parts.append(f"with {json.dumps(other['parameters'])}")
-        return ["known only " + ", ".join(parts or ["in an older form"])]
+        return ["known only " + ", ".join(parts or ["in an older format"])]
 
 
 def _lines(turn: str, ranking: Ranking) -> str:
@@ -325,16 +324,16 @@ def _lines(turn: str, ranking: Ranking) -> str:
 
 
 def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool = False) -> Project:
-    """The project of ``workspace`` with a run for every text that waits for one, where an index is configured.
+    """Retrieve the missing runs of a project and return the project with them. Without an index, return it unchanged.
 
-    ``samples``: also for further samples of rewriters. Without an index the project is returned as it is.
+    ``samples``: also retrieve for further samples of rewriters.
     """
     project = workspace.project
     return project if project.retrieval is None else Retrieval(workspace, tell, retrievable(workspace, samples)).complete()
 
 
 def plan_of(retrieval: Retrieval) -> Plan:
-    """What is answered and what is not, before anything is retrieved; for all, a question counts once over all systems."""
+    """Return the plan: answered and open turns before retrieval. In the row for all systems, each question counts once."""
     systems, rows, every = retrieval.systems, [], list[str]()
     for system in systems:
         keys = map(digest, retrieval.questions[system.name].values())
@@ -346,7 +345,7 @@ def plan_of(retrieval: Retrieval) -> Plan:
     notes = [retrieval.settings.describe()]
     mixed = [system.name for system in systems if system.given and system.open]
     if mixed:
-        notes.append(f"turns of {', '.join(mixed)} whose text changed are answered by this index, the others by the given run")
+        notes.append(f"{', '.join(mixed)}: turns with changed texts are retrieved from this index, others are in the given run")
     turns = {turn for system in systems for turn in system.texts}
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(turns), 0, tuple(notes))
     return Plan(evaluated, PLAN.frame(rows))
@@ -358,9 +357,9 @@ def _row(name: str, turns: int, missing: Sequence[str], run: str) -> tuple[Any, 
 
 
 def index_states(rankers: Sequence[Mapping[str, object]], index: str) -> list[str]:
-    """Per ranker description: ``current``, ``changed`` (another index stands at its path) or ``gone``.
+    """Return ``current``, ``changed`` (another index is at its path) or ``gone`` for each ranker description.
 
-    ``index``: the checksum of the project's index, wherever it lies; empty for none.
+    ``index``: checksum of the project's index; empty if there is none.
     """
     states = []
     for ranker in rankers:

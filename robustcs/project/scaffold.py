@@ -1,4 +1,4 @@
-"""A first ``robustcs.toml`` as text, from what was guessed of a folder; for ``robustcs init``."""
+"""Text of a first ``robustcs.toml`` from the guessed roles of files; for ``robustcs init``."""
 
 from __future__ import annotations
 
@@ -10,71 +10,71 @@ from robustcs.project.scan import short_names
 from robustcs.project.toml import quoted, toml_key
 from robustcs.wording import counted
 
-#: Heads of the tables of studies with turns of their own.
+#: Comments above the tables of studies with separate turns.
 _ABOUT = {
-    "clariq": "# Clarifying questions; their topics are turns of their own.",
-    "agreement": "# Annotations, several files taken together.",
-    "answers": "# Answers of systems, and what they should hold.",
-    "crowd": "# Grades of crowd workers, or judgments made of them.",
+    "clariq": "# Clarifying questions; their turns are topics.",
+    "agreement": "# Annotations; several files count as one.",
+    "answers": "# Answers of systems, and the snippets or nuggets that they should contain.",
+    "crowd": "# Grades of crowd workers, or judgments made from them.",
 }
 
 
 def write_config(made: Guess, name: str) -> str:
-    """The text of a robustcs.toml; comments say what was guessed."""
+    """Return the text of a robustcs.toml, with comments on what was guessed."""
     left = len(made.folder.aside)
     lines = [
-        "# What robustcs evaluates, and how. Guessed by robustcs init: look through it, then run robustcs check.",
-        "# Paths are relative to this file; options of a command win over it.",
+        "# Inputs and settings for robustcs, guessed by robustcs init. Review them, then run robustcs check.",
+        "# Paths are relative to this file. Options of a command take precedence over this file.",
     ]
     if left:
-        lines.append(f"# {counted(left, 'file')} left aside: robustcs init --why says which, and why.")
+        lines.append(f"# {counted(left, 'file')} ignored; robustcs init --why lists them with reasons.")
     lines += ["", f"name = {quoted(name)}"]
     if made.qrels and not made.positives:
         lines.append(f"qrels = {_files(made, made.qrels)}  # {made.says}")
         lines.append(
-            "# If the judged passages are not a pool of runs' top ranks, write [qrels] with file and selection instead."
+            "# If passages were not selected for judging by pooling runs, write [qrels] with file and selection instead."
         )
     if made.by_models and not made.qrels:
-        lines.append("# qrels = …  # judgments of people; what is here seems to be made by models: see [judges]")
+        lines.append("# qrels = …  # human judgments; the files here seem to be model judgments, see [judges]")
     if made.new_judgments:
         new = made.new_judgments
         lines.append(f"new_judgments = {quoted(new[0]) if len(new) == 1 else _list(new)}  # for robustcs augment")
     lines += [f"{key} = {quoted(path) if key == 'collection' else _files(made, path)}" for key, path in made.files.items()]
     scored = bool(made.qrels or any(part.scores for part in made.formulations.values()))
     if scored:
-        lines += ["", f"metrics = {_list(made.metrics)}", 'thresholds = [">0", ">=0.5", "=1"]  # when an answer is correct']
+        lines += ["", f"metrics = {_list(made.metrics)}", 'thresholds = [">0", ">=0.5", "=1"]  # scores of correct answers']
     if made.qrels and made.positives:
-        lines += ["", "# The qrels list relevant passages only; other selections are pool, filtered and clicks.", "[qrels]"]
+        lines += ["", "# The qrels list relevant passages only. Other selections: pool, filtered, clicks.", "[qrels]"]
         lines += [f"file = {_files(made, made.qrels)}  # {made.says}", 'selection = "positives"']
     if made.qrels:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
     if made.documents:
-        lines.append("documents = true  # the runs hold passages DOC-N, the qrels documents DOC: the best passage counts")
+        lines.append("documents = true  # runs rank passages DOC-N, qrels judge documents DOC: the best passage counts")
     for key in sorted(made.formulations, key=_order):
         lines += _formulation(made, key, made.formulations[key])
     if made.folder.unusable:
         lines += ["", *(f"# Not used: {named}: {why}" for named, why in made.folder.unusable.items())]
     if made.runs:
-        about = f". {made.ranker}" if made.ranker else ", for the commands that compare any runs."
-        lines += ["", f"# Further systems{about}", "[runs]"]
+        about = f". {made.ranker}" if made.ranker else ", for commands that compare any runs."
+        lines += ["", f"# Other systems{about}", "[runs]"]
         lines += [f"{toml_key(system)} = {_files(made, path)}" for system, path in made.runs.items()]
     if made.judges:
         lines += [
             "",
-            "# Judges of the same passages, most often models; robustcs audit asks how far to trust them.",
+            "# Judges of the same passages, usually models; robustcs audit compares them with the qrels.",
             "[judges]",
         ]
         lines += [f"{toml_key(judge)} = {quoted(path)}" for judge, path in made.judges.items()]
     if made.by_models:
         lines += [] if made.judges else ["", "# [judges]"]
-        lines.append("# Not taken as qrels; give it a name here if a model made it:")
+        lines.append("# Not used as qrels; if a model made it, name it here:")
         names = short_names(list(made.by_models))
         lines += [
             f"# {toml_key(name)} = {quoted(path)}  # {made.by_models[path]}"
             for name, path in zip(names, made.by_models, strict=True)
         ]
     for group, (baseline, sets) in made.groups.items():
-        lines += ["", f"[groups.{toml_key(group)}]  # paraphrases of {baseline.capitalize()}, by their names",
+        lines += ["", f"[groups.{toml_key(group)}]  # paraphrases of {baseline.capitalize()}, by their file names",
                   f"baseline = {quoted(baseline)}", f"sets = {_list(sets)}"]  # fmt: skip
     for table, values in made.tables.items():
         lines += ["", _ABOUT[table], f"[{table}]"]
@@ -87,9 +87,9 @@ def write_config(made: Guess, name: str) -> str:
 
 
 def explanation(made: Guess) -> str:
-    """What every file was taken for, and why the others were left aside: two lines a file."""
+    """Return the role of each used file, and why others are ignored: two lines per file."""
     parts = []
-    for head, files in (("Taken", made.folder.taken), ("Left aside", made.folder.aside | made.folder.unusable)):
+    for head, files in (("Used", made.folder.taken), ("Ignored", made.folder.aside | made.folder.unusable)):
         if files:
             parts += [head, *(f"  {path}\n    {why}" for path, why in sorted(files.items())), ""]
     return "\n".join(parts).rstrip()
@@ -98,8 +98,8 @@ def explanation(made: Guess) -> str:
 def _level(made: Guess) -> str:
     level, collection = made.level
     if collection:
-        return f"of binary measures, as in {collection} (told by the passage ids)"
-    return "of binary measures; CAsT and iKAT use 2"
+        return f"for binary measures, as in {collection} (recognised by passage ids)"
+    return "for binary measures; CAsT and iKAT use 2"
 
 
 def _order(key: str) -> tuple[int, str]:
@@ -113,7 +113,7 @@ def _formulation(made: Guess, key: str, part: Part) -> list[str]:
         path = getattr(part, what)
         if path:
             value = _files(made, path, *(part.sample_runs if what == "run" else ()))
-            why = [part.why, "a run for each sample" if part.sample_runs else ""]
+            why = [part.why, "one run per sample" if part.sample_runs else ""]
             lines.append(f"{what} = {value}" + (f"  # {'; '.join(filter(None, why))}" if any(why) else ""))
     if part.answers:
         lines.append(f"answers = {quoted(part.answers)}")
@@ -122,12 +122,12 @@ def _formulation(made: Guess, key: str, part: Part) -> list[str]:
         if part.samples:
             lines.append(f"samples = {_files(made, *part.samples)}  # texts of further samples")
     elif role == "qr" and part.run:
-        lines.append("# rewrites = …  # no texts are known that this run answered")
+        lines.append("# rewrites = …  # the texts of this run are unknown")
     return lines
 
 
 def _files(made: Guess, *paths: str) -> str:
-    """The file, or the list of all files that are read together with these."""
+    """Return the file, or the list of all files that are read together with these."""
     every = [one for path in paths for one in made.folder.joined.get(path, [path])]
     return _list(every) if len(every) > 1 else quoted(every[0])
 
@@ -137,5 +137,5 @@ def _list(values: list[str] | tuple[str, ...]) -> str:
 
 
 def name_of(folder: Path) -> str:
-    """A project's name: that of its folder."""
+    """Return the name of a project: that of its folder."""
     return folder.resolve().name

@@ -1,4 +1,4 @@
-"""The files of a folder: what each is by its content, and what its name and its folders say."""
+"""The files of a folder: their kinds by content, and the words of their names and folders."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from robustcs.inputs.text import first_bytes, read_json
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
 
-#: Lists the files of a report's folder with their SHA-256.
+#: File that lists the files of a report with their SHA-256.
 MANIFEST = "manifest.json"
 #: Names of files that a report writes.
 INSIDE = re.compile(r"(?:(?:figures|results|tables)/)?[\w.-]+")
 
 
 def files_of_report(folder: Path) -> dict[str, str]:
-    """Name → SHA-256 of what the report in ``folder`` wrote, of names inside the folder only; empty where there is none."""
+    """Return name → SHA-256 of the files that the report in ``folder`` wrote; empty if there is no report."""
     try:
         data = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else None
     except InputError:
@@ -32,20 +32,20 @@ def files_of_report(folder: Path) -> dict[str, str]:
     return {name: checksum for name, checksum in data.items() if INSIDE.fullmatch(name)}
 
 
-#: Words of names that tell a formulation.
+#: Words of names that indicate a formulation.
 _WORDS: dict[Role, tuple[str, ...]] = {
     "original": ("original", "raw", "lastturn"),
     "human": ("human", "manual", "oracle", "resolved"),
     "qr": ("qr", "auto", "automatic", "rewrite", "rewrites", "rewriter", "rewritten", "t5", "transformer", "cv", "model"),
 }
-#: Names of files that say no more than that they are runs or scores,
+#: Words of file names that only indicate runs or scores.
 _RUNS = frozenset((
     "data", "eval", "evaluation", "file", "files", "metrics", "out", "output", "outputs", "prediction", "predictions",
     "ranking", "rankings", "res", "result", "results", "run", "runs", "scores", "test", "trec",
 ))  # fmt: skip
-#: and all words that name no system.
+#: All words that do not name a system.
 _PLAIN = _RUNS | {"q", "queries", "query", "question", "questions", "text", "texts", "topics", "turn", "turns", "utterance"}
-#: Larger trees are not what somebody means by a folder of inputs.
+#: Largest number of files to read; larger trees are unlikely to be a folder of inputs.
 MOST_FILES = 2000
 
 
@@ -54,37 +54,37 @@ class Found:
     """One file.
 
     path
-        Relative to the folder that was looked through.
+        Path relative to the scanned folder.
     what
-        What it is by its content; None for what no reader knows.
+        Kind of the file by its content; None if no reader recognises it.
     """
 
     path: str
     what: Identified | None
 
     def is_a(self, kind: Kind) -> bool:
-        """Can it be read so?"""
+        """Return whether it can be read as this kind."""
         return self.what is not None and kind in self.what.kinds
 
     @property
     def stem(self) -> str:
-        """Its name without suffixes."""
+        """The name without suffixes."""
         return Path(self.path).name.split(".")[0]
 
 
 @dataclass
 class Folder:
-    """A folder, what was found in it, and what ``robustcs init`` makes of every file.
+    """A folder, its files, and the roles that ``robustcs init`` assigns to them.
 
     taken, aside
-        File → what it was taken for, or why it was left aside.
+        Used files → role; ignored files → reason.
     collections
-        Of several collections: the turns of each, and the words that name it.
+        If there are several collections: the turns of each, and the words that name it.
     unusable
-        What is left of a file that is used otherwise, such as ``FILE:FORMULATION`` → why.
+        Unused parts of used files, such as ``FILE:FORMULATION`` → reason.
     joined, called
-        First of several files that are read together → all of them, as the project file names them; what they are called
-        without the words of a collection.
+        First of several files that are read together → all of them, as in the project file; → their name without the words of a
+        collection.
     """
 
     path: Path
@@ -97,46 +97,46 @@ class Folder:
     called: dict[str, str] = field(default_factory=dict)
 
     def of(self, *kinds: Kind) -> list[Found]:
-        """The files of these kinds about which nothing is decided yet; those that are first of all something else come last."""
+        """Return the undecided files of these kinds; files that are primarily of another kind come last."""
         left = [file for file in self.files if file.path not in self.taken and file.path not in self.aside]
         some = [file for file in left if any(file.is_a(kind) for kind in kinds)]
         return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
 
     def each(self, *kinds: Kind) -> list[Found]:
-        """As :meth:`of`, with those files as well that are read together with one of them."""
+        """Return the files of :meth:`of`, and the files that are read together with them."""
         paths = {path for file in self.of(*kinds) for path in self.joined.get(file.path, [file.path])}
         return [file for file in self.files if file.path in paths and any(file.is_a(kind) for kind in kinds)]
 
     def place(self, file: Found) -> Path:
-        """Where the file is, and all that are read together with it."""
+        """Return the path of a file, together with the files that are read with it."""
         return pooled([self.path / path for path in self.joined.get(file.path, [file.path])])  # type: ignore[no-any-return]
 
     def take(self, path: str, why: str) -> None:
-        """Note that a file is used."""
+        """Record that a file is used."""
         self.taken[path] = f"{self.taken[path]}; {why}" if path in self.taken else why
 
     def refuse(self, path: str, error: InputError) -> None:
-        """Note that a file cannot be read."""
+        """Record that a file cannot be read."""
         why = "skipped" if error.problems[0].slug == "too-large" else "cannot be read"
         self.leave(path, f"{why}: {reason_of(error)}")
 
     def leave(self, path: str, why: str) -> None:
-        """Note that a file is not used, nor are those that are read together with it."""
+        """Record that a file, and the files that are read together with it, are ignored."""
         for one in self.joined.get(path, [path]):
             self.taken.pop(one, None)
             self.aside.setdefault(one, why)
 
 
 def reason_of(error: InputError) -> str:
-    """What is wrong, and what to do about it, without the file."""
+    """Return problem and advice of an error without the file."""
     problem = error.problems[0]
     return "; ".join(filter(None, (problem.found, problem.advice)))
 
 
 def look_through(folder: Path) -> Folder:
-    """All files below ``folder`` in alphabetical order, but for hidden ones, reports, and projects of their own in subfolders.
+    """List all files below ``folder`` in alphabetical order, without hidden files, reports, and subfolders with a project file.
 
-    Pipes, sockets and devices are never opened: reading one may wait for ever, or take what somebody else waits for.
+    Pipes, sockets and devices are not opened: reading one could block, or consume data of another program.
     """
     found = Folder(folder, [])
     reported: set[Path] = set()
@@ -147,7 +147,9 @@ def look_through(folder: Path) -> Folder:
         for name in folders:
             if (Path(directory) / name).is_symlink():
                 link = (Path(directory) / name).relative_to(folder).as_posix()
-                found.leave(link, "skipped: a link to a folder; put its files here, or name them in robustcs.toml")
+                found.leave(
+                    link, "a link to a folder, which is not followed; copy its files here, or name them in robustcs.toml"
+                )
         if MANIFEST in files and (written := files_of_report(Path(directory))):
             reported.update(Path(directory) / name for name in (MANIFEST, *written))
         for name in sorted(files):
@@ -156,9 +158,9 @@ def look_through(folder: Path) -> Folder:
             if name.startswith(".") or name == CONFIG_NAME or path in reported:
                 continue
             if len(found.files) + len(found.aside) >= MOST_FILES:
-                found.leave(relative, f"only the first {MOST_FILES} files are looked at")
+                found.leave(relative, f"only the first {MOST_FILES:,} files are read")
             elif not path.is_file():
-                found.leave(relative, "no regular file: it is never opened")
+                found.leave(relative, "not a regular file, so it is not opened")
             else:
                 try:
                     first_bytes(path, 1)
@@ -168,17 +170,17 @@ def look_through(folder: Path) -> Folder:
                 file = Found(relative, identify(path))
                 found.files.append(file)
                 if file.what is None:
-                    found.leave(relative, "by its content it is nothing that a command reads")
+                    found.leave(relative, "its content is not in a format that robustcs reads")
     return found
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a name, in lower case."""
+    """Return the words of a name in lower case."""
     return [word for word in re.split(r"[^a-z0-9]+", text.lower()) if word]
 
 
 def role_of(name: str) -> Role | None:
-    """The formulation that a name speaks of; sets of paraphrases (``manual_1``) are none."""
+    """Return the formulation that a name indicates; None for sets of paraphrases (``manual_1``)."""
     words = words_of(name)
     if not words or words[-1].isdigit():
         return None
@@ -186,7 +188,7 @@ def role_of(name: str) -> Role | None:
 
 
 def set_of(name: str) -> tuple[Role, str] | None:
-    """Formulation and number of a set of paraphrases: ``("human", "1")`` of ``stem_manual_1``."""
+    """Return formulation and number of a set of paraphrases: ``("human", "1")`` for ``stem_manual_1``."""
     words = words_of(name)
     if len(words) < 2 or not words[-1].isdigit():
         return None
@@ -195,14 +197,14 @@ def set_of(name: str) -> tuple[Role, str] | None:
 
 
 def telling_words(path: str) -> tuple[str, ...]:
-    """The words of a path that may name a system: of its folders and of its stem, without plain ones such as ``run``."""
+    """Return the words of a path that may name a system: those of folders and stem, without generic ones such as ``run``."""
     folders = [word for part in Path(path).parent.parts for word in words_of(part)]
     stem = words_of(Path(path).name.split(".")[0])
     return tuple(word for word in (*folders, *stem) if word not in _PLAIN)
 
 
 def without_common(names: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Names without the words that all of them begin with."""
+    """Remove the words with which all names start."""
     common = 0
     while len(names) > 1 and all(len(words) > common + 1 and words[common] == names[0][common] for words in names):
         common += 1
@@ -210,9 +212,9 @@ def without_common(names: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def short_names(paths: Sequence[str], tags: Sequence[str] = ()) -> list[str]:
-    """A name for every file, no two equal: its stem, or where that is plain or repeated what its folders say, or its tag.
+    """Return a unique name for each file: its stem; if that is generic or repeated, the words of its path, or its tag.
 
-    Where nothing tells them apart it is the whole path.
+    If none of these is unique, the name is the whole path.
     """
     stems = [Path(path).name.split(".")[0] for path in paths]
     full = ["_".join(telling_words(path)) for path in paths]
@@ -231,10 +233,10 @@ def short_names(paths: Sequence[str], tags: Sequence[str] = ()) -> list[str]:
 
 
 def is_rewriter_word(words: Iterable[str]) -> bool:
-    """Does one of the words speak of a rewriter?"""
+    """Return whether one of the words indicates a rewriter."""
     return bool(set(words) & set(_WORDS["qr"]))
 
 
 def role_words(role: Role) -> frozenset[str]:
-    """The words that tell a formulation."""
+    """Return the words that indicate a formulation."""
     return frozenset(_WORDS[role])

@@ -1,6 +1,6 @@
-"""Files as scores over the same turns: runs joined with qrels, per-turn scores, or predicted answers.
+"""Scores of files over the same turns: runs joined with qrels, per-turn scores, or predicted answers.
 
-Runs and per-turn scores may stand beside each other; then the qrels say which turns count.
+Runs and per-turn scores may be mixed; then the qrels determine which turns count.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from robustcs.project.reader import Inputs
 from robustcs.result import Evaluated
 from robustcs.wording import counted
 
-#: What scores can be made of.
+#: Sources of scores.
 Kind = Literal["runs", "scores", "answers"]
-#: Measures of Table 1 of the error-analysis paper, and of its Table 2.
+#: Measures in Tables 1 and 2 of the error-analysis paper.
 DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
 DEFAULT_ANSWER_MEASURES = (parse_measure("f1"),)
 
 
 @dataclass(frozen=True)
 class ScoredFile:
-    """A file that gives a system its scores.
+    """A file from which a system is scored.
 
     name
-        The system.
+        Name of the system.
     role
-        What the file is for, as the inputs of a result name it.
+        Role of the file in the inputs of a result.
     """
 
     name: str
@@ -57,19 +57,19 @@ class ScoredFile:
 
 
 def of_answers(measures: Sequence[Measure]) -> bool:
-    """Are these measures of answers? Raises :class:`UsageError` where some are and some are of rankings."""
+    """Return whether these are measures of answers. Raises :class:`UsageError` if they are mixed with measures of rankings."""
     found = {measure.family in ANSWER_FAMILIES for measure in measures}
     if len(found) == 2:
         raise UsageError(
             "mixed-measures",
-            "measures of answers (f1, em) and of rankings go over different turns",
-            "ask for them in two commands",
+            "measures of answers (f1, em) and of rankings use different turns",
+            "run two commands",
         )
     return True in found
 
 
 def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
-    """What gives a formulation its scores: its predicted answers, or its run, else its per-turn scores."""
+    """Return the file that scores a formulation: its predicted answers, or its run, else its per-turn scores."""
     role = part.role if part.role == part.name else f"{part.role}:{part.name}"
     if answers:
         return ScoredFile(part.name, f"{role} answers", part.answers, "answers") if part.answers else None
@@ -81,14 +81,14 @@ def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
 def score(
     inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
 ) -> tuple[list[pd.DataFrame], Evaluated]:
-    """Scores of every file on the turns that count: float frames, turns × measures.
+    """Score each file on the turns that count; return float frames (turns × measures).
 
-    Without ``measures``, those of the paper's tables that all files have. Files of answers stand alone. Where runs and per-turn
-    scores are mixed, the turns are those of the qrels. ``alone``: every file is summed up by itself, so that totals and
-    geometric means are welcome, and with ``own`` the turns that a file lacks are nan in its frame.
+    Without ``measures``, the default measures that all files have are used. Files of answers cannot be mixed with others. If
+    runs and per-turn scores are mixed, the turns are those of the qrels. ``alone``: each file is aggregated separately, so
+    totals and geometric means are allowed, and with ``missing = "own"`` missing turns are nan in its frame.
 
-    Raises :class:`UsageError` where qrels or gold answers are not given, or where a file does not have a measure;
-    :class:`InputError` for a file that has nothing to do with the others.
+    Raises :class:`UsageError` if qrels or gold answers are missing, or if a file does not have a measure; :class:`InputError`
+    for a file that shares no turn with the others.
     """
     kinds = {file.kind for file in files}
     if "answers" in kinds:
@@ -113,7 +113,7 @@ def score(
     return [frame[turns.counted] for frame in frames], evaluated
 
 
-#: By file: scores by turn; the turns that were expected of the files, what they have of them, and notes.
+#: Scores by turn, per file; the expected turns; the answered turns, per file; notes.
 Scored = tuple[list["pd.DataFrame"], Expected, list[Answered], list[str]]
 
 
@@ -136,16 +136,16 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
         frames[file] = _over(table, expected)
         answered[file] = answered_by_turns(file.name, file.path, list(table.index), expected)
         if answered[file].extra:
-            notes.append(f"{counted(answered[file].extra, 'turn')} of the scores of {file.name} without judgments left out")
+            notes.append(f"{counted(answered[file].extra, 'turn')} of the scores of {file.name} without judgments excluded")
     return [frames[file] for file in files], expected, [answered[file] for file in files], notes
 
 
 def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> list[pd.DataFrame]:
-    """Per-turn scores of every file, without turns that lack one; each file with the turns that it has.
+    """Read per-turn scores; each frame has the turns with all measures.
 
-    Without ``measures``, those of the default ones that all files have.
+    Without ``measures``, the default measures that all files have are used.
 
-    Raises :class:`UsageError` for a file without a measure that is asked for, or without any of the default ones.
+    Raises :class:`UsageError` for a file without a requested measure, or without any default measure.
     """
     frames = []
     for file in files:
@@ -167,7 +167,7 @@ def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[
 
 
 def join_scores(files: Sequence[ScoredFile], frames: Sequence[pd.DataFrame]) -> Scored:
-    """Join per-turn scores by turn id, never by row: the union of their turns, 0 where a file lacks one.
+    """Join per-turn scores by turn id (never by row) over the union of their turns; missing turns score 0.
 
     Raises :class:`InputError` for a file that shares no turn with the others.
     """
@@ -194,9 +194,9 @@ def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Mea
 def scored_answers(
     inputs: Inputs, files: Sequence[ScoredFile], predicted: Sequence[Mapping[str, str]], measures: Sequence[Measure]
 ) -> Scored:
-    """Scores of predicted answers (turn → answer, for every file) over the turns of the gold answers.
+    """Score predicted answers (turn → answer, per file) over the turns of the gold answers.
 
-    Raises :class:`UsageError` where no gold answers are given.
+    Raises :class:`UsageError` if no gold answers are given.
     """
     source = inputs.require("gold")
     gold = read_gold_answers(source)
@@ -207,7 +207,7 @@ def scored_answers(
     for file, answers in zip(files, predicted, strict=True):
         frame, unmatched = answer_scores(answers, gold)
         if unmatched.extra:
-            notes.append(f"{unmatched.extra} answers of {file.name} to turns without gold answers left out")
+            notes.append(f"{counted(unmatched.extra, 'answer')} of {file.name} to turns without gold answers excluded")
         frames.append(frame[names])
         answered.append(answered_by_turns(file.name, file.path, answers, expected))
     return frames, expected, answered, notes

@@ -1,4 +1,4 @@
-"""From what a user asks to split turns by to the table of slices: the one place that reads it."""
+"""Read the ``--slices`` of a user and split turns by them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robustcs.slicing import BY_TEXTS, TEXTS, WORDS
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.wording import some_of
 
-#: What slices are looked for in where nothing is asked for.
+#: Properties in which slices are searched by default.
 SEARCHED = ("depth", TEXTS)
 
 
@@ -28,18 +28,17 @@ def slicings(
     offered: Sequence[str] = (),
     always: Sequence[str] = (),
 ) -> tuple[tuple[Slicing, ...], tuple[str, ...]]:
-    """The slicings of ``turns``, and what a reader should know of them.
+    """Return the slicings of ``turns``, and notes on them.
 
     asked
-        One or several: words of :data:`~robustcs.slicing.words.WORDS`, or TSV files of a user (or what Python has in their
-        place). None is nothing.
+        One or several words of :data:`~robustcs.slicing.words.WORDS` or TSV files (or Python objects in their place), or None.
     offered
-        Words that are taken where ids and texts tell them.
+        Words to use if ids and texts allow them.
     always
-        Words of :data:`~robustcs.slicing.words.BY_IDS` that are asked for in any case.
+        Words of :data:`~robustcs.slicing.words.BY_IDS` to use in any case.
 
-    Raises :class:`UsageError` for a word that is neither one of these nor a file, for texts that are not given, and for files
-    that say the same column of the same turn; :class:`InputError` for a wrong file.
+    Raises :class:`UsageError` for a word that is neither one of these nor a file, for missing texts, and for files with the
+    same column for the same turn; :class:`InputError` for an invalid file.
     """
     words = list(always)
     columns: dict[str, dict[str, str]] = {}
@@ -49,12 +48,13 @@ def slicings(
             continue
         file = file_of("slices", "slices", one)
         if isinstance(one, str) and os.sep not in one and not file.suffix and not file.exists():
-            raise UsageError("no-such-slicing", f"--slices {one}", f"write a file, or one of {', '.join(WORDS)}")
+            found = f"--slices {one}: neither a file nor a known property"
+            raise UsageError("no-such-slicing", found, f"name a file, or choose from {', '.join(WORDS)}")
         for column, values in workspace.slices(file).items():
             known = columns.setdefault(column, {})
             if twice := [turn for turn in values if turn in known]:
-                found = f"--slices {file}: another file has column {column} of {some_of(twice)} as well"
-                raise UsageError("repeated-slices", found, "name each turn in one of them, or rename the column")
+                found = f"--slices {file}: another file also has column {column} for {some_of(twice)}"
+                raise UsageError("repeated-slices", found, "keep each turn in one file only, or rename the column")
             known |= values
     of_texts = any(word in (*BY_TEXTS, TEXTS) for word in (*words, *offered))
     texts = workspace.texts_of(turns, basis) if of_texts else {}
@@ -62,11 +62,9 @@ def slicings(
 
 
 def searched(workspace: Workspace, turns: Sequence[str], cut: Sequence[Slicing], basis: Basis = "runs") -> tuple[Slicing, ...]:
-    """What slices are looked for in: what was asked for, else :data:`SEARCHED`. Raises :class:`UsageError` for nothing."""
+    """Return the slicings to search: ``cut``, else :data:`SEARCHED`. Raises :class:`UsageError` if there is none."""
     found = tuple(cut) or slicings(workspace, turns, None, basis, SEARCHED)[0]
     if not any(one.slices for one in found):
         why = "--find-slices has nothing to search: neither turn ids nor texts split these turns"
-        raise UsageError(
-            "no-slices", why, "name a file of properties with --slices FILE, or texts with --rewrites original=FILE"
-        )
+        raise UsageError("no-slices", why, "add properties with --slices FILE, or texts with --rewrites original=FILE")
     return found

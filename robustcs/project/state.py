@@ -1,6 +1,6 @@
-"""What a project says at one moment, small enough to be kept: so that a later state can be compared without the inputs.
+"""The state of a project: scores and rankings in a small file, so that later states can be compared without the inputs.
 
-``state_of`` makes it from a project; a report keeps it as ``state.json``.
+``state_of`` computes it from a project; a report stores it as ``state.json``.
 """
 
 from __future__ import annotations
@@ -32,55 +32,55 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
 from robustcs.project.workspace import Workspace
 
-#: In a report's folder.
+#: Name of the file in a report's folder.
 STATE = "state.json"
 _DIGITS = 16
 
 
 def read_state(path: Path) -> State:
-    """A state that a report keeps. Raises :class:`InputError` where the file is none, or is not as it was written."""
+    """Read the state of a report. Raises :class:`InputError` if the file is not a state, or was changed."""
     try:
         state: State = typed(unsealed(FORMAT, read_json(path)), State)
         policy = dict(state.policy)
         typed(policy.pop("line", None), str)
-        typed({**policy, "strict": False}, EvaluationPolicy)  # it changes no score, and is not kept
+        typed({**policy, "strict": False}, EvaluationPolicy)  # strict is not stored, since it changes no score
         for text in state.thresholds:
             parse_threshold(text)
         for name, system in state.systems.items():
             _check(name, system)
     except (ValueError, UsageError) as error:
         found = error.found if isinstance(error, UsageError) else str(error)
-        raise input_error(path, None, found, "make the report again, or name the project", "bad-state") from None
+        raise input_error(path, None, found, "run robustcs report again, or name the project file", "bad-state") from None
     return state
 
 
 def _check(name: str, system: SystemState) -> None:
-    """Raise ``ValueError`` where numbers of the right type are none that :func:`state_of` gives."""
+    """Raise ``ValueError`` for values that :func:`state_of` cannot produce."""
     columns = [*system.scores.items(), *system.low.items(), *system.high.items()]
     turns = next(iter(system.scores.values()), {}).keys()
     for metric, scores in columns:
         highest = highest_score(parse_measure(metric))
         for turn, score in scores.items():
             if highest is not None and not -TOLERANCE <= score <= highest + TOLERANCE:
-                raise ValueError(f"{metric} of turn {turn} of {name} is {score:g}, outside 0 to {highest:g}")
+                raise ValueError(f"{metric} of turn {turn} of {name} is {score:g}, not in 0 to {highest:g}")
         if metric not in system.scores or scores.keys() != turns:
             raise ValueError(f"{metric} of {name} does not have the turns of its other scores")
     for metric, lowest in system.low.items():
         if any(low > system.high.get(metric, lowest)[turn] + TOLERANCE for turn, low in lowest.items()):
-            raise ValueError(f"the lower bound of {metric} of {name} lies above its upper bound")
+            raise ValueError(f"the lower bound of {metric} of {name} is above the upper bound")
     grades = [grade for head in system.heads.values() for _, grade in head if grade is not None]
     if max(map(abs, grades), default=0) > MAX_GRADE or min(system.below.values(), default=0) < 0:
-        raise ValueError(f"{name} has a grade beyond {MAX_GRADE}, or less than no unjudged passages")
+        raise ValueError(f"{name} has a grade above {MAX_GRADE}, or a negative number of unjudged passages")
     if not turns >= {*system.rankings, *system.heads, *system.below, *system.lacking}:
         raise ValueError(f"{name} has turns without a score")
 
 
 def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
-    """The state of a project, and its runs joined with the judgments, on the turns that count.
+    """Return the state of a project, and its runs joined with the judgments, on the turns that count.
 
-    Every run is a system; so is a formulation with per-turn scores. Measures are the project's, or those of the paper's tables.
+    Each run is a system, and so is each formulation with per-turn scores. Measures are the project's, or P@1 and NDCG@3.
 
-    Raises :class:`UsageError` where the project has neither, and where they cannot be scored.
+    Raises :class:`UsageError` if the project has neither, or if they cannot be scored.
     """
     project = workspace.project
     measures, _ = workspace.ranking_measures(())
@@ -129,13 +129,13 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
 
 
 def kept_depth(measures: Sequence[Measure]) -> int:
-    """How many passages of a turn a state keeps."""
+    """Return the number of passages per turn that a state stores."""
     return min(DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in measures)]))
 
 
 @dataclass(frozen=True)
 class KeptRanking:
-    """A ranking as a state keeps it: turn → a digest of it, and turn → its best passages."""
+    """A ranking as a state stores it: turn → digest, and turn → top passages."""
 
     digests: Mapping[str, str]
     heads: Mapping[str, Sequence[str]]
@@ -144,8 +144,9 @@ class KeptRanking:
 def judged_runs(
     workspace: Workspace, files: Mapping[str, Path], depth: int = 0
 ) -> tuple[dict[str, KeptRanking], dict[str, JudgedRun], int]:
-    """Runs joined with the workspace's judgments, on the turns that count: what is kept of every ranking, the runs, and how
-    many judged turns one of them lacks.
+    """Join runs with the workspace's judgments on the turns that count.
+
+    Returns the stored part of each ranking, the runs, and the number of judged turns that at least one run does not answer.
     """
     qrels = workspace.qrels
 
@@ -162,7 +163,7 @@ def _read(qrels: Qrels, depth: int, ranking: Ranking) -> tuple[KeptRanking, Judg
 
 
 def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
-    """The kept passages of a run, joined with other judgments, on the turns that the state scores."""
+    """Join the stored passages of a run with other judgments, on the turns that the state scores."""
     turns = list(system.rankings)
     names = [[document for document, _ in system.heads.get(turn, ())] for turn in turns]
     starts = np.cumsum([0, *map(len, names)])
@@ -180,7 +181,7 @@ def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
 def _of_run(
     run: JudgedRun, ranking: KeptRanking, measures: Sequence[Measure], policy: EvaluationPolicy, highest: int, depth: int
 ) -> SystemState:
-    """What is kept of a run, but for its role and texts."""
+    """Return the state of a run without role and texts."""
     turns = run.matrix.turns
 
     def by_turn(values: Iterable[Any]) -> dict[str, Any]:
@@ -206,7 +207,7 @@ def _of_run(
 
 
 def _kept(ranking: Ranking, depth: int) -> KeptRanking:
-    """Turn → digest of its documents in order, and the first of them."""
+    """Return the digest of each turn's ranking, and its top passages."""
     digests, heads = {}, {}
     for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
         names = ranking.ids.take(ranking.document_codes[start:end]).texts()

@@ -1,7 +1,7 @@
-"""Did a run answer these texts? Equal questions get equal rankings from one ranker, and other questions others.
+"""Check whether a run was made for given texts: one ranker ranks equal questions equally and different questions differently.
 
-Where texts and runs of CAsT 2019 and 2020 belong together, 99 to 100 % of the turns with equal texts get equal rankings, and at
-most 1 % of those with other words. Where they do not, these are 70 to 100 % and 10 to 60 %.
+On CAsT 2019 and 2020, if texts and runs belong together, 99% to 100% of the turns with equal texts have equal rankings, and at
+most 1% of the turns with different words. If they do not belong together, these shares are 70% to 100% and 10% to 60%.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.open_questions import turns_in_words
 from robustcs.wording import counted
 
-#: Of turns with different texts, this share with equal rankings is more than chance and small differences.
+#: Share of turns with different texts above which equal rankings are not due to chance or small differences.
 _ALIKE = 0.4
-#: Of turns with equal texts, so many may be ranked otherwise: scores are rounded.
+#: Share of turns with equal texts that may have different rankings because scores are rounded.
 _CHANCE = 0.02
-#: Fewer turns prove nothing.
+#: Smallest number of turns for a conclusion.
 FEW = 5
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Turns that two systems have texts and rankings of.
+    """Turns for which two systems have texts and rankings.
 
     equal, other
-        Those with the same text in both, and those with other words; what differs in punctuation and capitals alone is neither.
+        Turns with the same text in both systems, and with different words. A difference only in punctuation or case is neither.
     equal_apart, other_alike
-        Of these, those with different rankings although the text is the same, and with the same ranking of another text.
+        Turns of ``equal`` with different rankings, and turns of ``other`` with the same ranking.
     """
 
     equal: tuple[str, ...]
@@ -41,30 +41,31 @@ class Fit:
 
     @property
     def share(self) -> float:
-        """The turns on which texts and rankings say the same, 0 to 1; nan without turns."""
+        """The share of turns on which texts and rankings agree, 0 to 1; nan without turns."""
         turns = len(self.equal) + len(self.other)
         return 1 - (len(self.equal_apart) + len(self.other_alike)) / turns if turns else float("nan")
 
     def doubts(self, name: str, than: str) -> list[str]:
-        """What somebody should look at before believing that the run of ``name`` answered its texts; ``than`` is the other."""
+        """Return notes if the run of ``name`` may have been made for other texts; ``than`` is the other system."""
         notes = []
         if len(self.equal_apart) > _CHANCE * len(self.equal):
             sure = len(self.equal_apart) >= max(FEW, len(self.equal) / 2)
-            said = "its run did not answer these texts" if sure else "did its run answer these texts?"
+            verify = f"check that the run of {name} was made for these texts"
             notes.append(
-                f"{name} has the text of {than} for {counted(len(self.equal), 'turn')}, but another ranking for"
-                f" {turns_in_words(self.equal_apart)}: {said}"
+                f"{name} and {than} have the same text for {counted(len(self.equal), 'turn')}, but different rankings for"
+                f" {turns_in_words(self.equal_apart)}; "
+                + (f"the run of {name} was not made for these texts" if sure else verify)
             )
         if len(self.other) >= FEW and len(self.other_alike) > _ALIKE * len(self.other):
             notes.append(
-                f"{name} has another text than {than} for {counted(len(self.other), 'turn')}, but the same ranking for"
-                f" {turns_in_words(self.other_alike)}: did its run answer these texts?"
+                f"{name} and {than} have different texts for {counted(len(self.other), 'turn')}, but the same ranking for"
+                f" {turns_in_words(self.other_alike)}; check that the run of {name} was made for these texts"
             )
         return notes
 
 
 def fit(texts: Mapping[str, str], other_texts: Mapping[str, str], alike: Mapping[str, bool]) -> Fit:
-    """Compare two systems by turn: their texts, and whether their rankings are equal, for the turns that both rank."""
+    """Compare two systems by turn. ``alike``: turn that both systems rank → whether their rankings are equal."""
     turns = [turn for turn in texts if turn in other_texts and turn in alike]
     turns.sort(key=turn_sort_key)
     equal = tuple(turn for turn in turns if texts[turn].strip() == other_texts[turn].strip())
@@ -80,17 +81,17 @@ def _words(text: str) -> list[str]:
 
 
 def numbered(ranking: Ranking) -> dict[str, int]:
-    """Turn → a number for its passages and their order: equal for equal rankings, which :func:`ranked_alike` compares."""
+    """Map each turn to a number that is equal for equal rankings; :func:`ranked_alike` compares these numbers."""
     pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
     numbers = {}
     for turn, start, end in pieces:
         passages = ranking.ids.take(ranking.document_codes[start:end]).texts()
-        # not hash(): that of a text is another one in every process
+        # not hash(): which differs between processes
         digest = hashlib.blake2b("\n".join(passages).encode("utf-8", "surrogatepass"), digest_size=8).digest()
         numbers[turn] = int.from_bytes(digest)
     return numbers
 
 
 def ranked_alike(rankings: Mapping[str, int], others: Mapping[str, int]) -> dict[str, bool]:
-    """Turn that both rank → whether the rankings are equal; both as :func:`numbered` gives them."""
+    """Map each turn that both systems rank to whether the rankings are equal; both come from :func:`numbered`."""
     return {turn: number == others[turn] for turn, number in rankings.items() if turn in others}

@@ -1,6 +1,6 @@
-"""What the inputs allow a report to conclude: conditions that are checked before a verdict is chosen.
+"""Conditions on the inputs that limit which conclusions a report may draw; checked before verdicts are chosen.
 
-A limit says which verdicts it affects, and why. The reason stands on their cards, and some limits bar them from the first
+A limit names the verdicts that it affects, and the reason, which their cards show. Some limits bar verdicts from the first
 screen. ``robustcs check`` prints the same reasons before anything is computed.
 """
 
@@ -24,23 +24,23 @@ from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
 from robustcs.wording import counted
 
-#: Models as names of files have them: ``qrels-gpt4o.txt``.
+#: Names of models in file names: ``qrels-gpt4o.txt``.
 _MODEL = re.compile(
     r"(?<![a-z])(umbrella|umbrela|chatgpt|gpt|llm|llama|claude|gemini|gemma|mistral|mixtral|qwen|phi|deepseek)(judges?)?(?![a-z]|4cs)",
     re.IGNORECASE,
 )
 _JUDGES: tuple[Subject, ...] = ("bias", "agreement")
-#: Subjects that need no judgments.
+#: Subjects that do not depend on judgments.
 _WITHOUT: tuple[Subject, ...] = ("similarity", "clarification")
 _OF_TESTS: tuple[Subject, ...] = ("blame", "drop", "rewording", "systems", "reading")
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Why the verdicts on some subjects are less certain than they look.
+    """The reason why verdicts on some subjects are less certain than they look.
 
     bars
-        These verdicts may not open a report.
+        Bar these verdicts from the first screen of a report.
     """
 
     subjects: tuple[Subject, ...]
@@ -49,13 +49,13 @@ class Limit:
 
 
 def model_of(path: str) -> str:
-    """Return the model that a file's name names, such as ``gpt``; empty where it names none."""
+    """Return the model name in a file name, such as ``gpt``; empty if there is none."""
     named = _MODEL.search(Path(path).name)
     return named[1] if named else ""
 
 
 def limits_of_sources(project: Project) -> list[Limit]:
-    """Return what the names of the qrels and of the judges say: qrels that a model made are no human judgments."""
+    """Return limits from the sources of qrels and judges: qrels made by a model are not human judgments."""
     if not project.qrels:
         return []
     files = parts_of(project.qrels)
@@ -65,30 +65,30 @@ def limits_of_sources(project: Project) -> list[Limit]:
     if judge:
         whose = f"the qrels are those of judge {judge}"
     elif named:
-        whose = f"the name of the qrels, {named[0]}, names a model ({named[1]})"
+        whose = f"the file name of the qrels, {named[0]}, contains a model name ({named[1]})"
     elif labels:
-        whose = f"the qrels, {labels.name}, have the fields of a judge's answers"
+        whose = f"the qrels file {labels.name} has the fields of a model judge's output"
     else:
         return []
     of_people = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))
     return [
-        Limit(of_people, f"By model judgments, not human ones: {whose}."),
-        Limit(_JUDGES, f"Not an agreement with people: {whose}.", bars=True),
+        Limit(of_people, f"Based on model judgments, not human ones: {whose}."),
+        Limit(_JUDGES, f"Not an agreement with human judges: {whose}.", bars=True),
     ]
 
 
 def limits_of_qrels(qrels: Qrels) -> list[Limit]:
-    """Return what the grades say: where all of them are relevant, a judged passage is a relevant one."""
+    """Return a limit if all grades are positive: then all judged passages are relevant."""
     if not len(qrels) or qrels.grades.min() <= 0:
         return []
     grades = sorted(set(qrels.grades.tolist()))
-    has = f"one grade ({grades[0]})" if len(grades) == 1 else f"positive grades only ({grades[0]} to {grades[-1]})"
-    reason = f"The qrels have {has}: the share of judged passages is that of relevant ones and does not show what is unjudged."
+    has = f"only grade {grades[0]}" if len(grades) == 1 else f"only positive grades ({grades[0]} to {grades[-1]})"
+    reason = f"The qrels have {has}, so the share of judged passages does not show how many passages are unjudged."
     return [Limit(("unjudged",), reason, bars=True)]
 
 
 def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:
-    """Return what skipped rows say, by file and role, where they are more than 1% of a file."""
+    """Return a limit for each file and role with more than 1% skipped rows."""
     return [
         Limit(SUBJECTS, f"More than 1% of {role} were skipped: {one}.")
         for (_, role), one in skipped.items()
@@ -97,13 +97,13 @@ def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:
 
 
 def limits_of_turns(turns: Sequence[str], unit: Unit) -> list[Limit]:
-    """Return what the number of conversations of ``turns`` says."""
+    """Return limits from the number of sampling units among ``turns``."""
     units = units_of(turns, unit)
     return _limits_of_units(units.kind, units.count, units.note) if turns else []
 
 
 def limits_of_result(evaluated: Evaluated, families: Iterable[Family] = ()) -> list[Limit]:
-    """Return what the sampling units of a result say, and ``families`` of tests that cannot be significant."""
+    """Return limits from the sampling units of a result, and from ``families`` of tests that cannot be significant."""
     limits = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
     notes = dict.fromkeys(family.note for family in families if family.note)
     return limits or [limit for note in notes for limit in _insignificant(f"{note[0].upper()}{note[1:]}.")]

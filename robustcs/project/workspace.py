@@ -1,4 +1,4 @@
-"""What a study works on: the inputs of a project, and the scores that they give, over the same turns."""
+"""The inputs of a project, and the scores of its systems over the same turns; every study works on them."""
 
 from __future__ import annotations
 
@@ -18,46 +18,48 @@ from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.result import Evaluated
+from robustcs.wording import verb
 
 
 class Workspace(Inputs):
-    """The inputs of a project, and scores of its systems and formulations by its policy."""
+    """The inputs of a project, and the scores of its systems and formulations under its policy."""
 
     def of(self, project: Project) -> Workspace:
-        """A workspace of another project, or of this one after a step, with the same jobs and progress."""
+        """Return a workspace of ``project`` with the same jobs and progress display."""
         return Workspace(project, self.jobs, self.track, self.may_retrieve)
 
     def ranking_measures(self, default: Sequence[Measure], totals: bool = False) -> tuple[list[Measure], list[str]]:
-        """The project's measures of rankings, or ``default``; measures of answers are passed over with a note."""
+        """Return the project's measures of rankings, or ``default``, and a note on the measures of answers that are ignored."""
         measures = self.averaged(self.project.metrics or default, totals)
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
-        notes = [f"{', '.join(left)} left out: answers are not judged passages"] if left else []
+        ignored = f"{', '.join(left)} {verb(len(left), 'is ignored: it measures', 'are ignored: they measure')}"
+        notes = [f"{ignored} answers, not rankings"] if left else []
         return kept or list(default), notes
 
     # ------------------------------------------------------------ scores of systems by name
 
     def system_files(self, names: Sequence[str]) -> list[tuple[str, Path]]:
-        """(name, run file) of every name. Raises :class:`UsageError` for a name that the project does not have."""
+        """Return (name, run file) for each name. Raises :class:`UsageError` for a name that the project does not have."""
         systems = self.project.systems
         for name in names:
             if name in self._with_texts() - systems.keys():
                 raise self.unanswered([name])
             if name not in systems:
-                have = f"there are {', '.join(systems)}" if systems else "name runs with --run NAME=FILE"
+                have = f"choose from {', '.join(systems)}" if systems else "add runs with --run NAME=FILE"
                 if name == ORIGINAL_REWRITTEN:
-                    have = "it is made of the original turns' texts where [retrieval] has an index and a rewriter"
+                    have = "to retrieve it from the Original texts, set an index and a rewriter in [retrieval]"
                 raise UsageError("no-such-run", f"no run is named {name!r}", have)
         return [(name, systems[name]) for name in names]
 
     def system_scores(
         self, names: Sequence[str], measures: Sequence[Measure] = ()
     ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
-        """Scores of systems' runs over the same turns, by the project's policy: name → float frame, turns × measures.
+        """Score runs over the same turns under the project's policy. Return name → float frame (turns × measures).
 
-        ``measures`` take the place of the project's; without either, P@1 and NDCG@3 are used.
+        ``measures`` replace the project's; without either, P@1 and NDCG@3 are used.
 
-        Raises :class:`UsageError` for an unknown name, without qrels, or where no run answers a judged turn.
+        Raises :class:`UsageError` for an unknown name, without qrels, or if no run answers a judged turn.
         """
         files = [ScoredFile(name, name, path, "runs") for name, path in self.system_files(list(dict.fromkeys(names)))]
         return self.scores_of(files, measures or self.project.metrics)
@@ -65,21 +67,22 @@ class Workspace(Inputs):
     def scores_of(
         self, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
     ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
-        """As :meth:`system_scores`, of any runs and per-turn scores; without ``measures``, those of the paper's tables. See
+        """Score any runs and files of per-turn scores as :meth:`system_scores` does; see
         :func:`~robustcs.project.scoring.score` for ``alone``.
         """
         for measure in measures:
             if measure.family in ANSWER_FAMILIES:
-                raise UsageError("no-answers", f"{measure.name} measures answers, and runs have none", "ask for ndcg_cut_3")
+                found = f"{measure.name} measures answers, but these systems have runs"
+                raise UsageError("no-answers", found, "use a measure such as ndcg_cut_3")
         frames, evaluated = score(self, files, measures, alone)
         return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
 
     def count_turns(
         self, names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix], holes: bool = False
     ) -> Turns:
-        """Which judged turns count, by the project's policy, and which run lacks which; see :mod:`robustcs.evaluation.turns`.
+        """Return the judged turns that count under the project's policy, and the missing turns of each run.
 
-        Raises :class:`InputError` for runs that have nothing to do with the qrels.
+        See :mod:`robustcs.evaluation.turns`. Raises :class:`InputError` for runs that share no turn with the qrels.
         """
         answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
         return count_turns(expected_of(self.qrels), answered, self.project.policy.missing, holes=holes)
@@ -87,12 +90,12 @@ class Workspace(Inputs):
     # ------------------------------------------------------------ scores of the three formulations
 
     def formulation_scores(self, measures: Sequence[Measure] = ()) -> tuple[Formulations, Evaluated]:
-        """Scores of Original, every rewriter and Human over the same turns, by the project's policy.
+        """Score Original, each rewriter and Human over the same turns under the project's policy.
 
-        ``measures`` take the place of the project's; without either, those of the paper's tables are used.
+        ``measures`` replace the project's; without either, P@1 and NDCG@3 (answers: F1) are used.
 
-        Raises :class:`UsageError` where a formulation or the qrels or gold answers are not given, or where the files do
-        not have the measures that are asked for.
+        Raises :class:`UsageError` if a formulation, the qrels or the gold answers are missing, or if a file does not have a
+        requested measure.
         """
         measures = measures or self.project.metrics
         files = self.formulation_files(measures)
@@ -100,16 +103,16 @@ class Workspace(Inputs):
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
             original=scores.get(("original", "original")),
-            # a further Original, such as the whole conversation, is one more question without the human in it
+            # another Original, such as the whole conversation, is treated like a rewriter
             rewriters={name: frame for (role, name), frame in scores.items() if role != "human" and name != "original"},
             human=scores["human", "human"],
         )
         return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)))
 
     def formulation_files(self, measures: Sequence[Measure] = ()) -> dict[tuple[Role, str], ScoredFile]:
-        """Original (which may be absent), the rewriters and Human by role and name, and what scores them; no file is read.
+        """Return the files that score Original (optional), the rewriters and Human, by role and name. No file is read.
 
-        Raises :class:`UsageError` where one of them, or the gold answers, are not given.
+        Raises :class:`UsageError` if one of them or the gold answers are missing.
         """
         measures = measures or self.project.metrics
         parts = sorted(self.project.formulations.values(), key=lambda part: ROLES.index(part.role))
@@ -124,18 +127,18 @@ class Workspace(Inputs):
                 kinds = {file.kind for file in chosen.values()} or {"answers" if answers else "runs"}
                 kind = kinds.pop() if len(kinds) == 1 else "runs"
                 what = {"answers": "predicted answers", "scores": "per-turn scores", "runs": "run"}[kind]
-                have = f" (there are those of {', '.join(name for _, name in chosen)})" if chosen else ""
+                have = f" (given: {', '.join(name for _, name in chosen)})" if chosen else ""
                 option = f"--{role} FILE" if kind == "runs" else f"--{kind} {role}=FILE"
-                advice = f"give {option}, or write a robustcs.toml with robustcs init"
+                advice = f"add {option}, or create a robustcs.toml with robustcs init"
                 raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
         if answers:
             self.require("gold")
         return chosen
 
     def scored_systems(self, scores: Mapping[str, Path] | None = None) -> list[ScoredFile]:
-        """Every run, the formulations that have per-turn scores instead, and the files of ``scores`` (by name), which win.
+        """Return all runs, formulations with per-turn scores, and ``scores`` (name → file), which replace others of that name.
 
-        Raises :class:`UsageError` where there is none.
+        Raises :class:`UsageError` if there is none.
         """
         files = [ScoredFile(name, name, path, "runs") for name, path in self.project.systems.items()]
         parts = self.project.formulations.values()
@@ -146,28 +149,28 @@ class Workspace(Inputs):
         return list({file.name: file for file in files}.values())
 
     def require_runs(self) -> None:
-        """Raises :class:`UsageError` where the project has no run; texts that wait for one are named."""
+        """Raise :class:`UsageError` if the project has no run; the error names systems that have texts but no run."""
         if self.project.systems:
             return
         if waiting := self._with_texts():
             raise self.unanswered(waiting)
-        raise UsageError("no-runs", "no runs are given", "name them with --run NAME=FILE")
+        raise UsageError("no-runs", "no runs are given", "add them with --run NAME=FILE")
 
     def unanswered(self, names: Collection[str]) -> UsageError:
-        """The error for systems that have texts but no run; it names the turns and the command that answers them."""
+        """Return the error for systems that have texts but no run; it names the turns and the command to run."""
         return unanswered([system for system in systems_of(self) if system.name in names])
 
     def _with_texts(self) -> set[str]:
-        """The names of all systems that have texts."""
+        """Return the names of all systems with texts."""
         written = {part.name for part in self.project.formulations.values() if part.rewrites}
         return {*written, *self.project.texts, *self.project.raw_texts}
 
 
 def _swapped(scores: Formulations) -> list[str]:
-    """A note where Human questions do worse than Original ones: then the files stand most likely in the wrong roles."""
+    """Return a note if Human scores below Original: the two files are then probably swapped."""
     if scores.original is None:
         return []
     worse = [metric for metric in scores.measures if scores.human[metric].mean() < scores.original[metric].mean()]
     if not worse:
         return []
-    return [f"Human questions score below Original ones ({', '.join(worse)}): are the two files swapped?"]
+    return [f"Human scores below Original ({', '.join(worse)}); check that the two files are not swapped"]

@@ -90,7 +90,7 @@ def make_report(
             if number == _TURNS and not answers:
                 start = "name your files in robustcs.toml, which robustcs init writes from a folder"
                 needed = "; ".join(_lacking(project, every, failed, names))
-                raise UsageError("nothing-to-report", "no analysis has the inputs it needs", needed or start)
+                raise UsageError("nothing-to-report", "no analysis has all its inputs", needed or start)
             if number != _STATE:
                 tell("Every turn" if number == _TURNS else every[number].title)
             if found[number] is None:

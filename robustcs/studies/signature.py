@@ -1,7 +1,7 @@
-"""A command made of a typed function: its parameters become options, its docstring the help page.
+"""Commands made from typed functions: parameters become options, and the docstring becomes the help page.
 
-The docstring says in its first paragraphs what the command does, under NAME and an indented text what each parameter is, and
-under ``Examples:`` how the command is called. Python, ``--help`` and the reference read the same text.
+The first paragraphs of the docstring describe the command. An indented text after NAME describes each parameter, and
+``Examples:`` shows calls of the command. Python, ``--help`` and the reference use the same text.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
-#: The largest rank or count that an option takes: they are kept in 32 bits somewhere, such as in Java.
+#: Largest rank or count of an option; some programs, such as Java, store them in 32 bits.
 MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Opt:
-    """What a parameter's type does not say of its option.
+    """Properties of an option that do not follow from the parameter's type.
 
     metavar
-        What stands for its value on the help page: ``FILE``, ``N``; two words where it takes several values.
+        Placeholder for the value on the help page: ``FILE``, ``N``; two words for an option with several values.
     low, high
-        The smallest and the largest number; ``above``: the smallest itself is refused.
+        Smallest and largest number; ``above``: reject the smallest number itself.
     flag
-        Its name on the command line where that is not the parameter's name.
+        Name of the option, if it differs from the parameter's name.
     argument
-        Is it a positional argument?
+        Make it a positional argument.
     plain
-        Does the help page leave out its default?
+        Omit the default from the help page.
     many
-        Is it repeatable, although its type does not say so, since Python takes more in its place?
+        Make it repeatable although its type is not a tuple, because Python accepts more types.
     """
 
     metavar: str = ""
@@ -48,24 +48,24 @@ class Opt:
 
 
 def at_least(low: int, high: int = MOST, metavar: str = "N") -> Opt:
-    """A whole number from ``low`` on."""
+    """Return the properties of an option with a whole number of at least ``low``."""
     return Opt(metavar, low, high)
 
 
-#: The types that several studies use.
+#: Types that several studies use.
 Count = Annotated[int, at_least(1)]
 Share = Annotated[float, Opt("SHARE", 0, 1)]
 File = Annotated[str, Opt("FILE")]
 Folder = Annotated[str, Opt("DIR")]
 Names = Annotated[tuple[str, ...], Opt("NAME")]
-#: How turns are split: words, a table of columns, or what Python has in place of one.
+#: Splits of turns: words, a table of columns, or a Python object in place of a table.
 Slices = Annotated[Any, Opt("WHAT", many=True)]
 
 _ENTRY = re.compile(r"(\w+)\n((?:    .*(?:\n|\Z)|\n(?=    ))+)")
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[click.Parameter, ...]:
-    """The options and arguments of a function: those of its parameters that are arguments, or that its docstring explains."""
+    """Return the options and arguments of a function: positional arguments, and parameters that its docstring describes."""
     says = dict(_ENTRY.findall(inspect.getdoc(function) or ""))
     _, *own = inspect.signature(function).parameters.values()
     made = (_parameter(one, eval(one.annotation, function.__globals__), says) for one in own if one.kind is not one.VAR_KEYWORD)
@@ -73,7 +73,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[click.Parameter, ...]:
 
 
 def help_of(function: Callable[..., Any]) -> str:
-    """The help page: the docstring without what it says of parameters, and without what follows ``Raises``."""
+    """Return the help page: the docstring without the descriptions of parameters and without ``Raises``."""
     text = inspect.getdoc(function) or ""
     names = list(inspect.signature(function).parameters)[1:]
     kept = _ENTRY.sub(lambda found: "" if found[1] in names else found[0], text)
@@ -82,7 +82,7 @@ def help_of(function: Callable[..., Any]) -> str:
 
 
 def types_of(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
-    """Parameter → its type, and whether it may be None; of all parameters but the first."""
+    """Map each parameter except the first to its type and whether it may be None."""
     _, *own = inspect.signature(function).parameters.values()
     kinds = {one.name: eval(one.annotation, function.__globals__) for one in own}
     return {name: (_unwrapped(kind, Opt())[0], NoneType in get_args(kind)) for name, kind in kinds.items()}
@@ -116,7 +116,7 @@ def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) ->
 
 
 def _unwrapped(annotation: Any, opt: Opt) -> tuple[Any, Opt]:
-    """The type without ``None`` and ``Annotated``, and what the latter says."""
+    """Return the type without ``None`` and ``Annotated``, and the annotation."""
     if get_origin(annotation) is Annotated:
         kind, *more = get_args(annotation)
         return _unwrapped(kind, next((one for one in more if isinstance(one, Opt)), opt))

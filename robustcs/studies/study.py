@@ -1,4 +1,4 @@
-"""What every study has: a line in the registry, a command, and its questions in the report."""
+"""Parts of each study: an entry in the registry, a command, and its questions in the report."""
 
 from __future__ import annotations
 
@@ -22,42 +22,41 @@ if TYPE_CHECKING:
     from robustcs.result import Evaluated, Result
 
 
-#: Systems whose pairs are compared without being asked for: what is done with them grows with the square of their number.
+#: Largest number of systems whose pairs are compared by default; the work grows with the square of this number.
 MOST_COMPARED = 50
 
-#: Shared options that several commands take: what Original, QR and Human are and got,
+#: Shared options: inputs of formulations.
 FORMULATIONS = ("qrels", "original", "qr", "human", "scores", "rewrites", "answers", "gold")
-#: any systems,
+#: Shared options: inputs of any systems.
 SYSTEMS = ("qrels", "original", "qr", "human", "runs", "rewrites")
-#: how runs are scored,
+#: Shared options: scoring of runs.
 SCORING = ("metric", "relevance_level", "missing", "order", "depth", "documents", "jobs", "dask")
-#: the same for each collection alone,
+#: Shared options: tables per collection, sampling unit, and random seed.
 BY = ("by",)
-#: what is independent, and the seed, where something is drawn.
 UNIT = ("unit",)
 SEED = ("seed",)
 
 
 @dataclass(frozen=True)
 class Study:
-    """One question that users ask; what it needs is known without importing it.
+    """One study; its requirements are known without importing it.
 
     name
-        The folder of :mod:`robustcs.studies`, the command, and the Python function.
+        Name of its folder in :mod:`robustcs.studies`, of the command, and of the Python function.
     short
-        What it answers, in one line.
+        Summary in one line.
     theme
-        The question behind it, under which ``robustcs --help`` lists it: one of :data:`robustcs.studies.registry.THEMES`.
+        The question under which ``robustcs --help`` lists it: one of :data:`robustcs.studies.registry.THEMES`.
     needs
-        What it cannot do without: names of :data:`robustcs.project.requirements.REQUIREMENTS`.
+        Required inputs: names of :data:`robustcs.project.requirements.REQUIREMENTS`.
     reads
-        The inputs that it opens, so that a broken one stops it: see :meth:`robustcs.studies.check.readiness.Readiness.files`.
+        Inputs that it opens; broken ones stop it. See :meth:`robustcs.studies.check.readiness.Readiness.files`.
     in_report
-        Does it have questions in the report?
-    holes
-        Does a run of which no passage is judged mean something to it?
+        Has questions in the report.
+    accepts_unjudged
+        Accepts runs without any judged passage.
     asked
-        An option without which it would wait for somebody at the keyboard.
+        Option without which the command would wait for input on the keyboard.
     """
 
     name: str
@@ -66,15 +65,15 @@ class Study:
     needs: tuple[str, ...]
     reads: tuple[str, ...]
     in_report: bool = True
-    holes: bool = False
+    accepts_unjudged: bool = False
     asked: str = ""
 
     @property
     def command(self) -> Command:
-        """Its command, for which nothing is imported that the work needs: ``--help`` is there at once.
+        """The command, made without importing the study, so that ``--help`` is fast.
 
-        What its ``study.py`` says of the command (its imports from the modules below, the heads of ``ask`` and ``_run`` with
-        their docstrings, ``COMMAND``) is executed without the rest of that file.
+        Only a part of ``study.py`` is executed: imports from a few modules, the signatures and docstrings of ``ask`` and
+        ``_run``, and ``COMMAND``.
         """
         path = Path(__file__).parent / self.name / "study.py"
         tree = ast.parse(path.read_text("utf-8"))
@@ -87,11 +86,11 @@ class Study:
         return cast(Command, scope["COMMAND"])
 
     def part(self, name: str) -> ModuleType:
-        """One of the modules of its folder, such as ``study`` and ``show``; imported when it is needed."""
+        """Import and return a module of its folder, such as ``study`` or ``show``."""
         return import_module(f"robustcs.studies.{self.name}.{name}")
 
     def blocks(self, result: Result, names: Sequence[str] = ()) -> tuple[Block, ...]:
-        """What people see of a result; of the tables ``names`` alone, where its ``show`` has ``VIEWS``: table → its blocks."""
+        """Return the displayed blocks of a result; only those of the tables ``names`` if ``show`` has ``VIEWS``."""
         show = self.part("show")
         if not names or not hasattr(show, "VIEWS"):
             return tuple(show.show(result))
@@ -107,35 +106,35 @@ def _of_command(node: ast.stmt) -> bool:
 
 
 class Call(Protocol):
-    """One call of a command, as the command line hands it to a study.
+    """One call of a command, as the command line passes it to a study.
 
     given
-        The shared options that the user gave, by name; absent ones are None or empty.
+        Shared options by name; absent ones are None or empty.
     """
 
     given: Mapping[str, Any]
 
     @property
     def project(self) -> Project:
-        """The project of this folder or of ``--config``, with the options in place of what it says."""
+        """The project of ``--config`` or of the current folder; options replace its entries."""
 
     def workspace(self, project: Project | None = None) -> Workspace:
-        """What ``project`` (default: that of the call) names, ready to be read."""
+        """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""
 
     def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
-        """As :meth:`workspace`, with a run for every text that waits for one, where ``[retrieval]`` names an index.
+        """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
 
-        ``samples``: also for further samples of rewriters.
+        ``samples``: also retrieve for further samples of rewriters.
         """
 
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
-        """What the study's ``ask`` finds with these settings; with ``--by collection`` also for each collection alone."""
+        """Return the result of the study's ``ask`` with these settings; with ``--by collection`` also per collection."""
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
-        """Write a result to every ``--output``, or to the terminal."""
+        """Write a result to each ``--output``, or to the terminal."""
 
     def tell(self, message: str) -> None:
-        """One line for people, on stderr."""
+        """Print one line on stderr."""
 
 
 @dataclass(frozen=True)
@@ -143,18 +142,18 @@ class Command:
     """The command of a study.
 
     help
-        What ``--help`` says.
+        Text of ``--help``.
     uses
-        The shared options that it takes, by name: see :mod:`robustcs.cli.options`.
+        Names of its shared options: see :mod:`robustcs.cli.options`.
     parameters
         Its own options and arguments.
     on_request
-        Tables that grow with the square of the runs: ``ask`` has a keyword of that name, which ``--table`` turns on.
+        Tables that grow with the square of the number of runs; ``--table`` turns on the keyword of ``ask`` with that name.
     retrieves
-        Are texts that wait for a run answered first, where the project has an index?
+        Retrieve missing runs first, if the project has an index.
     run
-        Called with the :class:`Call` and the values of ``parameters``. Without it the study's ``ask`` is called with the
-        workspace (runs retrieved where that is configured) and these values, and what ``show`` makes of its result is written.
+        Function that is called with the :class:`Call` and the values of ``parameters``. By default, the study's ``ask`` is
+        called with the workspace and these values, and the blocks of ``show`` are written.
     """
 
     help: str
@@ -173,9 +172,9 @@ def command(
     retrieves: bool = True,
     run: Callable[..., None] | None = None,
 ) -> Command:
-    """The command of a typed function: ``ask`` of a study, with the further parameters of ``run`` where there is one.
+    """Make a command from ``ask`` of a study, with the additional parameters of ``run``, if any.
 
-    A parameter that both have is that of ``run``; those of ``on_request`` are turned on by ``--table``. The help page is the
+    A parameter of both is that of ``run``. ``--table`` turns on the parameters of ``on_request``. The help page is the
     docstring of ``ask``.
     """
     own = parameters_of(run) if run else ()
@@ -186,20 +185,20 @@ def command(
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question of the report found.
+    """The answer to a question of the report.
 
     findings
-        Plain sentences with their numbers: the first opens the section where there is no verdict, the others stand folded.
+        Sentences with numbers. Without a verdict, the first opens the section; the others are folded.
     verdicts
-        What the section opens with; :mod:`robustcs.reporting.headlines` chooses those that open the report.
+        Verdicts at the start of the section; :mod:`robustcs.reporting.headlines` chooses those that open the report.
     reading
         How to read the figures and tables.
     results
         Command → result; its tables are written as CSV and JSON.
     to_read
-        Turns worth reading, after all tables.
+        Turns to read, after all tables.
     overview
-        The table and the figure that open the report, where no earlier question has any.
+        Table and figure that open the report, unless an earlier question has some.
     """
 
     findings: tuple[str, ...]
@@ -219,18 +218,18 @@ class Question:
     key
         Lower-case name; the names of its files and anchors start with it.
     joins
-        Is it a part of the section that another study's question of the same key opens? Then that question says which part of
-        the project is looked at.
+        Belongs to the section that another study's question with the same key opens. That question determines the part of the
+        project.
     tables
-        The tables that everybody should see, in this order: the first opens the section, the others stand folded in the page
-        and in the appendix of the PDF. All other tables stand in the page alone, folded.
+        Main tables, in this order: the first opens the section; the others are folded in the page and in the appendix of the
+        PDF. All other tables are only in the page, folded.
     part
-        The part of a project that the answer may look at. Raises :class:`UsageError` where that does not suffice.
-        An answer is computed from this part alone, so it can be kept until something in the part changes.
+        Returns the part of a project that the answer uses. Raises :class:`UsageError` if inputs are missing. An answer is
+        computed from this part only, so it stays valid until the part changes.
     given
-        Was something given that it could be asked of? Then the report says what else it needs.
+        Returns whether some of its inputs are given; then the report names those that are missing.
     answer
-        Raises :class:`UsageError` where the files do not have what is needed.
+        Computes the answer. Raises :class:`UsageError` if the files do not contain the required data.
     """
 
     key: str

@@ -91,7 +91,7 @@ def test_a_report_is_the_same_elsewhere(capfd: pytest.CaptureFixture[str], study
     Path("collection.jsonl").write_text("".join(kept))  # a collection without further passages is copied as it is
     Path("robustcs.toml").write_text('name = "Bees"\n' + Path("robustcs.toml").read_text())
     assert call(capfd, "bundle", tmp_path / "out")[2] == (
-        "there is no index at index: the runs of original, qr, human count as they were retrieved (BM25 k1=0.9 b=0.4, top 50)\n"
+        "there is no index at index; the runs of original, qr, human are used as retrieved before (BM25 k1=0.9 b=0.4, top 50)\n"
     )
     assert (tmp_path / "out" / "robustcs.toml").read_bytes() == Path("robustcs.toml").read_bytes()
     reports = []
@@ -197,10 +197,10 @@ def test_where_no_bundle_is_written(capfd: pytest.CaptureFixture[str], study: Pa
     Path("led").symlink_to(tmp_path / "away")
     before = listed(tmp_path)
     code, out, err = call(capfd, "bundle", place)
-    there = f"robustcs: {place} is there already, and is no empty folder; name another folder\n"
+    there = f"robustcs: {place} exists already and is not an empty folder; name another folder\n"
     told = {
-        "qrels.txt": (2, "robustcs: qrels.txt is a file that is read; choose another name for the output\n"),
-        "absent/out": (3, "robustcs: absent/out: not written, its folder does not exist; make the folder first\n"),
+        "qrels.txt": (2, "robustcs: qrels.txt is an input, which is never overwritten; choose another name for the output\n"),
+        "absent/out": (3, "robustcs: absent/out: not written, its folder does not exist; create the folder first\n"),
         "led/out": (3, f"led/out: would be written outside the project folder ({tmp_path}/away/out); add --trust if"),
     }  # fmt: skip
     expected, message = told.get(place, (2, there))
@@ -225,20 +225,20 @@ def test_nothing_is_left_where_it_cannot_be_written(
         copy(source, target)
 
     monkeypatch.setattr(bundle.shutil, "copyfile", full)
-    told = f"robustcs: {tmp_path / 'out'}: not written, no space left on device; make room, or write elsewhere\n"
+    told = f"robustcs: {tmp_path / 'out'}: not written, no space left on device; free some space, or write elsewhere\n"
     assert call(capfd, "bundle", tmp_path / "out")[::2] == (3, TOLD + told)
     assert sorted(tmp_path.rglob("*")) == before
     Path("qr.tsv").write_text("")
     assert call(capfd, "bundle", tmp_path / "out")[0] == 3 and sorted(tmp_path.rglob("*")) == before
 
 
-TOLD = "there is no index at index: the runs of original, qr, human count as they were retrieved (BM25 k1=0.9 b=0.4, top 50)\n"
+TOLD = "there is no index at index; the runs of original, qr, human are used as retrieved before (BM25 k1=0.9 b=0.4, top 50)\n"
 
 
 def test_a_question_without_a_run(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
     with Path("qr.tsv").open("a") as stream:
         stream.write("99_1\tWho?\n")
-    advice = "robustcs retrieve answers them, or leave out --no-retrieve"
+    advice = "retrieve them with robustcs retrieve, or omit --no-retrieve"
     told = f"robustcs: no run answers 1 turn (99_1) of qr; {advice}\n"
     assert call(capfd, "bundle", tmp_path / "out", "--no-retrieve") == (2, "", told)
     assert not (tmp_path / "out").exists()
@@ -250,7 +250,7 @@ def test_a_question_without_a_run_and_without_an_index_is_told(
     config, human = Path("robustcs.toml"), "[formulations.human]"
     text = config.read_text().partition("[retrieval]")[0]
     config.write_text(text.replace(human, f'{human}\nrun = "retrieved/human.trec"'))
-    advice = "; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml\n"
+    advice = "; retrieve them with robustcs retrieve --index FOLDER, or set an index in [retrieval] of robustcs.toml\n"
     some = "70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …)"
     for more in ([], ["--no-retrieve"]):
         code, _, err = call(capfd, "bundle", tmp_path / f"out{len(more)}", *more)

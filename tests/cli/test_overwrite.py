@@ -52,7 +52,10 @@ def test_an_input_is_never_written_to(demo_copy: Path, capfd: pytest.CaptureFixt
         if "judge --judgments" in command and target == "qrels.txt":
             assert err == "robustcs: qrels.txt is the qrels file; name another file with --judgments\n"
         elif "--export" not in command and not command.startswith("report"):
-            assert err.splitlines()[-1] == f"robustcs: {target} is a file that is read; choose another name for the output"
+            assert (
+                err.splitlines()[-1]
+                == f"robustcs: {target} is an input, which is never overwritten; choose another name for the output"
+            )
         assert sums(demo_copy) == before, target
 
 
@@ -73,7 +76,7 @@ def test_a_folder_of_files_spares_inputs_in_it(demo_copy: Path, capfd: pytest.Ca
         option = f"--output {folder}" if command == "report" else f"--folder {folder} --overwrite"
         code = run([*command.split(), "--config", "my.toml", *option.split()])
         err = capfd.readouterr().err
-        assert f"{path} is a file that is read; choose another name for the output" in err, err
+        assert f"{path} is an input, which is never overwritten; choose another name for the output" in err, err
         assert code == 2
         assert sums(demo_copy) == before
         path.unlink()
@@ -82,7 +85,7 @@ def test_a_folder_of_files_spares_inputs_in_it(demo_copy: Path, capfd: pytest.Ca
 def test_an_output_that_is_judged_already_is_kept(demo_copy: Path, capfd: pytest.CaptureFixture[str]) -> None:
     Path("judgments.txt").write_text("")
     assert run(["judge", "--list", "--format", "json", "--output", "judgments.txt"]) == 2
-    assert "judgments.txt is a file that is read" in capfd.readouterr().err
+    assert "judgments.txt is an input, which is never overwritten" in capfd.readouterr().err
 
 
 def test_the_new_judgments_of_a_project_are_added_to(demo_copy: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +103,9 @@ def test_a_store_is_never_made_of_an_input(demo_copy: Path, capfd: pytest.Captur
     Path("empty.txt").write_text("")
     Path("my.toml").write_text('gold = "empty.txt"\n[retrieval]\nindex = "index"\nstore = "empty.txt"\n')
     assert run(["retrieve", "--set", "size=true", "--config", "my.toml"]) == 2
-    assert "empty.txt is a file that is read" in capfd.readouterr().err and Path("empty.txt").read_bytes() == b""
+    assert (
+        "empty.txt is an input, which is never overwritten" in capfd.readouterr().err and Path("empty.txt").read_bytes() == b""
+    )
 
 
 def test_the_python_report_spares_inputs(demo_copy: Path) -> None:
@@ -110,6 +115,6 @@ def test_the_python_report_spares_inputs(demo_copy: Path) -> None:
     Path("page/results").mkdir(parents=True)
     Path("page/results/breakdown.json").symlink_to(demo_copy / "topics.json")
     before = Path("topics.json").read_bytes()
-    with pytest.raises(UsageError, match="page/results/breakdown.json is a file that is read"):
+    with pytest.raises(UsageError, match="page/results/breakdown.json is an input, which is never overwritten"):
         robustcs.report("plain.toml", "page")
     assert Path("topics.json").read_bytes() == before

@@ -53,7 +53,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     with pytest.raises(expected) as caught:
         write_text(target, "new")
     if expected is OutputError:
-        assert str(caught.value) == f"{target}: not written, no space left on device; make room, or write elsewhere"
+        assert str(caught.value) == f"{target}: not written, no space left on device; free some space, or write elsewhere"
         assert caught.value.exit_code == ExitCode.BAD_INPUT
         assert caught.value.slug == "not-written"
     assert target.read_text() == "old"
@@ -64,7 +64,7 @@ def test_a_missing_folder_is_made_only_when_asked(tmp_path: Path) -> None:
     target = tmp_path / "a" / "b.txt"
     with pytest.raises(OutputError) as caught:
         write_text(target, "x")
-    assert str(caught.value) == f"{target}: not written, its folder does not exist; make the folder first"
+    assert str(caught.value) == f"{target}: not written, its folder does not exist; create the folder first"
     assert not target.parent.exists()
     write_text(target, "x", make_parents=True)
     assert target.read_text() == "x"
@@ -91,7 +91,7 @@ def test_a_closed_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(files.os, "open", refuse)  # permissions do not bind root, under which tests may run
     with pytest.raises(OutputError) as caught:
         write_text(tmp_path / "x", "x")
-    expected = f"{tmp_path / 'x'}: not written, its folder may not be written to; check the permissions"
+    expected = f"{tmp_path / 'x'}: not written, no permission to write to its folder; check the permissions"
     assert str(caught.value) == expected
 
 

@@ -144,17 +144,17 @@ def test_a_state_with_a_checksum_made_again_has_values_that_can_be(cases: int, t
 
 
 WRONG = {
-    "P_1 of turn 1_1 of a is 5.7, outside 0 to 1": lambda one: one["systems"]["a"]["scores"]["P_1"].update({"1_1": 5.7}),
+    "P_1 of turn 1_1 of a is 5.7, not in 0 to 1": lambda one: one["systems"]["a"]["scores"]["P_1"].update({"1_1": 5.7}),
     "ndcg_cut_3 of turn 1_1 of a is -0.1": lambda one: one["systems"]["a"]["low"]["ndcg_cut_3"].update({"1_1": -0.1}),
-    "lower bound of ndcg_cut_3 of b lies above": lambda one: one["systems"]["b"]["low"]["ndcg_cut_3"].update({"1_1": 1.0})
+    "lower bound of ndcg_cut_3 of b is above": lambda one: one["systems"]["b"]["low"]["ndcg_cut_3"].update({"1_1": 1.0})
     or one["systems"]["b"]["high"]["ndcg_cut_3"].update({"1_1": 0.5}),
     "ndcg_cut_3 of b does not have the turns": lambda one: one["systems"]["b"]["scores"]["P_1"].pop("1_1"),
     "map of b does not have the turns": lambda one: one["systems"]["b"]["high"].update(map={}),
     "a has turns without a score": lambda one: one["systems"]["a"]["lacking"].append("9_9"),
-    "a has a grade beyond 1000": lambda one: one["systems"]["a"]["heads"]["1_1"].append(["d", 10**9]),
+    "a has a grade above 1000": lambda one: one["systems"]["a"]["heads"]["1_1"].append(["d", 10**9]),
     "threshold 'x' cannot be read": lambda one: one["thresholds"].append("x"),
-    "state.json: no measure is named 'x'; make the report again": lambda one: one["systems"]["a"]["scores"].update(x={}),
-    "relevance level 0": lambda one: one["policy"].update(relevance_level=0),
+    "state.json: no measure is named 'x'; run robustcs report again": lambda one: one["systems"]["a"]["scores"].update(x={}),
+    "relevance level is 0": lambda one: one["policy"].update(relevance_level=0),
     "its values are not those that robustcs writes": lambda one: one["policy"].pop("line"),
 }  # fmt: skip
 
@@ -167,7 +167,7 @@ def test_values_that_no_report_writes_are_named(message: str, tmp_path: Path) ->
     path.write_text(json.dumps(sealed(FORMAT, content)), "utf-8")
     with pytest.raises(InputError) as caught:
         read_state(path)
-    assert message in str(caught.value) and "make the report again, or name the project" in str(caught.value)
+    assert message in str(caught.value) and "run robustcs report again, or name the project file" in str(caught.value)
 
 
 def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
@@ -176,9 +176,11 @@ def test_an_edited_score_does_not_match_the_checksum(tmp_path: Path) -> None:
     path.write_text(json.dumps(content), "utf-8")
     with pytest.raises(InputError) as caught:
         read_state(path)
-    assert str(caught.value) == (f"{path}: its values do not match its checksum; make the report again, or name the project")
+    assert str(caught.value) == (
+        f"{path}: its values do not match its checksum; run robustcs report again, or name the project file"
+    )
     path.write_text(json.dumps(content | {"format": "robustcs state 1"}), "utf-8")
-    with pytest.raises(InputError, match="its format is 'robustcs state 1', not 'robustcs state 2'; make the report again"):
+    with pytest.raises(InputError, match="its format is 'robustcs state 1', not 'robustcs state 2'; run robustcs report again"):
         read_state(path)
 
 
@@ -409,5 +411,5 @@ def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
     fill(tmp_path)
     with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as database:
         database.execute("PRAGMA user_version = 2")
-    with pytest.raises(InputError, match="a store of version 2, and this robustcs knows versions up to 1; use a later"):
+    with pytest.raises(InputError, match="a store of version 2, but this robustcs supports versions up to 1; use a later"):
         known(tmp_path)

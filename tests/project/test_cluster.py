@@ -121,7 +121,7 @@ def test_without_dask_the_command_to_install_it_is_told(in_demo: Command, monkey
 def test_where_nobody_answers_that_is_told(address: str, in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel_io, "_ANSWER", 0.5)
     answer = in_demo(f"evaluate --dask {address}", code=2)
-    advice = "give the address of a running one, such as tcp://node1:8786"
+    advice = "give the address of a running scheduler, such as tcp://node1:8786"
     assert answer.err == f"robustcs: no Dask scheduler answers at {address}; {advice}\n" and not answer.out
 
 
@@ -152,8 +152,8 @@ def test_workers_have_this_version_of_robustcs(version: str | None, has: str) ->
     parallel_io._check_workers(Workers(__version__, __version__), "tcp://s:1")
     with pytest.raises(NotInstalledError) as caught:
         parallel_io._check_workers(Workers(__version__, version), "tcp://s:1")
-    found = f"worker tcp://w1 of the Dask cluster at tcp://s:1 needs robustcs {__version__}, and has {has}"
-    assert str(caught.value) == f"{found}; there: pip install 'robustcs[dask]=={__version__}'"
+    found = f"worker tcp://w1 of the Dask cluster at tcp://s:1 needs robustcs {__version__}, but has {has}"
+    assert str(caught.value) == f"{found}; run there: pip install 'robustcs[dask]=={__version__}'"
 
 
 # ---------------------------------------------------------------- a cluster, until it is killed
@@ -164,7 +164,7 @@ def test_a_cluster_without_workers_is_told(scheduler: Cluster, in_demo: Command,
     monkeypatch.setattr(parallel_io, "_COME", 0.5)
     found = f"robustcs: the Dask cluster at {scheduler.address} has no worker"
     answer = in_demo(f"evaluate --dask {scheduler.address}", code=2)
-    assert answer.err == f"{found}; start some with: dask worker {scheduler.address}\n"
+    assert answer.err == f"{found}; start one with: dask worker {scheduler.address}\n"
 
 
 @needs_dask
@@ -203,8 +203,8 @@ def test_errors_of_files_are_told_as_by_one_process(workers: Cluster, tmp_path: 
 def test_a_file_that_a_worker_does_not_see(workers: Cluster, in_demo: Command) -> None:
     path = "/proc/self/cwd/runs/plain_qr.trec"
     error = in_demo(f"evaluate --original {path} --dask {workers.address}", code=3).err
-    assert error.startswith(f"{path}: no such file, says worker tcp://127.0.0.1:")
-    assert error.endswith(f" of the Dask cluster at {workers.address}; give a path or an address that every worker can open\n")
+    assert error.startswith(f"{path}: no such file on worker tcp://127.0.0.1:")
+    assert error.endswith(f" of the Dask cluster at {workers.address}; give a path or URL that all workers can open\n")
 
 
 @needs_dask
@@ -229,4 +229,4 @@ def test_a_scheduler_that_goes_away_is_told(workers: Cluster, in_demo: Command) 
     (workers.folder / "scheduler").write_text(str(workers.processes[0].pid))
     answer = in_demo(f"evaluate --dask {workers.address}", code=3)
     found = f"robustcs: the connection to the Dask cluster at {workers.address} was lost"
-    assert answer.err == f"{found}; look at its scheduler, and start again\n" and not answer.out
+    assert answer.err == f"{found}; check its scheduler, and run the command again\n" and not answer.out

@@ -154,7 +154,7 @@ def test_init_joins_tasks_of_two_domains(in_domains: Command, tmp_path: Path) ->
     assert project.collection == files[0]
     explained = in_domains("init --why").out
     assert "cannot be read" not in explained
-    assert "law.jsonl\n    texts of passages: a project has one collection, bank.jsonl" in explained
+    assert "law.jsonl\n    passage texts; a project has one collection, here bank.jsonl" in explained
     checked = " ".join(in_domains("check").out.split())
     assert "gold answers law.jsonl 6 fine" in checked and "answers responses system law.jsonl 6 fine" in checked
     # the references of both domains score answers to both
@@ -186,7 +186,7 @@ def test_init_leaves_judgments_without_a_common_system_aside(in_domains: Command
     in_domains("init")
     written = (tmp_path / "robustcs.toml").read_text()
     assert 'qrels = "qrels_' in written and "collections" not in written
-    assert "it judges other turns, like" in in_domains("init --why").out
+    assert "it judges other turns, such as" in in_domains("init --why").out
 
 
 def test_a_system_of_one_collection_is_left_out_of_the_other(in_domains: Command) -> None:
@@ -196,12 +196,12 @@ def test_a_system_of_one_collection_is_left_out_of_the_other(in_domains: Command
     assert names == {(f"qrels_{name}", run) for name in DOMAINS for run in ("original", "qr", "human")} - {
         ("qrels_law", "human")
     }
-    law = "collection qrels_law: 18 turns in 6 conversations; without human, which has none of its turns"
+    law = "collection qrels_law: 18 turns in 6 conversations; without human, which answers none of its turns"
     assert law in printed["notes"]
     breakdown = options("breakdown", *DOMAINS).replace("--human bm25_manual_law.trec", "")
     printed = json.loads(in_domains(f"{breakdown} --by collection").out)
     assert {row["collection"] for row in printed["tables"]["bins_by_collection"]} == {"qrels_bank"}
-    assert any(note.startswith("collection qrels_law left out: no run answers ") for note in printed["notes"])
+    assert any(note.startswith("collection qrels_law skipped: no run answers ") for note in printed["notes"])
 
 
 def test_contradictions_are_told(in_domains: Command, tmp_path: Path) -> None:
@@ -222,15 +222,16 @@ def test_contradictions_are_told(in_domains: Command, tmp_path: Path) -> None:
 
 
 def test_wrong_use(in_domains: Command, tmp_path: Path) -> None:
-    said = "robustcs: --by collection, but the qrels are those of one collection; name the qrels of each: "
+    said = "robustcs: --by collection needs several collections, but the qrels are of one collection; name the qrels of each: "
     assert in_domains(f"{options('evaluate', 'bank')} --by collection", code=2).err.startswith(said)
     # files with a common turn are one collection
     (tmp_path / "more.txt").write_text("bank0<::>1 0 further 1\n")
     line = f"{options('evaluate', 'bank')} --qrels more.txt"
-    shared = "--by collection, but qrels_bank.txt and more.txt share turn bank0<::>1, so they count as one collection; keep "
+    shared = "--by collection needs several collections, but qrels_bank.txt and more.txt share turn bank0<::>1"
+    shared += ", so they count as one; keep "
     assert in_domains(f"{line} --by collection", code=2).err.startswith(f"robustcs: {shared}")
     assert json.loads(in_domains(line).out)["policy"]["collections"] == 1
-    with pytest.raises(UsageError, match="by 'turn'; write collection"):
+    with pytest.raises(UsageError, match="by is 'turn'; write collection"):
         robustcs.evaluate(qrels=["qrels_bank.txt", "qrels_law.txt"], runs={"a": "bm25_manual_bank.trec"}, by="turn")
 
 

@@ -31,9 +31,9 @@ def test_sets_of_one_group_are_one_source_where_nothing_is_named() -> None:
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({"t": ("a", "z")}, "has 'z', which is no run"),
+        ({"t": ("a", "z")}, "names 'z', which is not a run"),
         ({"t": ("a",), "u": ("b", "a")}, "has 'a' in t and in u"),
-        ({"a": ("b",)}, "a is the name of a run that it lacks"),
+        ({"a": ("b",)}, "a has the name of a run that is not in it"),
     ],
 )
 def test_names_that_do_not_fit(groups: dict[str, tuple[str, ...]], message: str) -> None:

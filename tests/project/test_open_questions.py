@@ -45,12 +45,12 @@ def test_an_imported_run_answers_the_texts_it_was_made_for(folder: Path) -> None
     workspace = Workspace(project)
     assert systems_of(workspace)[0].open == ("1_2", "1_3")
     assert changed_texts(project.systems, workspace.texts) == [
-        "the run of human was made for other texts of 2 turns (1_2, 1_3): robustcs retrieve answers them"
+        "the run of human was made for other texts of 2 turns (1_2, 1_3); retrieve them with robustcs retrieve"
     ]
     run.write_text("1_1 Q0 e 1 2.0 x\n")
     assert systems_of(Workspace(project))[0].open == ()
     assert changed_texts(project.systems, workspace.texts) == [
-        f"{sidecar_path(run)} is about another content of a.trec: robustcs retrieve --import notes it anew"
+        f"{sidecar_path(run)} describes other content of a.trec; update it with robustcs retrieve --import"
     ]
     sidecar_path(run).write_text("[]")
     assert changed_texts(project.systems, workspace.texts) == [
@@ -69,7 +69,7 @@ def test_each_file_of_a_joined_run_has_its_own_texts(folder: Path) -> None:
     workspace = Workspace(project)
     assert systems_of(workspace)[0].open == ("1_3", "2_1")
     assert changed_texts(project.systems, workspace.texts) == [
-        "the run of human was made for other texts of 2 turns (1_3, 2_1): robustcs retrieve answers them"
+        "the run of human was made for other texts of 2 turns (1_3, 2_1); retrieve them with robustcs retrieve"
     ]
     # without the record of one file, nobody knows which file should have had 1_3
     sidecar_path(files[0]).unlink()
@@ -77,7 +77,7 @@ def test_each_file_of_a_joined_run_has_its_own_texts(folder: Path) -> None:
     files[1].write_text("2_1 Q0 e 1 2.0 x\n")
     assert systems_of(Workspace(project))[0].open == ()
     assert changed_texts(project.systems, workspace.texts) == [
-        f"{sidecar_path(files[1])} is about another content of b.trec: robustcs retrieve --import notes it anew"
+        f"{sidecar_path(files[1])} describes other content of b.trec; update it with robustcs retrieve --import"
     ]
 
 

@@ -92,7 +92,7 @@ def killed(role: str, path: Path) -> None:
 
 
 def test_a_process_that_was_killed_is_told(tmp_path: Path, small_is_worth_it: None) -> None:
-    with pytest.raises(InterruptedWorkError, match="ended from outside; if memory ran out, give fewer --jobs"):
+    with pytest.raises(InterruptedWorkError, match="a worker process was terminated; if memory ran out, use fewer --jobs"):
         list(Jobs(2).each(killed, files_in(tmp_path)))
 
 

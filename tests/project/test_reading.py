@@ -254,11 +254,11 @@ LIST = "write a list of texts in quotes"
         ("formulations.'qr:t5' = 1", [':1: qr:t5 is not a table; write [formulations."qr:t5"] above its keys']),
         ("[runs]\nfine = 'a'\nwrong = 1\n\"set 2\" = []", [f":3: wrong is 1; {TEXT}", f":4: set 2 is []; {TEXT}"]),
         ("[groups]\nmanual = ['a']", [":2: manual is not a table; write [groups.manual] above its keys",
-         ":2: group 'manual' lacks a baseline or sets; write baseline and sets, names of runs"]),
+         ":2: group 'manual' has no baseline or no sets; write both, with names of runs"]),
         ("[groups.a]\nbaseline = 'x'\nsets = ['y']\n[groups.b]\nbaseline = 'x'",
-         [":4: group 'b' lacks a baseline or sets; write baseline and sets, names of runs"]),
+         [":4: group 'b' has no baseline or no sets; write both, with names of runs"]),
         ("[clariq]\ntopic = 'a'\nruns = 'b'", [
-            ":2: unknown key 'topic' in [clariq]; the keys are topics, questions, runs, performance, evaluations, qrels, needs,"
+            ":2: unknown key 'topic' in [clariq]; choose from topics, questions, runs, performance, evaluations, qrels, needs,"
             " preferences, conversations", ":3: runs is not a table; write [clariq.runs] above its keys"]),
         ("[agreement]\nsnippets = 3\nmajority = 0\nmin_agreement = 2\nratings = true", [
             ":2: snippets is 3; write a text in quotes, or a list of them",
@@ -270,7 +270,7 @@ LIST = "write a list of texts in quotes"
             ":4: relevance_level is 'x'; write a whole number of at least 1"]),
         ("crowd = 1", [":1: crowd is not a table; write [crowd] above its keys"]),
         ("[groups.a]\nsets = ['y']",
-         [":1: group 'a' lacks a baseline or sets; write baseline and sets, names of runs"]),
+         [":1: group 'a' has no baseline or no sets; write both, with names of runs"]),
     ],
 )  # fmt: skip
 def test_every_wrong_value_has_its_line(tmp_path: Path, text: str, problems: list[str]) -> None:
@@ -300,12 +300,15 @@ def test_qrels_can_say_how_passages_were_selected(tmp_path: Path, selection: str
     [
         (
             '[qrels]\nfile = "q"\nselection = "click"\n',
-            ":3: selection is 'click'; write one of pool, filtered, clicks, positives",
+            ":3: selection is 'click'; write how passages were selected for judging: pool, filtered, clicks or positives",
         ),
-        ('[qrels]\nfile = "q"\nselection = 4\n', ":3: selection is 4; write one of pool, filtered, clicks, positives"),
-        ('[qrels]\nfiles = "q"\n', ":2: unknown key 'files' in [qrels]; the keys are file, selection"),
+        (
+            '[qrels]\nfile = "q"\nselection = 4\n',
+            ":3: selection is 4; write how passages were selected for judging: pool, filtered, clicks or positives",
+        ),
+        ('[qrels]\nfiles = "q"\n', ":2: unknown key 'files' in [qrels]; choose from file, selection"),
         ("[qrels]\nfile = [1]\n", ":2: file is [1]; write a text in quotes, or a list of them"),
-        ('qrels_selection = "pool"\n', ":1: unknown key 'qrels_selection'; the keys are name, qrels, new_judgments"),
+        ('qrels_selection = "pool"\n', ":1: unknown key 'qrels_selection'; choose from name, qrels, new_judgments"),
     ],
 )
 def test_a_wrong_selection_has_its_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -345,15 +348,15 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
     with pytest.raises(InputError) as error:
         read_project(path)
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
-        ":2: unknown key 'qrel'; the keys are name, qrels, new_judgments, judges, gold, answer_similarity, paraphrases,"
+        ":2: unknown key 'qrel'; choose from name, qrels, new_judgments, judges, gold, answer_similarity, paraphrases,"
         " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, answers,"
         " metrics,"
         " thresholds,"
         " policy, seed",
-        ":8: unknown key 'runs' in [formulations.human]; the keys are run, scores, rewrites, samples, answers",
-        ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; the keys are run, scores, rewrites, samples, answers",
-        ":14: unknown key 'set' in [groups.a]; the keys are baseline, sets",
-        ":4: unknown key 'level' in [policy]; the keys are relevance_level, missing, order, depth, documents, unit, strict",
+        ":8: unknown key 'runs' in [formulations.human]; choose from run, scores, rewrites, samples, answers",
+        ":10: unknown key 'runs' in [formulations.\"qr:t5\"]; choose from run, scores, rewrites, samples, answers",
+        ":14: unknown key 'set' in [groups.a]; choose from baseline, sets",
+        ":4: unknown key 'level' in [policy]; choose from relevance_level, missing, order, depth, documents, unit, strict",
     ]
 
 
@@ -365,7 +368,7 @@ def test_what_is_not_toml_has_its_line(tmp_path: Path, text: str, line: int) -> 
     path.write_text(text)
     with pytest.raises(InputError) as error:
         read_project(path)
-    assert str(error.value).startswith(f"{path}:{line}: not TOML (")
+    assert str(error.value).startswith(f"{path}:{line}: invalid TOML (")
     assert str(error.value).endswith("; check this line")
 
 
@@ -399,7 +402,9 @@ def test_roles(key: str, role: str, name: str) -> None:
 def test_what_is_not_a_role(tmp_path: Path, key: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_role(key)
-    assert str(error.value) == (f"role {key!r}; write original, qr, human, or qr:NAME (original:NAME) for one of several")
+    assert str(error.value) == (
+        f"unknown role {key!r}; write original, qr or human; qr:NAME or original:NAME if there are several"
+    )
     path = tmp_path / "robustcs.toml"
     path.write_text(f'[formulations."{key}"]\nrun = "a"\n')
     with pytest.raises(InputError) as bad:
@@ -411,7 +416,7 @@ def test_what_is_not_a_role(tmp_path: Path, key: str) -> None:
 def test_a_rewriter_is_not_called_like_a_role(name: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_role(f"qr:{name}")
-    assert str(error.value) == f"role 'qr:{name}' has the name {name!r}; choose another name"
+    assert str(error.value) == f"'qr:{name}' uses the role {name!r} as a name; choose another name"
 
 
 def test_text_sources(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from robustcs.retrieval.sidecar import Sidecar, read_sidecar, sidecar_path, text
 from tests.retrieval_support import project_retrieved_before
 
 MANY = "70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …)"
-FORBIDDEN = "; robustcs retrieve answers them, or leave out --no-retrieve\n"
+FORBIDDEN = "; retrieve them with robustcs retrieve, or omit --no-retrieve\n"
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def edit(path: str, old: str, new: str) -> None:
     Path(path).write_text(text.replace(old, new, 1))
 
 
-TOLD = "there is no index at index: the runs of original, qr, human count as they were retrieved (BM25 k1=0.9 b=0.4, top 50)\n"
+TOLD = "there is no index at index; the runs of original, qr, human are used as retrieved before (BM25 k1=0.9 b=0.4, top 50)\n"
 EVALUATE = ("evaluate", "--metric", "ndcg_cut_3", "--format", "json")
 
 
@@ -76,7 +76,7 @@ def test_a_changed_text_is_one_question(capfd: pytest.CaptureFixture[str], proje
     found = f"robustcs: no run answers 1 turn ({turn}) of qr"
     assert call(capfd, *EVALUATE, "--no-retrieve") == (2, "", found + FORBIDDEN)
     notes = json.loads(call(capfd, "check", "--format", "json")[1])["notes"]
-    assert f"no run answers 1 turn ({turn}) of qr: robustcs retrieve does" in notes
+    assert f"no run answers 1 turn ({turn}) of qr; robustcs retrieve creates one" in notes
     plan = json.loads(call(capfd, "retrieve", "--dry-run", "--format", "json")[1])["tables"]["plan"]
     assert [row["to_retrieve"] for row in plan] == [0, 1, 0, 1]
     edit("robustcs.toml", 'collection = "collection.jsonl"\n', "")
@@ -114,7 +114,7 @@ def test_an_edited_run_is_an_error(capfd: pytest.CaptureFixture[str], project: P
     # without its record the run is a stranger, which is told before anything is indexed, until the project names it
     shutil.move("other.toml", "robustcs.toml")
     there = (
-        "robustcs: retrieved/qr.trec is there already, and robustcs did not write it; name it as the run of qr to use it, or"
+        "robustcs: retrieved/qr.trec exists already, and robustcs did not write it; to use it, name it as the run of qr; else"
         " another folder with --folder or in [retrieval]\n"
     )
     for command in (EVALUATE, ("retrieve",)):

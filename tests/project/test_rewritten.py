@@ -37,7 +37,7 @@ def test_an_unrewritten_baseline_is_refused_with_the_line_to_write(tmp_path: Pat
     with pytest.raises(UsageError) as error:
         check_baselines(own)
     assert str(error.value) == (
-        "group raw: raw_1, raw_2 were rewritten by previous, and the baseline base was not; write --group"
+        "group raw: raw_1, raw_2 were rewritten by previous, but the baseline base was not; write --group"
         ' raw=original_rewritten,raw_1,raw_2, or baseline = "original_rewritten" in [groups.raw]'
     )
     assert comparable_groups(own) == {}
@@ -45,10 +45,10 @@ def test_an_unrewritten_baseline_is_refused_with_the_line_to_write(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("baseline", "found"),
-    [(None, "base was not as far as is known"), ("first", "base was rewritten by first"), ("", "base was not")],
+    [(None, "base was not, as far as is known"), ("first", "base was rewritten by first"), ("", "base was not")],
 )
 def test_every_other_baseline_is_refused(tmp_path: Path, baseline: str | None, found: str) -> None:
-    with pytest.raises(UsageError, match=f"raw_1 was rewritten by previous, and the baseline {found};"):
+    with pytest.raises(UsageError, match=f"raw_1 was rewritten by previous, but the baseline {found};"):
         check_baselines(project(tmp_path, "base", base=baseline, raw_1="previous", raw_2=""))
 
 
@@ -92,7 +92,7 @@ def test_the_rewritten_original_turns_are_a_system_where_a_group_names_them(tmp_
         replace(own, retrieval=replace(settings, rewriter=None)),
     ):  # fmt: skip
         assert [system.name for system in systems_of(Workspace(other))] == ["original"]
-    with pytest.raises(UsageError, match="no run is named 'original_rewritten'; it is made of the original turns' texts where"):
+    with pytest.raises(UsageError, match="no run is named 'original_rewritten'; to retrieve it from the Original texts, set"):
         Workspace(replace(own, retrieval=None)).system_files(["original_rewritten"])
 
 

@@ -78,7 +78,7 @@ def test_runs_of_passages_beside_judged_documents(tmp_path: Path) -> None:
     fill(tmp_path, {"two.trec": ranked(HUMAN)})
     made = config(tmp_path)
     assert "documents" not in made["policy"] and list(made["runs"]) == ["two"]
-    assert aside(tmp_path)["one.trec"] == "a run of passages DOC-N beside runs of the judged documents"
+    assert aside(tmp_path)["one.trec"] == "a run of passages DOC-N, but other runs rank the judged documents"
 
 
 # ---------------------------------------------------------------- names
@@ -123,7 +123,7 @@ def test_nothing_but_regular_files_is_opened(tmp_path: Path) -> None:
     (tmp_path / "human.trec").symlink_to("/dev/zero")
     found = look_through(tmp_path)
     assert [file.path for file in found.files] == ["qrels.txt"]
-    assert found.aside == dict.fromkeys(("human.trec", "raw.trec"), "no regular file: it is never opened")
+    assert found.aside == dict.fromkeys(("human.trec", "raw.trec"), "not a regular file, so it is not opened")
 
 
 # ---------------------------------------------------------------- rewriters and their texts
@@ -183,7 +183,7 @@ def test_texts_go_to_the_run_that_answered_them_whatever_they_are_called(tmp_pat
     }  # fmt: skip
     said = write_config(guess(tmp_path), "x")
     equal = sum(text == HUMAN[turn] for turn, text in rewrites(1).items())
-    assert f'"rewritten_y.tsv"  # {equal} of {equal} turns with the text of Human are ranked as Human\n' in said
+    assert f'"rewritten_y.tsv"  # {equal} of {equal} turns with the text of Human have the ranking of Human\n' in said
 
 
 def test_texts_of_the_same_name_that_were_not_run_are_left_aside(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_texts_of_the_same_name_that_were_not_run_are_left_aside(tmp_path: Path)
     }
     made = config(fill(tmp_path, {**files, "t5.trec": ranked(HUMAN | {"1_1": "x"}), "t5.tsv": tsv(other)}))
     assert made["formulations"]["qr"] == {"run": "t5.trec"}
-    assert aside(tmp_path)["t5.tsv"].startswith("no run is known to have answered these texts of a rewriter")
+    assert aside(tmp_path)["t5.tsv"].startswith("texts of a rewriter without a known run")
 
 
 def test_complete_files_come_first(tmp_path: Path) -> None:
@@ -259,10 +259,10 @@ def test_old_and_new_judgments(tmp_path: Path) -> None:
     left = aside(tmp_path)
     assert made["judges"] == {"judge": "judge.txt", "judges_a": "judges/a/q.txt", "judges_b": "judges/b/q.txt"}
     assert left["grades.txt"] == left["judges/copy.txt"]
-    assert left["grades.txt"] == "it judges passages that qrels.txt judges: another judge, or another version"
-    assert left["judges/far.txt"] == "a judge with grade 9, off the scale of qrels.txt"
-    assert left["far.qrels"] == "it judges other turns, like '9_1'"
-    assert left["other.trec"] == "a run of other turns: it has turns like '9_1', the qrels like '1_1'"
+    assert left["grades.txt"] == "it judges the same passages as qrels.txt: another judge, or another version"
+    assert left["judges/far.txt"] == "a judge with grade 9, above the scale of qrels.txt"
+    assert left["far.qrels"] == "it judges other turns, such as '9_1'"
+    assert left["other.trec"] == "a run of other turns, such as '9_1'; the qrels have turns such as '1_1'"
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_the_demo_collection(demo: Path) -> None:
                                if key != "depth"}  # fmt: skip
     assert made["crowd"] == {key: value for key, value in real["crowd"].items() if key != "subset"}
     assert {name: group["baseline"] for name, group in made["groups"].items()} == {"manual": "human", "raw": "original"}
-    assert aside(demo)["grades.txt"].startswith("it judges passages that qrels.txt judges")
+    assert aside(demo)["grades.txt"].startswith("it judges the same passages as qrels.txt")
 
 
 def annotations(unit: str) -> str:
@@ -364,8 +364,8 @@ def test_every_criterion_of_the_same_items_is_taken(tmp_path: Path) -> None:
     made = config(fill(tmp_path, CRITERIA))
     assert made["crowd"] == {"qrels": ["relevance_all.qrel", "novelty.qrel"], "subset": "relevance_mi_subset.qrel"}
     assert guess(tmp_path).folder.aside == {
-        "relevance_filtered.qrel": "the judgments of relevance_all.qrel on some of its turns",
-        "response_relevance.qrel": "judgments of other items than those of relevance_all.qrel, which is taken",
+        "relevance_filtered.qrel": "the judgments of relevance_all.qrel for some of its turns",
+        "response_relevance.qrel": "judgments of other items than relevance_all.qrel, which is used",
     }
 
 
@@ -374,8 +374,8 @@ def test_judgments_are_left_to_the_grades_that_they_were_made_of(tmp_path: Path)
     made = config(fill(tmp_path, CRITERIA | {"grades.csv": f"turn,item,worker,criterion,grade\n{graded}"}))
     assert made["crowd"] == {"grades": "grades.csv", "subset": "relevance_mi_subset.qrel"}
     aside = guess(tmp_path).folder.aside
-    assert aside["novelty.qrel"] == "judgments of questions or responses; grades.csv holds the grades themselves"
-    assert aside["response_relevance.qrel"] == "judgments of other items than those of grades.csv, which is taken"
+    assert aside["novelty.qrel"] == "judgments of questions or responses; grades.csv contains the grades themselves"
+    assert aside["response_relevance.qrel"] == "judgments of other items than grades.csv, which is used"
 
 
 def test_annotations_of_sentences_are_another_task(
@@ -391,7 +391,7 @@ def test_annotations_of_sentences_are_another_task(
     })  # fmt: skip
     assert config(tmp_path)["agreement"] == {"snippets": ["b.jsonl"], "reference": ["b_experts.jsonl"]}
     assert aside(tmp_path) == dict.fromkeys(
-        ("a.jsonl", "c_experts.csv"), "it annotates sentences, another task than paragraphs"
+        ("a.jsonl", "c_experts.csv"), "it annotates sentences; the other files annotate paragraphs"
     )
     assert run(["init"]) == run(["agreement", "--format", "json"]) == 0, capfd.readouterr().err
 
@@ -459,16 +459,16 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
     assert alone.qrels is None and alone.new_judgments == [] and alone.judges == {}
     assert list(alone.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
     text = write_config(alone, "x")
-    assert "# qrels = …  # judgments of people; what is here seems to be made by models: see [judges]" in text
-    assert "# [judges]\n" in text and '# a_gpt4 = "a_gpt4.txt"  # its name names a model (gpt)\n' in text
+    assert "# qrels = …  # human judgments; the files here seem to be model judgments, see [judges]" in text
+    assert "# [judges]\n" in text and '# a_gpt4 = "a_gpt4.txt"  # its name contains a model name (gpt)\n' in text
     assert '# labels = "labels.jsonl"  # it has the fields of a judge\'s answers\n' in text
     assert "qrels" not in tomllib.loads(text) and "judges" not in tomllib.loads(text)
     both = guess(fill(tmp_path / "both", files | {"z.txt": human, "judges/gpt4.txt": human.replace(" 4\n", " 3\n")}))
     assert (both.qrels, both.new_judgments, both.judges) == ("z.txt", [], {"gpt4": "judges/gpt4.txt"})
     assert list(both.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
     assert both.folder.aside["a_gpt4.txt"] == (
-        "its name names a model (gpt): judgments of a model never become the qrels; name it under [judges], or, if people"
-        " made it, as qrels"
+        "its name contains a model name (gpt), and model judgments are never used as qrels; add it to [judges], or, if"
+        " assessors made it, set it as qrels"
     )
     assert tomllib.loads(write_config(both, "x"))["judges"] == {"gpt4": "judges/gpt4.txt"}
 
@@ -476,7 +476,7 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
 def test_init_prints_why_judgments_of_a_model_are_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     fill(tmp_path, {"raw.trec": ranked(RAW), "gpt4.txt": QRELS})
     assert run(["init", str(tmp_path)]) == 0
-    assert "gpt4.txt is not used as qrels: its name names a model (gpt): " in capfd.readouterr().out
+    assert "gpt4.txt is not used as qrels: its name contains a model name (gpt), " in capfd.readouterr().out
 
 
 def tasks(scored: bool, **more: Any) -> str:
@@ -516,17 +516,17 @@ def test_a_formulation_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     assert parts(config(folder), "rewrites") == {"original": "topics.tsv:original"}
     made = guess(folder)
     assert f"# Not used: topics.tsv:human: {why}\n" in write_config(made, "x")
-    assert f"Left aside\n  topics.tsv:human\n    {why}" in explanation(made)
+    assert f"Ignored\n  topics.tsv:human\n    {why}" in explanation(made)
 
 
 def test_why_one_of_several_rankers_is_taken(tmp_path: Path) -> None:
     less = {turn: text for turn, text in RAW.items() if turn != "1_1"}
     files = {f"{ranker}_{wording}.trec": ranked(texts, ranker) for ranker in ("a", "b")
              for wording, texts in (("raw", RAW), ("t5", less if ranker == "a" else HUMAN))}  # fmt: skip
-    reason = "# Further systems. Of the rankers a, b, b is taken: it has more judged turns.\n[runs]\n"
+    reason = "# Other systems. Of the rankers a, b, b is used: it has more judged turns.\n[runs]\n"
     assert reason in write_config(guess(fill(tmp_path, {"qrels.txt": QRELS, **files})), "x")
     (tmp_path / "a_t5.trec").write_text(ranked(HUMAN, "a"))
-    tied = "a is taken: it comes first by name, and no other is more complete."
+    tied = "a is used: it is first by name, and no other is more complete."
     assert tied in write_config(guess(tmp_path), "x")
     for name in ("b_raw.trec", "b_t5.trec"):
         (tmp_path / name).unlink()
@@ -537,10 +537,10 @@ def test_links_to_folders_are_skipped_and_said_to_be(tmp_path: Path) -> None:
     fill(tmp_path, {"elsewhere/raw.trec": ranked(RAW), "project/qrels.txt": QRELS})
     (tmp_path / "project/runs").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     left = aside(tmp_path / "project")
-    assert left == {"runs": "skipped: a link to a folder; put its files here, or name them in robustcs.toml"}
+    assert left == {"runs": "a link to a folder, which is not followed; copy its files here, or name them in robustcs.toml"}
 
 
 def test_nuggets_without_answers_are_called_what_they_are(tmp_path: Path) -> None:
     nuggets = [{"qid": "1_1", "query": "q", "nuggets": [{"text": "a fact", "importance": "vital"}]}]
     fill(tmp_path, {"raw.trec": ranked(RAW), "n.jsonl": json.dumps(nuggets[0]) + "\n"})
-    assert aside(tmp_path) == {"n.jsonl": "these are nuggets; robustcs answers --nuggets takes them, and no answers are here"}
+    assert aside(tmp_path) == {"n.jsonl": "these are nuggets; robustcs answers --nuggets takes them, but there are no answers"}

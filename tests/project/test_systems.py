@@ -36,6 +36,6 @@ def test_equal_to_the_formulations(demo: Path) -> None:
 
 def test_unknown_name_before_any_file_is_read(demo: Path) -> None:
     workspace = Workspace(replace(read_project(demo / "robustcs.toml"), runs={}))
-    with pytest.raises(UsageError, match="no run is named 'raw_1'; there are original, qr, human"):
+    with pytest.raises(UsageError, match="no run is named 'raw_1'; choose from original, qr, human"):
         workspace.system_scores(["human", "raw_1"])
     assert workspace.inputs == []

@@ -42,7 +42,7 @@ def judged(tmp_path: Path) -> Qrels:
 
 @pytest.mark.parametrize(
     ("grades", "said"),
-    [([0, 2], ""), ([0, 0], ""), ([1, 1], "one grade (1)"), ([2, 3], "positive grades only (2 to 3)"), ([-1, 1], "")],
+    [([0, 2], ""), ([0, 0], ""), ([1, 1], "only grade 1"), ([2, 3], "only positive grades (2 to 3)"), ([-1, 1], "")],
 )
 def test_positives_alone_bar_the_judged_share(judged: Qrels, grades: list[int], said: str) -> None:
     limits = limits_of_qrels(replace(judged, grades=np.array(grades, dtype=np.int16)))
@@ -60,8 +60,8 @@ def test_qrels_named_after_a_model_are_no_human_judgments(name: str, model: str)
     limits = limits_of_sources(Project(qrels=Path("gpt4") / name))  # folders do not count
     assert bool(limits) == bool(model)
     if model:
-        assert f"the name of the qrels, {name}, names a model ({model})" in limits[0].reason
-        assert limits[0].reason.startswith("By model judgments, not human ones: ")
+        assert f"the file name of the qrels, {name}, contains a model name ({model})" in limits[0].reason
+        assert limits[0].reason.startswith("Based on model judgments, not human ones: ")
         # what needs no judgments is not limited, and what compares judges with people is no headline
         assert subjects(limits, bars=True) == {"bias", "agreement"}
         assert subjects(limits, bars=False) == set(SUBJECTS) - {"bias", "agreement", "similarity", "clarification"}
@@ -80,7 +80,7 @@ def test_more_than_one_per_cent_of_skipped_rows_limits_every_verdict() -> None:
 
 def test_qrels_that_are_those_of_a_judge() -> None:
     (first, _) = limits_of_sources(Project(qrels=Path("a.txt"), judges={"b": Path("b.txt"), "mine": Path("a.txt")}))
-    assert first.reason == "By model judgments, not human ones: the qrels are those of judge mine."
+    assert first.reason == "Based on model judgments, not human ones: the qrels are those of judge mine."
     assert not limits_of_sources(Project(qrels=Path("a.txt"), judges={"b": Path("b.txt")})) and not limits_of_sources(Project())
 
 

@@ -62,7 +62,7 @@ def test_a_measure_that_a_turn_lacks_is_a_missing_turn(tmp_path: Path) -> None:
 def test_swapped_roles_are_noted(tmp_path: Path) -> None:
     project = scored(tmp_path, original={"1_1": 0.9}, qr={"1_1": 0.5}, human={"1_1": 0.1})
     _, evaluated = Workspace(project).formulation_scores()
-    assert evaluated.notes == ("Human questions score below Original ones (ndcg_cut_3): are the two files swapped?",)
+    assert evaluated.notes == ("Human scores below Original (ndcg_cut_3); check that the two files are not swapped",)
 
 
 def test_inputs_are_read_once_and_remembered_once(project: Project) -> None:
@@ -102,7 +102,7 @@ def test_several_text_files_of_a_formulation_are_one(tmp_path: Path) -> None:
 
 def test_an_unknown_system_is_named_with_those_that_are_there(demo: Path) -> None:
     workspace = Workspace(Project(runs={"bm25": demo / "runs/plain_qr.trec"}))
-    with pytest.raises(UsageError, match="^no run is named 't5'; there are bm25$"):
+    with pytest.raises(UsageError, match="^no run is named 't5'; choose from bm25$"):
         workspace.system_scores(["bm25", "t5"])
 
 

@@ -130,5 +130,5 @@ def test_a_ranking_that_the_store_loses_is_told(tmp_path: Path) -> None:
     retrieval.store, retrieval.settings = RankingStore(tmp_path / "s"), RetrievalSettings(tmp_path, depth=3)
     retrieval.__dict__ |= {"ranker": RANKER, "by_digest": {"q": "what", "lost": "and"}}
     retrieval.store.put(RANKER, {"q": ranking(3)}, 3)
-    with pytest.raises(InputError, match="s: the store does not give back 1 ranking that it was given; delete the file"):
+    with pytest.raises(InputError, match="s: the store has lost 1 ranking; delete the file"):
         _ = retrieval._rankings

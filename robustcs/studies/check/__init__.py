@@ -1,1 +1,1 @@
-"""Do the inputs fit together?"""
+"""Check that the input files fit together."""

@@ -1,4 +1,4 @@
-"""Do the inputs fit together? What each file holds, which turns are missing, how much is judged."""
+"""The result of a check: content of each file, missing turns, and share of judged passages."""
 
 from __future__ import annotations
 
@@ -13,55 +13,55 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, share, table, text
 
-#: Cut-offs of the judged shares.
+#: Cutoffs of the shares of judged passages.
 JUDGED_AT = (3, 10)
 
 
 @dataclass(frozen=True)
 class Check(Result):
-    """What there is and how it fits.
+    """Inputs of a project, and whether they fit together.
 
     problems
-        What is wrong with files, and the number of all problems (those not listed included).
+        Problems of files, and the number of all problems, including those not listed.
     """
 
     study = "check"
     declared = (
         table(
-            "files", "What each file holds.",
-            text("role", header="Role"), text("path", header="File"), count("rows", "null where it cannot be used"),
-            text("problem", "what is wrong with it; null where it is fine"),
-            count("skipped", "rows (texts, answers and so on) that cannot be used, and were skipped"),
+            "files", "Content of each file.",
+            text("role", header="Role"), text("path", header="File"), count("rows", "null if the file is unusable"),
+            text("problem", "problem of the file; null if there is none"),
+            count("skipped", "unusable rows (texts, answers and so on), which were skipped"),
         ),
         table(
             "runs", "How the runs fit the judgments.",
-            text("run", header="Run"), count("turns", "judged turns that it has passages for", "there", "turns"),
-            count("missing", "judged turns that it lacks", "missing", "turns"),
-            count("extra", "turns that nobody judged", "extra", "turns"),
+            text("run", header="Run"), count("turns", "judged turns that the run answers", "answered", "turns"),
+            count("missing", "judged turns that the run does not answer", "missing", "turns"),
+            count("extra", "turns of the run without judgments", "extra", "turns"),
             count("depth_min", "passages per answered turn", "min", "passages per turn"),
             number("depth_median", "", "median", "passages per turn"), count("depth_max", "", "max", "passages per turn"),
-            *(share(f"judged_{k}", f"judged of the passages in the top {k}", f"top {k}", "judged") for k in JUDGED_AT),
+            *(share(f"judged_{k}", f"share of the top {k} passages that is judged", f"top {k}", "judged") for k in JUDGED_AT),
         ),
         table(
-            "texts", "How the texts fit the judgments (without qrels: the per-turn scores), for each formulation and set of"
-            " further questions.",
-            text("formulation", header="Texts"), count("texts", "", "there", "turns"),
+            "texts", "How the texts fit the judgments (without qrels: the per-turn scores), per formulation and set of"
+            " additional questions.",
+            text("formulation", header="Texts"), count("texts", "turns with a text", "with text", "turns"),
             count("without", "judged (scored) turns without a text; null without qrels and scores", "missing", "turns"),
             count("extra", "turns with a text that are not judged (scored); null without qrels and scores", "extra", "turns"),
-            count("unanswered", "turns that its run lacks, all of them without a run; null where its run cannot be read, and"
-                  " where it has scores or answers instead", "without a run", "turns"),
-            count("unchanged", "judged (scored) turns whose text equals the Original, of all turns where there are neither"
-                  " qrels nor scores; null without Original texts", "equal to Original"),
+            count("unanswered", "turns that the run does not answer; all turns if there is no run; null if the run cannot be"
+                  " read, and if there are scores or answers instead", "without run", "turns"),
+            count("unchanged", "judged (scored) turns whose text equals the Original; without qrels and scores, of all turns;"
+                  " null without Original texts", "equal to Original"),
         ),
         table(
             "commands", "Which commands can run on these inputs.",
-            text("command", header="Command"), flag("runs"), text("because", "what it lacks; null where it runs"),
-            text("give", "what to do about it; null where it runs"),
+            text("command", header="Command"), flag("runs"), text("because", "missing input; null if the command can run"),
+            text("give", "how to provide it; null if the command can run"),
         ),
         table(
-            "skipped", "Rows that cannot be used and were skipped, the first 1,000 of a file.",
+            "skipped", "Unusable rows, which were skipped; the first 1,000 of each file.",
             text("role", header="Role"), text("path", header="File"),
-            count("line", "null in JSON that is no JSONL", "Line"), text("why", "what is wrong with it", "Why"),
+            count("line", "null in JSON other than JSONL", "Line"), text("why", "problem of the row", "Problem"),
         ),
     )  # fmt: skip
 
@@ -84,9 +84,9 @@ def check(
     commands: Sequence[tuple[str, bool, str | None, str | None]],
     problems: tuple[tuple[Problem, ...], int] = ((), 0),
 ) -> Check:
-    """Describe files, runs and texts against the judged or scored ``turns``; nothing is changed and nothing is scored.
+    """Compare files, runs and texts with the judged or scored ``turns``. Changes and scores nothing.
 
-    ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, where that is known;
+    ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, if known;
     ``skipped``, ``commands``: rows of the tables of these names.
     """
     runs = [_run(matrix) for matrix in matrices]
@@ -105,7 +105,7 @@ def check(
 
 
 def _whole(spec: TableSpec, frame: pd.DataFrame) -> pd.DataFrame:
-    """Counts as whole numbers, also where some are unknown."""
+    """Convert counts to an integer type that allows missing values."""
     return frame.astype({field.name: "Int64" for field in spec.fields if field.kind == "integer"})
 
 

@@ -1,4 +1,4 @@
-"""Which commands can run on a project, and what the others lack; told from what was read, without running them."""
+"""Which commands can run on a project, and what the others need; determined from the inputs without running them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from robustcs.studies.study import Study
 #: command, runs, because, give.
 Row = tuple[str, bool, str | None, str | None]
 
-#: Inputs whose runs are scored against the qrels; texts that wait for a run are answered first, where there is an index.
+#: Inputs whose runs are scored against the qrels. With an index, missing runs are retrieved first.
 _RANKED = frozenset({"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs"})
-#: Studies whose measures are means over turns, so that a project whose metrics are totals stops them.
+#: Studies that need means over turns and therefore reject projects whose metrics are totals.
 _MEANS = frozenset({"breakdown", "sweep", "correlate", "unjudged", "augment", "audit"})
 
 
 class Readiness:
-    """What every command would say to the project of a survey."""
+    """Whether each command can run on the project of a survey."""
 
     def __init__(self, workspace: Workspace, survey: Survey):
         self.workspace = workspace
@@ -46,18 +46,18 @@ class Readiness:
             "evaluate": self._scored_systems, "robustness": partial(self.check_files, ["paraphrases"]),
             "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
             **{name: partial(self._asked, name) for name in STUDY_TABLES},
-            # small inputs are joined as the command does it
+            # inputs are small, so run the study itself
             **{name: partial(self._ask, name) for name in ("audit", "paraphrase")},
         }  # fmt: skip
 
     def rows(self) -> list[Row]:
-        """One for every command of the registry but ``check`` itself, and one for ``report``."""
+        """Return one row per command of the registry except ``check``, and one for ``report``."""
         errors = {one.name: self._error(one) for one in STUDIES if one.name != "check"}
         rows = [_row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()]
         return [*rows, _row("report", self._report_error())]
 
     def _error(self, one: Study) -> RobustcsError | None:
-        """What the command would say in place of a result; None where it runs."""
+        """Return the error that the command would raise; None if it can run."""
         try:
             if one.name == "robustness" and self._is_experiment:
                 self._check_experiment()
@@ -78,11 +78,11 @@ class Readiness:
         return None
 
     def files(self, name: str) -> set[str]:
-        """The survey's inputs that belong to an input of the registry.
+        """Return the survey's inputs that belong to an input of the registry.
 
-        That is itself, but for runs, of which a study opens some: those of the formulations (or their scores or answers), of
-        Human and the rewriters with texts, of the groups, or all; and for ``formulations`` and ``question_pairs`` the qrels or
-        gold answers.
+        Most inputs have the same name in both. For runs, these are the runs that a study opens: those of the formulations
+        (or their scores or answers), of Human and the rewriters with texts, of the groups, or all runs. ``formulations`` and
+        ``question_pairs`` include the qrels or gold answers.
         """
         project = self.project
         if name == "formulations":
@@ -101,7 +101,7 @@ class Readiness:
         return {"rewrites"} if name == "rewrites_alone" else {name}
 
     def check_files(self, names: Iterable[str]) -> None:
-        """Raise what is wrong with the first broken or foreign file of these inputs."""
+        """Raise the problems of the first broken or foreign file of these inputs."""
         for name in names:
             for of in sorted(self.files(name)):
                 if of in self.survey.broken:
@@ -110,13 +110,13 @@ class Readiness:
             raise InputError(self.survey.foreign["rewrites"])
 
     def check_turns(self, one: Study) -> None:
-        """Raise what is said where runs have nothing to do with the qrels, or leave no turn."""
+        """Raise :class:`InputError` if runs share no turn with the qrels, or if no turn remains."""
         names = set().union(*(self.files(name) for name in one.reads))
         runs = [run for run in self.survey.runs if f"{run.name} run" in names]
         if one.name == "augment" and self.project.new_judgments:
             runs = [self._by_all_judgments(run) for run in runs]
         if self.survey.qrels and runs:
-            count_turns(expected_of(self.survey.qrels), runs, self.project.policy.missing, holes=one.holes)
+            count_turns(expected_of(self.survey.qrels), runs, self.project.policy.missing, holes=one.accepts_unjudged)
 
     # ------------------------------------------------------------ retrieval
 
@@ -127,7 +127,7 @@ class Readiness:
 
     @property
     def _answered(self) -> Readiness:
-        """As if every text that waits for a run had got one, where an index is configured. Raises what speaks against it."""
+        """The readiness after retrieving missing runs, if an index is configured. Raises an error if retrieval cannot run."""
         if self.project.retrieval is None or not self._waiting:
             return self
         self._check_index()
@@ -140,7 +140,7 @@ class Readiness:
         return Readiness(workspace, self.survey)
 
     def _check_index(self) -> None:
-        """Raise what keeps pyserini, Java or the index from answering."""
+        """Raise an error if pyserini, Java or the index is missing or broken."""
         settings = self.project.retrieval
         assert settings is not None
         anserini_jar()
@@ -154,23 +154,25 @@ class Readiness:
         return bool(self.project.paraphrases and self.project.retrieval and not self.project.groups)
 
     def _check_experiment(self) -> None:
-        """The whole experiment of ``robustness``: paraphrases are drawn and retrieved."""
+        """Check the inputs of the experiment of ``robustness``, which draws and retrieves paraphrases."""
         self.check_files(["paraphrases", "rewrites", "qrels"])
         self.workspace.require("qrels")
         texts = self.survey.texts
         if not texts.get("original") or not texts.get("human"):
             raise UsageError(
-                "no-baseline", "the experiment needs the texts of the original and of the manual turns",
-                "name them with --rewrites original=FILE and --rewrites human=FILE",
+                "no-baseline", "the experiment needs texts of Original and Human",
+                "add --rewrites original=FILE and --rewrites human=FILE",
             )  # fmt: skip
         if not (self.survey.paraphrased or {}).keys() & texts["original"].keys() & texts["human"].keys():
-            raise UsageError("no-common-turns", "no turn has paraphrases", "check the turn ids")
+            raise UsageError(
+                "no-common-turns", "no turn with texts of Original and Human has paraphrases", "check the turn ids"
+            )
         self._check_index()
 
-    # ------------------------------------------------------------ what only one study looks at
+    # ------------------------------------------------------------ checks for single studies
 
     def _other_scores(self, texts: bool = False) -> None:
-        """Scores that come from small files are joined as the command does it."""
+        """Join scores from small files as the command does."""
         if {file.kind for file in self._answered.workspace.formulation_files().values()} == {"runs"}:
             return
         workspace = self.workspace.of(self.project)
@@ -179,7 +181,7 @@ class Readiness:
             workspace.texts_of(scores.turns, evaluated.basis)
 
     def _scored_systems(self) -> None:
-        """So are per-turn scores beside runs."""
+        """Run ``evaluate`` if some systems have per-turn scores."""
         if any(file.kind == "scores" for file in self._answered.workspace.scored_systems()):
             self._ask("evaluate")
 
@@ -197,7 +199,7 @@ class Readiness:
         return not of_answers and set(self._paired) <= self.project.systems.keys()
 
     def _pairs(self) -> None:
-        """Without runs, files are small: the study itself joins them."""
+        """Check that rewriters and Human share turns; without runs, files are small, and the study itself joins them."""
         answered = self._answered
         if answered._pairs_have_runs and not self.project.answer_similarity:
             human, *rewriters = (set(self.survey.texts[name]) for name in self._paired)
@@ -210,7 +212,7 @@ class Readiness:
             study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), ())
 
     def _by_all_judgments(self, run: Answered) -> Answered:
-        """As a run of unjudged passages is once the new judgments have joined the qrels."""
+        """Count the judged passages of a run after adding the new judgments to the qrels."""
         if run.judged or self._merged_qrels is None:
             return run
         policy = self.project.policy
@@ -223,35 +225,32 @@ class Readiness:
         return merge_qrels(self.survey.qrels, self.workspace.new_judgments, "keep").qrels if self.survey.qrels else None
 
     def _merged(self) -> None:
-        """New judgments join the qrels; estimates with judges are made as the command makes them."""
+        """Add the new judgments to the qrels; with judges alone, run ``augment``."""
         assert self._merged_qrels is not None
         if self.project.judges and not self.project.new_judgments:
             self._ask("augment")
 
     def _scale(self) -> None:
-        """The grades of the qrels are those that people give."""
+        """Check that the grades of the qrels fit a scale for human judgments."""
         highest = int(self.survey.qrels.grades.max()) if self.survey.qrels else 0
         if not 1 <= highest <= 9:
-            raise UsageError(
-                "no-scale", f"the highest grade in the qrels is {highest}", "name the scale's with --set max-grade=1 to 9"
-            )
+            advice = "set the highest grade of the scale with --set max-grade=N"
+            raise UsageError("no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
 
     def _relevant_passages(self) -> None:
-        """Some relevant passage has a text."""
+        """Check that some relevant passage has a text."""
         qrels, level = self.survey.qrels, self.project.policy.relevance_level
         assert qrels is not None and self.survey.passages is not None
         documents = qrels.documents.texts()
         wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
         if not wanted:
-            raise UsageError(
-                "nothing-relevant", f"no passage has a grade of at least {level}", "give a lower --relevance-level"
-            )
+            raise UsageError("nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
         if not wanted & self.survey.passages.keys():
-            found = f"{self.project.collection} has none of the judged passages"
-            raise UsageError("no-common-passages", found, "check that their ids agree")
+            found = f"{self.project.collection} contains none of the relevant passages"
+            raise UsageError("no-common-passages", found, "compare its passage ids with the qrels")
 
     def _common_turns(self) -> None:
-        """Texts that are compared have turns in common."""
+        """Check that compared texts share turns."""
         texts: dict[str, Collection[str]] = dict(self.survey.texts)
         if self.survey.paraphrased:
             texts |= {"manual paraphrases": self.survey.paraphrased, "raw paraphrases": self.survey.paraphrased}
@@ -273,7 +272,7 @@ class Readiness:
     # ------------------------------------------------------------ the report
 
     def _report_error(self) -> RobustcsError | None:
-        """A report leaves out what cannot be asked, and stops at a broken file; without any answer there is none."""
+        """Return the error of ``report``: a broken file, or no analysis with complete inputs; else None."""
         answered = False
         for one in STUDIES:
             for question in one.part("study").QUESTIONS if one.in_report else ():
@@ -286,7 +285,7 @@ class Readiness:
                     return error
                 answered = answered or (error is None and not question.joins)
         if not answered:
-            return UsageError("nothing-to-report", "no analysis has the inputs it needs", "give what a command above needs")
+            return UsageError("nothing-to-report", "no analysis has all its inputs", "add the inputs of a command above")
         wrong = {**self.survey.foreign, **self.survey.broken}
         cards = ("qrels", "gold", "rewrites", "collection", "ratings")
         shown = [of for of in wrong if of in cards or of.endswith((" run", " answers"))]
@@ -294,12 +293,12 @@ class Readiness:
 
 
 def _survey_names(files: Iterable[ScoredFile]) -> set[str]:
-    """What a survey calls these files, and what they are scored against."""
+    """Return the names that a survey uses for these files, and for the judgments or gold answers that score them."""
     files = list(files)
     word = {"runs": "run", "scores": "scores", "answers": "answers"}
-    beside = {"runs": "qrels", "answers": "gold"}
+    scored_by = {"runs": "qrels", "answers": "gold"}
     named = {f"{file.name} {word[file.kind]}" for file in files}
-    return named | {beside[file.kind] for file in files if file.kind in beside}
+    return named | {scored_by[file.kind] for file in files if file.kind in scored_by}
 
 
 def _row(command: str, error: RobustcsError | None) -> Row:

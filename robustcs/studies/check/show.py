@@ -1,4 +1,4 @@
-"""A check as five tables."""
+"""The five tables of a check."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from robustcs.studies.check.analysis import JUDGED_AT, Check
 
 
 def show(result: Check) -> tuple[Block, ...]:
-    """Files, skipped rows, runs, texts and commands; a table without rows is left out."""
+    """Return the tables of files, skipped rows, runs, texts and commands that have rows."""
     what = {"runs": "judged turns", "scores": "scored turns"}.get(result.evaluated.basis, "")
-    of = f"Of {result.evaluated.turns} {what}." if what else ""
+    of = f"There are {result.evaluated.turns:,} {what}." if what else ""
     files = result_table(
         result, "files", "Files",
         ["role", "path", "rows", (text(" "), _state)],
@@ -26,23 +26,23 @@ def show(result: Check) -> tuple[Block, ...]:
             (result.spec("runs").field("depth_median"), lambda row: f"{row.depth_median:g}"), "depth_max",
             *(f"judged_{k}" for k in JUDGED_AT),
         ],
-        f"{of} Extra turns are left out of every evaluation.",
+        f"{of} Extra turns are not evaluated.",
     )  # fmt: skip
     texts = result_table(
         result, "texts", "Do the texts fit the judgments?",
         ["formulation", "texts", "without", "extra", "unanswered", "unchanged"], of,
     )  # fmt: skip
     commands = result_table(
-        result, "commands", "What can run?", ["command", (text(" "), _whether)],
+        result, "commands", "Which commands can run?", ["command", (text(" "), _whether)],
     )  # fmt: skip
     return tuple(table for table in (files, skipped, runs, texts, commands) if table.rows)
 
 
 def _state(row: Any) -> str:
     if row.problem:
-        return "not usable"
-    return f"{row.skipped} skipped" if row.skipped else "fine"
+        return "unusable"
+    return f"{row.skipped:,} skipped" if row.skipped else "ok"
 
 
 def _whether(row: Any) -> str:
-    return "runs" if row.runs else "; ".join(filter(None, (f"cannot, because {row.because}", row.give)))
+    return "can run" if row.runs else "; ".join(filter(None, (f"cannot run: {row.because}", row.give)))

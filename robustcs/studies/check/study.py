@@ -1,4 +1,4 @@
-"""Do the inputs of a workspace fit together?"""
+"""``robustcs check``."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from robustcs.studies.study import FORMULATIONS, Call, command
 
 
 def ask(workspace: Workspace) -> Check:
-    """Do the inputs fit together? Reads everything and changes nothing.
+    """Check that the input files fit together. All inputs are read and none is changed.
 
-    Says which files are unusable and why, which judged turns a run lacks, how deep it is, how much of its top is judged, and
-    which texts are missing or have no run. Exit code 3 if a file is unusable: it cannot be read, or has no judged turn.
+    The output lists unusable files with reasons, missing turns, depth and share of judged passages of each run, texts that are
+    missing or have no run, and the commands that can run. Exit code 3: a file is unusable, because it cannot be read or has no
+    judged turn.
 
     Examples:
       robustcs check
@@ -35,9 +36,9 @@ def ask(workspace: Workspace) -> Check:
         try:
             systems = retrievable(workspace, samples=True)
         except InputError as error:
-            changed += error.problems  # an edited run; what is broken beside it, the survey tells
+            changed += error.problems  # an edited run; the survey reports other problems
         except UsageError:
-            pass  # two systems of one name: so does the survey
+            pass  # two systems with the same name; the survey reports them
         else:
             notes += believed(workspace.project, systems)
             waiting = {system.name: system.open for system in systems}
@@ -47,9 +48,9 @@ def ask(workspace: Workspace) -> Check:
     survey = Survey(workspace, waiting)
     survey.problems += [problem for problem in changed if problem not in survey.problems]
     if not survey.files:
-        raise UsageError("no-inputs", "no inputs are named", "give options, or write a robustcs.toml with robustcs init")
+        raise UsageError("no-inputs", "no inputs are given", "add options, or create a robustcs.toml with robustcs init")
     turns = survey.qrels.turns if survey.qrels else sorted(survey.scored, key=turn_sort_key)
-    notes += [] if turns else ["there are no readable qrels or scores, so that turns cannot be checked against them"]
+    notes += [] if turns else ["no qrels or scores could be read, so the turns of other files cannot be checked"]
     notes += [note for matrix in survey.matrices for note in matrix.notes]
     notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
     notes += [*survey.notes, *doubts(workspace.project, survey)]
@@ -70,7 +71,7 @@ def ask(workspace: Workspace) -> Check:
 
 
 def _run(call: Call) -> None:
-    """Run it for the command line."""
+    """Run the command."""
     from robustcs.errors import InputError
     from robustcs.studies.check.show import show
 

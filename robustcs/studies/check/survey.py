@@ -1,4 +1,4 @@
-"""Reading everything a project names, without stopping at what is broken; for ``robustcs check``."""
+"""Read all files of a project without stopping at broken ones; for ``robustcs check``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class _Run(NamedTuple):
-    """What is looked at of a run; ``order``: of a formulation's, see :attr:`Survey.orders`."""
+    """Content of a run; ``order`` is set for runs of formulations, see :attr:`Survey.orders`."""
 
     rows: Rows
     turns: frozenset[str]
@@ -49,7 +49,7 @@ class _Run(NamedTuple):
 def _surveyed(
     policy: EvaluationPolicy, qrels: Qrels | None, answering: frozenset[str], name: str, path: Path
 ) -> _Run | InputError:
-    """Read a run, here or in another process: a broken one gives its error, so that the others are read."""
+    """Read a run, here or in another process. Return the error of a broken run, so that reading continues with the others."""
     try:
         run = read_run(path, name, policy.order == "rank")
     except InputError as error:
@@ -61,33 +61,35 @@ def _surveyed(
 
 
 class Survey:
-    """What could be read.
+    """Content of all readable files of a project.
 
     files
-        One entry per file: role, path, rows, how many rows were skipped, problem (None where it is fine).
+        One entry per file: role, path, number of rows, number of skipped rows, problem (None if there is none).
     skipped
-        One entry per skipped row: role, path, line, why.
+        One entry per skipped row: role, path, line, reason.
     problems
-        Everything wrong, file by file.
+        All problems, file by file.
     broken, foreign
-        Input (see :meth:`~robustcs.studies.check.readiness.Readiness.files`) → what is wrong with its files: they cannot be
-        read; they have none of the judged turns.
+        Input (see :meth:`~robustcs.studies.check.readiness.Readiness.files`) → problems of its files. Broken files cannot be
+        read; foreign files have no judged turn.
     asked
-        Table of a study with turns of its own → what the study says of its files where all can be read: an error, or None.
+        Table of a study with separate turns → the error that the study raises for its files, or None. Set if all files can be
+        read.
     matrices, runs
-        Grade matrices of the runs that could be read and joined, and what they have of the judged turns.
+        Grade matrices of the readable runs, and the judged turns that these runs answer.
     texts
-        Name of a formulation or of a set of further questions → turn → text.
+        Name of a formulation or of a set of additional questions → turn → text.
     answered
-        System → the turns that its run answers; without those whose run cannot be read, or that have something else than a run.
+        System → the turns that its run answers. Excludes systems whose run cannot be read, or that have no run but scores or
+        answers.
     scored
-        The turns that files of per-turn scores have.
+        Turns in files of per-turn scores.
     orders
         Formulation → turn → a number for its ranking: see :func:`~robustcs.project.text_run_match.numbered`.
     paraphrased, passages
-        What the paraphrases and the collection (of judged passages) hold; None where there are none.
+        Paraphrases, and texts of judged passages in the collection; None if not given.
     notes
-        What does not fit together beside runs and qrels: texts and runs, answers and gold answers, groups and runs, collection
+        Mismatches other than those of runs and qrels: texts and runs, answers and gold answers, groups and runs, collection
         and qrels.
     """
 
@@ -146,9 +148,7 @@ class Survey:
         for name, path in project.judges.items():
             labels = self._read("judges", f"judge {name}", path, partial(workspace.read_judge, name))
             if labels and self.qrels and set(labels.qrels.turns).isdisjoint(self.qrels.turns):
-                self.notes.append(
-                    f"judge {name} and the people judged no turn in common: audit compares rankings of systems only"
-                )
+                self.notes.append(f"judge {name} and the qrels have no turn in common: audit compares only rankings of systems")
         if project.paraphrases:
             known = BY_NAME["paraphrases"]
             self.paraphrased = self._read("paraphrases", known.role, project.paraphrases, known.read, known.rows)
@@ -157,8 +157,8 @@ class Survey:
         for name, group in project.groups.items():
             unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
             if unknown:
-                self.notes.append(f"group {name} names {', '.join(unknown)}: no run is called so")
-        with suppress(InputError):  # a broken record beside a run, which changed_texts tells
+                self.notes.append(f"group {name} names unknown runs: {', '.join(unknown)}")
+        with suppress(InputError):  # changed_texts reports broken records of runs
             self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
         self.notes += changed_texts(project.systems, self.texts, project.raw_texts)
         for name in STUDY_TABLES:
@@ -172,7 +172,7 @@ class Survey:
         read: Callable[[Any], T],
         rows: Callable[[Any], Rows] = rows_of,
     ) -> T | None:
-        """What a file holds, noted under its role; ``of`` is the input that it belongs to."""
+        """Read a file and record it under its role; ``of`` is the input to which it belongs."""
         entries: list[dict[str, Any]] = [
             {"role": role, "path": shown(part), "rows": None, "skipped": 0, "problem": None} for part in parts_of(path)
         ]
@@ -202,7 +202,7 @@ class Survey:
         self.uncounted += error.total - len(error.problems)
 
     def _study(self, name: str, workspace: Workspace) -> None:
-        """The files of a table with turns of its own; where all can be read, the study says whether they fit together."""
+        """Read the files of a table with separate turns; if all can be read, run the study to check that they fit together."""
         project = workspace.project
         files = getattr(project, name)
         if files is None:
@@ -211,12 +211,12 @@ class Survey:
         whole = []
         for source in (source for source in SOURCES if source.table == name):
             value = getattr(files, source.key)
-            beside = source.key == "ratings" and files.snippets  # robustcs agreement looks at one of the two
+            unused = source.key == "ratings" and files.snippets  # robustcs agreement uses only one of the two
             named = value.items() if isinstance(value, Mapping) else [("", path) for path in several(value or ())]
             for system, path in named:
                 read = partial(source.read, name=system, **known)
-                sound = self._read("ratings" if beside else name, _role(source, system), path, read, source.rows) is not None
-                whole.append(sound or beside)
+                sound = self._read("ratings" if unused else name, _role(source, system), path, read, source.rows) is not None
+                whole.append(sound or unused)
         if all(whole):
             self.asked[name] = None
             try:
@@ -238,7 +238,7 @@ class Survey:
             return
         self.answered[name] = run.turns
         if metadata := ir_metadata(path):
-            self.notes.append(f"{name}: ir_metadata says {metadata}")
+            self.notes.append(f"{name}: ir_metadata is {metadata}")
         if run.order is not None:
             self.orders[name] = run.order
         if self.qrels is None or run.matrix is None:
@@ -249,11 +249,12 @@ class Survey:
         workspace.remember(name, path, run.rows)
         if run.passages and not are_passage_ids(self.qrels.documents):
             self.notes.append(
-                f"{name} has passage ids (DOC-N) and the qrels document ids: write documents = true in [policy], or --documents"
+                f"{name} has passage ids (DOC-N), but the qrels have document ids; set documents = true in [policy], or add"
+                " --documents"
             )
 
     def _refuse_stranger(self, of: str, file: Answered, qrels: Qrels) -> None:
-        """A file that was read, but has none of the judged turns, is no more usable than one that cannot be read."""
+        """Record a file without any judged turn as unusable."""
         problems = strangers(expected_of(qrels), [file])
         self.problems += problems
         if problems:
@@ -261,7 +262,7 @@ class Survey:
             self.files[-1]["problem"] = str(problems[0])
 
     def _further_texts(self, project: Project) -> None:
-        """The sets of ``[texts]`` and ``[raw_texts]``."""
+        """Read the sets of ``[texts]`` and ``[raw_texts]``."""
         formulated = {turn for texts in self.texts.values() for turn in texts}
         sets: list[tuple[str, TextSource, Role]] = [(name, source, "human") for name, source in project.texts.items()]
         sets += [(name, source, "original") for name, source in project.raw_texts.items()]
@@ -273,16 +274,16 @@ class Survey:
             self.texts[name] = dict(read or {})
             unknown = [turn for turn in self.texts[name] if turn not in formulated]
             if formulated and unknown:
-                self.notes.append(f"no formulation has a text of {turns_in_words(unknown)} of {name}")
+                self.notes.append(f"{name} has texts for {turns_in_words(unknown)} that no formulation has")
 
     def _unanswered(self, project: Project, waiting: Mapping[str, Sequence[str]]) -> None:
-        """``waiting``: the turns of systems that no run of an earlier retrieval answers, where that is known."""
+        """Note turns without a run. ``waiting``: system → turns that no retrieved run answers, if known."""
         scored = {part.name for part in project.formulations.values() if part.scores or part.answers}
         for name, texts in self.texts.items():
             if name not in project.systems and name not in scored:
                 self.answered[name] = frozenset()
                 if turns := waiting.get(name, list(texts)):
-                    self.notes.append(f"no run answers {turns_in_words(turns)} of {name}: robustcs retrieve does")
+                    self.notes.append(f"no run answers {turns_in_words(turns)} of {name}; robustcs retrieve creates one")
 
     def _answers(self, project: Project) -> None:
         gold = self._read("gold", "gold answers", project.gold, read_gold_answers) if project.gold else None
@@ -292,21 +293,21 @@ class Survey:
             if gold and predicted:
                 lacking = len(gold.keys() - predicted.keys())
                 if lacking == len(gold):
-                    self.notes.append(f"{part.name} answers none of the gold turns: are its turn ids those of the gold file?")
+                    self.notes.append(f"{part.name} answers no turn with a gold answer; check that the turn ids agree")
                 elif lacking:
-                    self.notes.append(f"{part.name} answers {len(gold) - lacking} of {len(gold)} gold turns")
+                    self.notes.append(f"{part.name} answers {len(gold) - lacking} of {len(gold)} turns with gold answers")
 
     def _collection(self, path: Path) -> None:
-        """Only judged passages are looked for, so that a large collection stays on disk."""
+        """Read the judged passages only, since collections are large."""
         judged = set(self.qrels.documents.texts()) if self.qrels else set()
         passages = self._read("collection", "collection (judged)", path, partial(read_passages, wanted=judged))
         self.passages = passages
         if passages is not None and len(passages) < len(judged):
-            self.notes.append(f"the collection has {len(passages)} of the {len(judged)} judged passages")
+            self.notes.append(f"the collection contains {len(passages):,} of the {len(judged):,} judged passages")
 
 
 def _role(source: Source, system: str) -> str:
-    """What a file of a study's table is for, beside those of all others: ``clariq run stem``."""
+    """Return the role of a file of a study's table, unique among all files: ``clariq run stem``."""
     what = {"runs": "run", "evaluations": "evaluation"}.get(source.key, source.key.replace("_", " "))
-    table = "" if source.table == "agreement" else source.table  # nothing else has snippets or ratings
+    table = "" if source.table == "agreement" else source.table  # no other table has snippets or ratings
     return " ".join(filter(None, (table, what, system)))

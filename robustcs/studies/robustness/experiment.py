@@ -48,13 +48,17 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     human, original = workspace.texts.get("human"), workspace.texts.get("original")
     if not human or not original:
         raise UsageError(
-            "no-baseline", "the experiment needs the texts of the original and of the manual turns",
-            "name them with --rewrites original=FILE and --rewrites human=FILE",
+            "no-baseline", "the experiment needs texts of Original and Human",
+            "add --rewrites original=FILE and --rewrites human=FILE",
         )  # fmt: skip
     cleaned, dropped = clean_turns(workspace.paraphrases)
     wanted = {turn: rows for turn, rows in cleaned.items() if turn in human and turn in original}
     if not wanted:
-        raise UsageError("no-common-turns", "no turn has paraphrases", f"check the turn ids: {next(iter(human))!r}")
+        raise UsageError(
+            "no-common-turns",
+            "no turn with texts of Original and Human has paraphrases",
+            f"check the turn ids: {next(iter(human))!r}",
+        )
     lacking = len(human) - len(wanted)
     folder = project.retrieval.folder / "sets"
     drawn = {turn: draw(rows, sets, project.seed) for turn, rows in wanted.items()}

@@ -78,8 +78,8 @@ def test_assignments_alone_bring_their_answers(in_demo: Command) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        (f"{RESPONSES}", 2, "robustcs: nothing is given that answers should hold; name snippets with --snippets FILE, or"),
-        ("--nuggets responses/nuggets.jsonl", 2, "robustcs: no answers of systems are given; name them with --response"),
+        (f"{RESPONSES}", 2, "robustcs: no snippets or nuggets are given; add --snippets FILE or"),
+        ("--nuggets responses/nuggets.jsonl", 2, "robustcs: no answers of systems are given; add --response"),
         (f"{RESPONSES} --assignments qr=responses/assigned_qr.jsonl", 2,
          "robustcs: no assignments for human, but for qr; give assignments for all systems or for none: word"),
         (f"{RESPONSES} --nuggets responses/assigned_qr.jsonl --snippets responses/nuggets.jsonl", 3,
@@ -105,7 +105,7 @@ def test_a_majority_of_annotators_makes_the_gold(in_demo: Command) -> None:
     assert "snippets: text that at least 2 of 3 annotators selected" in found["notes"]
     texts = {row["text"] for row in found["tables"]["items"]}
     assert "cover loosely and keep at room temperature" in " ".join(texts)
-    assert found["policy"]["line"].endswith("what answers hold of gold snippets and nuggets")
+    assert found["policy"]["line"].endswith("coverage of gold snippets and nuggets by answers")
 
 
 def test_the_figure_and_the_report_section(in_copy: Command, tmp_path: Path) -> None:

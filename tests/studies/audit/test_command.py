@@ -119,7 +119,7 @@ def test_slices_of_the_demo(demo: Path, capfd: pytest.CaptureFixture[str]) -> No
 
 def test_what_is_missing_is_said(demo: Path, capfd: pytest.CaptureFixture[str]) -> None:
     said = fail(capfd, 2, "--qrels", demo / "qrels.txt")
-    assert said == "robustcs: no judges are given; name them with --judge NAME=FILE\n"
+    assert said == "robustcs: no judges are given; add --judge NAME=FILE\n"
     assert "two files of --judge have the same name" in fail(capfd, 2, "--judge", "a=x", "--judge", "a=y")
 
 

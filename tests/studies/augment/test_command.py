@@ -161,12 +161,12 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
     other.write_text("77_1 Q0 d1 1 1.0 x\n", encoding="utf-8")
     before = (demo / "qrels.txt").read_bytes()
     for arguments, message in (
-        ((*qrels, *runs), "no new judgments are given; name them with --new-judgments FILE, or ask for --what-if N or"
+        ((*qrels, *runs), "no new judgments are given; add --new-judgments FILE, --what-if N or"
          " --leave-one-out"),
-        ((*qrels, *new), "no runs are given; name them with --run NAME=FILE"),
+        ((*qrels, *new), "no runs are given; add them with --run NAME=FILE"),
         ((*qrels, *runs, *new, "--rates", "0=1"), "--rates says what --what-if draws; add --what-if 1000"),
         ((*qrels, *runs, *new, "--write-qrels", demo / "qrels.txt"),
-         f"{demo / 'qrels.txt'} is a file that is read; choose another name for the output"),
+         f"{demo / 'qrels.txt'} is an input, which is never overwritten; choose another name for the output"),
     ):  # fmt: skip
         assert fail(capsys, *arguments) == (2, f"robustcs: {message}\n")
     assert (demo / "qrels.txt").read_bytes() == before

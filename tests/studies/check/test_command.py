@@ -63,8 +63,8 @@ def test_texts_alone(in_demo: Command) -> None:
         {"formulation": "original", "texts": 70, "without": None, "extra": None, "unanswered": 70, "unchanged": 70}
     ]
     assert result["notes"] == [
-        "there are no readable qrels or scores, so that turns cannot be checked against them",
-        "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original: robustcs retrieve does",
+        "no qrels or scores could be read, so the turns of other files cannot be checked",
+        "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of original; robustcs retrieve creates one",
     ]
 
 
@@ -86,11 +86,11 @@ def test_further_texts_are_files_like_others(in_copy: Command, tmp_path: Path) -
     assert texts["raw_1"] == {"texts": 2, "without": 68, "extra": 0, "unanswered": 0, "unchanged": 0}
     assert result["notes"] == [
         "raw_2 lacks 1 turn: 4_4",
-        "no formulation has a text of 1 turn (99_1) of m",
+        "m has texts for 1 turn (99_1) that no formulation has",
         "two systems with texts are named qr: robustcs retrieve needs different names",
-        "no run answers 3 turns (1_1, 1_2, 99_1) of m: robustcs retrieve does",
+        "no run answers 3 turns (1_1, 1_2, 99_1) of m; robustcs retrieve creates one",
     ]
-    assert "m             3       68      1              3                  0\n" in in_copy("check", code=3).out
+    assert "m                 3       68      1            3                  0\n" in in_copy("check", code=3).out
 
 
 def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +98,7 @@ def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.Captu
     runs = [f"--run={name}={folder / 'runs' / f'org_convdr.{name}.gz'}" for name in ("passages.trec", "run")]
     assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--format", "json"]) == 0
     notes = " ".join(json.loads(capfd.readouterr().out)["notes"])
-    assert "passages.trec has passage ids (DOC-N) and the qrels document ids: write documents = true in [policy]" in notes
+    assert "passages.trec has passage ids (DOC-N), but the qrels have document ids; set documents = true in [policy]" in notes
     assert "run has passage ids" not in notes.replace("passages.trec has passage ids", "")
     assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--documents", "--format", "json"]) == 0
     result = json.loads(capfd.readouterr().out)
@@ -125,7 +125,7 @@ def test_files_of_other_studies_are_read_too(in_copy: Command, tmp_path: Path) -
     assert "clariq/nope.txt: no such file" in broken.err and "paraphrases.csv:1: " in broken.err
     config.write_text(others.replace('qrels = "clariq/qrels.txt"\n', ""))
     told = " ".join(in_copy("check").out.split())
-    assert "Note: [clariq]: no qrels of facets are given; name them with --qrels FILE, or as qrels in [clariq]" in told
+    assert "Note: [clariq]: no qrels of facets are given; add --qrels FILE, or qrels in [clariq]" in told
 
 
 def test_a_run_that_answers_no_judged_turn(

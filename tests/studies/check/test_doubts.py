@@ -57,33 +57,33 @@ def test_swapped_runs_and_texts(notes: Notes) -> None:
     swapped = "--qrels qrels.txt --original human.trec --human raw.trec --relevance-level 2"
     found = notes(f"{swapped} --rewrites original=human.tsv --rewrites human=raw.tsv")
     first, second = (note for note in found if "swapped" in note)
-    assert first.startswith("Human questions score below Original ones (NDCG@3 0.") and first.endswith(
-        "and 1.000): are the two files swapped?"
+    assert first.startswith("Human scores below Original (NDCG@3 0.") and first.endswith(
+        "and 1.000); check that the two files are not swapped"
     )
-    assert second.startswith("Original texts are longer than Human ones (")
+    assert second.startswith("Original texts are longer than Human texts (")
 
 
 def test_texts_that_were_not_what_was_run(notes: Notes) -> None:
     runs = "--qr t5.trec --human human.trec --rewrites human=human.tsv --qrels qrels.txt --relevance-level 2"
     equal = sum(HUMAN[turn] == text for turn, text in rewrites(9).items())
     apart, alike = notes(f"{runs} --rewrites qr=other.tsv")
-    assert apart.startswith(f"qr has the text of Human for {equal} turns, but another ranking for ")
+    assert apart.startswith(f"qr and Human have the same text for {equal} turns, but different rankings for ")
     assert alike.startswith(f"qr has another text than Human for {len(TURNS) - equal} turns, but the same ranking for ")
     Path("t5.trec").write_text(ranked({turn: f"{text}!" for turn, text in HUMAN.items()}))
     assert notes(f"{runs} --rewrites qr=human.tsv") == [
-        f"qr has the text of Human for {len(TURNS)} turns, but another ranking for {len(TURNS)} turns (1_1, 1_2, 1_3, 1_4,"
-        " 2_1 …): its run did not answer these texts"
+        f"qr and Human have the same text for {len(TURNS)} turns, but different rankings for {len(TURNS)} turns (1_1, 1_2,"
+        " 1_3, 1_4, 2_1 …); the run of qr was not made for these texts"
     ]
-    assert "qr and human rank alike on every turn: is one run in both roles?" in notes(
+    assert "qr and human have the same ranking for every turn; check that they are not the same run" in notes(
         "--qrels qrels.txt --qr human.trec --human human.trec --relevance-level 2"
     )
 
 
 def test_levels(notes: Notes) -> None:
     runs = RUNS.removesuffix(" --relevance-level 2")
-    said = "relevance_level is 1; CAsT counts passages as relevant from grade 2 (binary measures)"
+    said = "relevance_level is 1; CAsT uses 2 for binary measures"
     assert said in notes(runs) and said not in notes(RUNS)
-    high = "no passage has a grade of 9 or more: binary measures are 0 (relevance_level)"
+    high = "relevance_level is 9, but no passage has a grade of 9 or more: all binary measures are 0"
     assert high in notes(f"{runs} --relevance-level 9")
 
 
@@ -92,9 +92,9 @@ def test_depths_and_missing_texts(notes: Notes) -> None:
     Path("short.tsv").write_text(tsv(dict(list(HUMAN.items())[1:])))
     Path("robustcs.toml").write_text('metrics = ["ndcg_cut_5"]\n')
     found = notes(f"{RUNS} --rewrites human=short.tsv")
-    assert "ndcg_cut_5 looks at more passages than this run has for any turn: human (2)" in found
-    assert "formulations are not equally deep (original 10, qr 10, human 2 passages): overlaps," in " ".join(found)
-    assert "no text of human for 1 turn (1_1) that is judged" in found
+    assert "ndcg_cut_5 needs more passages per turn than this run contains: human (2)" in found
+    assert "formulations differ in depth (original 10, qr 10, human 2 passages), which affects overlap," in " ".join(found)
+    assert "no text of human for 1 judged turn (1_1)" in found
 
 
 def test_punctuation_alone_makes_no_other_text() -> None:
@@ -110,7 +110,10 @@ def test_qrels_with_the_fields_of_a_judge(notes: Notes) -> None:
     table = "".join(f"{turn},{document},{grade},1\n" for turn, _, document, grade in rows)
     Path("grades.csv").write_text("query_id,doc_id,judgment,result_status\n" + table)
     told = [note for note in notes("--qrels grades.csv --run raw=raw.trec") if "judge" in note]
-    assert told[0] == "By model judgments, not human ones: the qrels, grades.csv, have the fields of a judge's answers"
+    assert (
+        told[0]
+        == "Based on model judgments, not human ones: the qrels file grades.csv has the fields of a model judge's output"
+    )
     Path("grades.csv").write_text("query_id,doc_id,judgment,round\n" + table)
     assert not any("model" in note for note in notes("--qrels grades.csv --run raw=raw.trec"))
 
@@ -118,4 +121,4 @@ def test_qrels_with_the_fields_of_a_judge(notes: Notes) -> None:
 def test_ir_metadata_of_a_run_is_told(notes: Notes) -> None:
     head = "# ir_metadata.start\n# tag: bm25\n# actor:\n#   team: A\n# ir_metadata.end\n"
     Path("raw.trec").write_text(head + ranked(RAW))
-    assert "raw: ir_metadata says tag bm25, team A" in notes("--qrels qrels.txt --run raw=raw.trec")
+    assert "raw: ir_metadata is tag bm25, team A" in notes("--qrels qrels.txt --run raw=raw.trec")

@@ -65,7 +65,7 @@ def test_baselines_that_are_not_known_and_systems_beyond_the_fourth() -> None:
     tables = {"document_relevance": rows, "comparisons": [compared(name, "no", 0.1) for name in names]}
     _, without, systems = said("clariq", tables)
     assert without == "Without a clarifying question, NDCG3 of the documents is 0.200."
-    assert "four 0.200" in systems and "five" not in systems and systems.endswith("; 2 more stand in the table.")
+    assert "four 0.200" in systems and "five" not in systems and systems.endswith("; 2 more in the table.")
 
 
 def test_the_predicted_need() -> None:

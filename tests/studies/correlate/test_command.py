@@ -188,12 +188,12 @@ def test_texts_that_a_run_did_not_answer_are_told(in_demo: Command) -> None:
 
     def doubts(options: str) -> list[str]:
         notes = json.loads(in_demo(f"correlate --x rouge1_recall --y overlap_10 --format json {options}").out)["notes"]
-        return [note for note in notes if "answer these texts" in note]
+        return [note for note in notes if "made for these texts" in note]
 
     assert doubts("") == []
     (said,) = doubts("--rewrites qr=topics.json:manual")
-    assert said.startswith("qr has the text of Human for 70 turns, but another ranking for ")
-    assert said.endswith(" …): its run did not answer these texts")
+    assert said.startswith("qr and Human have the same text for 70 turns, but different rankings for ")
+    assert said.endswith(" …); the run of qr was not made for these texts")
 
 
 def test_turns_with_the_text_but_not_the_ranking_of_human_are_left_out(in_copy: Command, tmp_path: Path) -> None:
@@ -243,9 +243,9 @@ def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_
         ("--x rouge", "no similarity of questions is named 'rouge'; choose one of rouge1_precision"),
         ("--x use", "use requires a model; name it with --use MODEL"),
         ("--y overlap", "no measure of answers is named 'overlap'; write overlap_K"),
-        ("--metric f1 --y P_1", "measures of answers (f1, em) and of rankings go over different turns"),
+        ("--metric f1 --y P_1", "measures of answers (f1, em) and of rankings use different turns"),
         ("--use nowhere", "nowhere: not a folder and not a TensorFlow Hub handle"),
-        ("--scores wrong=x", "role 'wrong'; write original, qr, human"),
+        ("--scores wrong=x", "unknown role 'wrong'; write original, qr or human"),
         ("--rewrites qr:T5=topics.json --scores answers=x", "x belongs to one rewriter, but there are 2"),
     ],
 )  # fmt: skip
@@ -266,7 +266,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert run(texts) == 2
     assert capfd.readouterr().err == (
         "robustcs: there are no answers to compare, and no run answers 2 turns (1_1, 1_2) of human; 2 turns (1_1, 1_2)"
-        " of qr; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml, or give"
+        " of qr; retrieve them with robustcs retrieve --index FOLDER, or set an index in [retrieval] of robustcs.toml, or give"
         " --scores answers=FILE or predicted answers (--answers)\n"
     )
     assert run([*texts, "--y", "P_1"]) == 2

@@ -205,7 +205,7 @@ def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
     ("command", "code", "message"),
     [
         ("crowd --bank crowd/bank.json", 2,
-         "robustcs: neither grades nor runs are given; name a file of grades, or --run NAME=FILE\n"),
+         "robustcs: neither grades nor runs are given; name a file of grades, or add --run NAME=FILE\n"),
         ("crowd crowd/grades.csv --qrels qrels.txt", 2, "robustcs: both grades and qrels are given; give only one of them\n"),
         ("crowd --run a=crowd/ids.json --gold-checks crowd/gold_checks.csv", 2,
          "robustcs: gold checks are given without grades; name the file of grades\n"),

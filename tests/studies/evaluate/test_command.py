@@ -195,7 +195,9 @@ def test_others_leave_totals_out_where_a_mean_is_asked_for(in_demo: Command) -> 
         for metrics in ("--metric num_rel --metric gm_map --metric ndcg_cut_3", "--metric ndcg_cut_3")
     )
     assert both["tables"] == one["tables"]
-    assert set(both["notes"]) - set(one["notes"]) == {"num_rel, gm_map, no mean over turns: only evaluate gives them"}
+    assert set(both["notes"]) - set(one["notes"]) == {
+        "num_rel, gm_map are not means over turns and are reported only by evaluate"
+    }
 
 
 def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
 
     both, notes = runs('"num_rel", "ndcg_cut_3"')
     assert both["breakdown"] and both["unjudged"] and both["robustness"] and both["evaluate"]
-    assert "num_rel, no mean over turns: only evaluate gives it" in notes
+    assert "num_rel is not a mean over turns and is reported only by evaluate" in notes
     alone, _ = runs('"num_rel"')
     assert alone["evaluate"] and not any(alone[name] for name in ("breakdown", "sweep", "unjudged", "robustness", "correlate"))
 
@@ -226,7 +228,8 @@ def test_what_needs_a_mean_is_noted_where_there_is_none(in_demo: Command) -> Non
 def test_model_judgments_are_noted(in_copy: Command, tmp_path: Path) -> None:
     qrels = (tmp_path / "demo" / "qrels.txt").read_text()
     (tmp_path / "demo" / "qrels-gpt4o.txt").write_text(qrels)
-    note = "By model judgments, not human ones: the name of the qrels, qrels-gpt4o.txt, names a model (gpt)"
+    named = "the file name of the qrels, qrels-gpt4o.txt, contains a model name (gpt)"
+    note = f"Based on model judgments, not human ones: {named}"
     assert note in json.loads(in_copy("evaluate --qrels qrels-gpt4o.txt --format json").out)["notes"]
     assert note not in json.loads(in_copy("evaluate --format json").out)["notes"]
 
@@ -305,7 +308,10 @@ def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> Non
 
 
 def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
-    assert "--slices deepth; write a file, or one of first, depth" in in_demo("evaluate --slices deepth", 2).err
+    assert (
+        "--slices deepth: neither a file nor a known property; name a file, or choose from first, depth"
+        in in_demo("evaluate --slices deepth", 2).err
+    )
     config = tmp_path / "robustcs.toml"
     config.write_text('qrels = "qrels.txt"\n[runs]\na = "a.txt"\n')
     (tmp_path / "qrels.txt").write_text("".join(f"{topic}_1 0 d 1\n" for topic in range(7)))
@@ -322,7 +328,7 @@ def test_files_of_the_same_column_are_one(in_demo: Command, tmp_path: Path) -> N
     line = f"evaluate --slices {one} --slices {two} --metric ndcg_cut_3"
     rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["slices"]
     assert {(row["slice"], row["turns"]) for row in rows if row["slicing"] == "kind"} == {("opening", 10), ("second", 10)}
-    assert "again.tsv: another file has column kind of 1_2 as well; name each" in in_demo(f"{line} --slices {again}", 2).err
+    assert "again.tsv: another file also has column kind for 1_2; keep each" in in_demo(f"{line} --slices {again}", 2).err
 
 
 @pytest.mark.parametrize("command", ["evaluate", "breakdown"])

@@ -189,7 +189,7 @@ def test_what_the_model_warns_of_stands_beside_every_order_of_work(project: Path
         table = f'[qrels]\nfile = "qrels.txt"\nselection = "{selection}"\n'
         (project / "robustcs.toml").write_text(text.replace("[formulations.original]", f"{table}[formulations.original]"))
     warned = ["The hole model learned from 3 judged passages only."]
-    warned += ["Passages were selected for judging in another way than by pooling"] if selection else []
+    warned += ["Passages were not selected for judging by pooling"] if selection else []
     (project / "say.py").write_text(
         "import json, sys\nfor line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'grade': 0}), flush=True)\n"
     )
@@ -265,8 +265,8 @@ def test_a_bad_sheet_adds_nothing(project: Path) -> None:
         (("--collection", "human.tsv"), 2, "robustcs: human.tsv contains none of the 6 passages to judge; check the passage"
          " ids, or use --export FILE to judge elsewhere"),
         (("--metric", "f1"), 2, "robustcs: f1 does not score rankings; use a measure such as ndcg_cut_3"),
-        (("--run", "only=base.trec"), 2, "robustcs: no run is named 'base'; there are only"),
-        (("--judgments", "no/such/folder"), 3, "robustcs: no/such/folder: not written, its folder does not exist; make the"
+        (("--run", "only=base.trec"), 2, "robustcs: no run is named 'base'; choose from only"),
+        (("--judgments", "no/such/folder"), 3, "robustcs: no/such/folder: not written, its folder does not exist; create the"
          " folder first"),
     ],
 )  # fmt: skip

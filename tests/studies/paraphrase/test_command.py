@@ -38,9 +38,7 @@ def test_nothing_is_replaced_unasked(in_copy: Command) -> None:
 def test_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["paraphrase", "--vary"]) == 2
-    assert capsys.readouterr().err == (
-        "robustcs: no turns are given; name them with --rewrites original=FILE and --rewrites human=FILE\n"
-    )
+    assert capsys.readouterr().err == ("robustcs: no turns are given; add --rewrites original=FILE and --rewrites human=FILE\n")
     Path("t.tsv").write_text("alone\tWhat is it?\n")
     assert run(["paraphrase", "--vary", "--rewrites", "human=t.tsv"]) == 2
     assert capsys.readouterr().err == (

@@ -80,7 +80,7 @@ def test_without_an_index(
     capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = without_index(demo, tmp_path, monkeypatch)
-    advice = "; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml\n"
+    advice = "; retrieve them with robustcs retrieve --index FOLDER, or set an index in [retrieval] of robustcs.toml\n"
     code, _, err = call(capfd, "breakdown")
     assert (code, err) == (2, f"robustcs: no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of qr{advice}")
     code, _, err = call(capfd, "retrieve", "--dry-run")
@@ -134,7 +134,7 @@ def test_wrong_settings_are_told_with_their_line(capfd: pytest.CaptureFixture[st
     assert call(capfd, "retrieve", "--config", config)[::2] == (3, f"{config}:3: b is 2; write a number from 0 to 1\n")
     config.write_text('[retrieval]\ndepht = 10\nindex = "i"\n')
     code, _, err = call(capfd, "retrieve", "--config", config)
-    assert code == 3 and err.startswith(f"{config}:2: unknown key 'depht' in [retrieval]; the keys are index, model, k1")
+    assert code == 3 and err.startswith(f"{config}:2: unknown key 'depht' in [retrieval]; choose from index, model, k1")
     config.write_text("[retrieval]\ndepth = 10\n")
     assert call(capfd, "retrieve", "--config", config)[2] == (
         f'{config}:1: no index; write index = "FOLDER"; it is made where it is absent\n'
@@ -163,7 +163,7 @@ def test_one_edited_rewrite_is_one_question(capfd: pytest.CaptureFixture[str], p
     assert counts(capfd, "--dry-run")["qr"] == (70, 69, 1)
     assert table(capfd, "explanation", "retrieve", "--explain", "3_7")[1] == {
         "system": "qr", "question": "Who built the first bicycle chain ever?", "found": "miss",
-        "why": "its text has changed since the run was made, and the new one was never retrieved",
+        "why": "its text changed after the run was made, and the new text was never retrieved",
     }  # fmt: skip
     code, _, err = call(capfd, "retrieve")
     assert code == 0 and err.startswith("retrieved 1 question from index (BM25 k1=0.9 b=0.4, top 50); ")
@@ -197,13 +197,13 @@ def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path)
     def why(*arguments: object) -> str:
         return str(table(capfd, "explanation", "retrieve", "--explain", "1_1", *arguments)[2]["why"])
 
-    assert why() == "retrieved/human.trec answers it: its text is the one it was made for"
-    assert why("--folder", "runs") == "the store has its ranking, 50 passages deep or more"
-    assert why("--hits", 60) == "its ranking is only 50 passages deep, and 60 are asked for"
-    assert why("--hits", 10) == "the store has its ranking, 10 passages deep or more"
+    assert why() == "retrieved/human.trec answers the turn: it was made for this text"
+    assert why("--folder", "runs") == "the store has its ranking with at least 50 passages"
+    assert why("--hits", 60) == "its ranking has only 50 passages, but the depth is 60"
+    assert why("--hits", 10) == "the store has its ranking with at least 10 passages"
     assert why("--set", "b=0.7").startswith('known only with {"analyser": ')
     shutil.copytree("index", "copy")
-    assert why("--index", "copy", "--folder", "runs") == "the store has its ranking, 50 passages deep or more"
+    assert why("--index", "copy", "--folder", "runs") == "the store has its ranking with at least 50 passages"
     Path("copy/robustcs.json").unlink()
     assert why("--index", "copy") == f"known only from another index ({project / 'index'})"
     shutil.rmtree("copy")
@@ -236,8 +236,8 @@ def test_a_foreign_run_is_never_replaced(capfd: pytest.CaptureFixture[str], proj
     (project / "runs").mkdir()
     (project / "runs" / "qr.trec").write_text("1_1 Q0 d 1 1 mine\n")
     code, _, err = call(capfd, "retrieve", "--folder", "runs")
-    advice = "name it as the run of qr to use it, or another folder with --folder or in [retrieval]"
-    assert (code, err) == (2, f"robustcs: runs/qr.trec is there already, and robustcs did not write it; {advice}\n")
+    advice = "to use it, name it as the run of qr; else choose another folder with --folder or in [retrieval]"
+    assert (code, err) == (2, f"robustcs: runs/qr.trec exists already, and robustcs did not write it; {advice}\n")
     assert (project / "runs" / "qr.trec").read_text() == "1_1 Q0 d 1 1 mine\n"
 
 
@@ -335,7 +335,7 @@ def test_groups_to_add_are_told(capfd: pytest.CaptureFixture[str], demo: Path, t
     (tmp_path / "t.tsv").write_text("1_1\tWhat?\n")
     sets = ("--texts", f"m1={tmp_path / 't.tsv'}", "--raw-texts", f"r1={tmp_path / 't.tsv'}")
     code, _, err = call(capfd, *line, *sets)
-    told = "name them with --group manual=human,m1 --group raw=original,r1 or in robustcs.toml"
+    told = "add --group manual=human,m1 --group raw=original,r1, or [groups] in robustcs.toml"
     assert code == 2 and err == f"robustcs: no groups of runs are given; {told}\n"
 
 
@@ -364,7 +364,7 @@ def with_raw_set(project: Path, baseline: str) -> None:
 def test_rewritten_sets_need_a_rewritten_baseline(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     with_raw_set(project, "original")
     advice = (
-        "group raw: raw_1 was rewritten by previous, and the baseline original was not; write --group"
+        "group raw: raw_1 was rewritten by previous, but the baseline original was not; write --group"
         ' raw=original_rewritten,raw_1, or baseline = "original_rewritten" in [groups.raw]'
     )
     code, out, err = call(capfd, "robustness", "--metric", "ndcg_cut_3")
@@ -372,7 +372,7 @@ def test_rewritten_sets_need_a_rewritten_baseline(capfd: pytest.CaptureFixture[s
     # the same where the project's rewriter is not known: what stands beside the runs says it
     runs = ("--run", "o=runs/original.trec", "--run", "r=runs/raw_1.trec")
     code, _, err = call(capfd, "robustness", "--qrels", "qrels.txt", *runs, "--group", "g=o,r")
-    assert code == 2 and "group g: r was rewritten by previous, and the baseline o was not; write --group g=original_rew" in err
+    assert code == 2 and "group g: r was rewritten by previous, but the baseline o was not; write --group g=original_rew" in err
     given = ("--original", "runs/original.trec", "--run", "raw_1=runs/raw_1.trec")
     assert advice in json.loads(call(capfd, "check", *given, "--format", "json")[1])["notes"]
     # the line that is advised: the same texts behind the same rewriter differ in nothing
@@ -451,7 +451,7 @@ def test_every_command_names_what_waits_without_an_index(
     code, out, err = call(capfd, *command.split())
     assert (code, out) == (2, "") and "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of " in err
     assert err.count("\n") == 1
-    assert "; robustcs retrieve --index FOLDER does, or an index in [retrieval] of robustcs.toml" in err
+    assert "; retrieve them with robustcs retrieve --index FOLDER, or set an index in [retrieval] of robustcs.toml" in err
     assert sorted(folder.rglob("*")) == before
 
 
@@ -461,7 +461,7 @@ def test_a_report_without_an_index_is_of_what_there_is(
     without_index(demo, tmp_path, monkeypatch)
     code, _, err = call(capfd, *REPORT.split())
     assert code == 0 and "no run answers 70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …) of qr; " in err
-    assert "robustcs retrieve --index FOLDER does" in err
+    assert "retrieve them with robustcs retrieve --index FOLDER" in err
 
 
 #: Tells on stderr when it has come to a moment, and waits there (or goes on with it, for Java).

@@ -69,10 +69,10 @@ def test_figures(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path,
         (["--group", "g=human,qr", "--group", "g=human,raw_1"],
          "two groups have the same name; give every --group a NAME of its own"),
         (["--group", "g=human,nobody"],
-         "no run is named 'nobody'; there are original, qr, human, plain_original, plain_qr, plain_human, manual_1, manual_2,"
+         "no run is named 'nobody'; choose from original, qr, human, plain_original, plain_qr, plain_human, manual_1, manual_2,"
          " manual_3, raw_1, raw_2, raw_3"),
         (["--group", "g=human,human"], "group 'g' has a run twice; compare different runs"),
-        (["--metric", "f1"], "f1 measures answers, and runs have none; ask for ndcg_cut_3"),
+        (["--metric", "f1"], "f1 measures answers, but these systems have runs; use a measure such as ndcg_cut_3"),
     ],
 )  # fmt: skip
 def test_messages(capsys: pytest.CaptureFixture[str], demo: Path, arguments: list[str], message: str) -> None:
@@ -84,7 +84,7 @@ def test_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     code, _, err = call(capsys)
     assert (code, err) == (
-        2, "robustcs: no groups of runs are given; name them with --group NAME=BASELINE,SET,SET or in robustcs.toml\n",
+        2, "robustcs: no groups of runs are given; add --group NAME=BASELINE,SET,SET, or [groups] in robustcs.toml\n",
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from robustcs.studies.samples.study import QUESTIONS
 from tests.conftest import Command
 
 PEOPLE = " ".join(f"--qr people=runs/stem_manual_{number}.trec" for number in (1, 2, 3))
-FIRST = "people has 3 runs, one for each sample: the first stands for it"
+FIRST = "people has 3 runs, one per sample; only the first is used"
 
 
 def tables(out: str) -> dict[str, list[dict[str, Any]]]:
@@ -97,8 +97,12 @@ def test_one_set_of_texts_beside_several_runs(in_copy: Command, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("samples", 2, "no rewriter has several samples; give --qr NAME=FILE several times with the same NAME, or texts"),
-        ("samples --samples human=topics.json:manual", 2, "samples of human; only a rewriter has some: write qr or qr:NAME"),
+        ("samples", 2, "no rewriter has several samples; repeat --qr NAME=FILE with the same NAME, or give texts"),
+        (
+            "samples --samples human=topics.json:manual",
+            2,
+            "samples of human; write samples only for a rewriter (qr or qr:NAME)",
+        ),
         (f"samples {PEOPLE} --within 0", 2, "within is 0; write a number above 0"),
     ],
 )
@@ -109,7 +113,9 @@ def test_wrong_use(in_demo: Command, line: str, code: int, message: str) -> None
 def test_only_rewriters_have_samples_in_the_project_file(tmp_path: Path) -> None:
     path = tmp_path / "robustcs.toml"
     path.write_text('[formulations.human]\nsamples = ["a.tsv", "b.tsv"]\n')
-    with pytest.raises(robustcs.errors.InputError, match="samples of human; only a rewriter, qr or qr:NAME, has samples"):
+    with pytest.raises(
+        robustcs.errors.InputError, match=r"samples of human; write samples only for a rewriter \(qr or qr:NAME\)"
+    ):
         read_project(path)
     path.write_text('[formulations.qr]\nrun = ["a.trec", "b.trec"]\nsamples = ["b.tsv"]\nrewrites = "a.tsv"\n')
     part = read_project(path).formulations["qr"]

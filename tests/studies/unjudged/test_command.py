@@ -260,7 +260,7 @@ def test_the_figure_is_written(demo: Path, tmp_path: Path) -> None:
 def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
     qrels = ["--qrels", str(demo / "qrels.txt")]
     assert run(["unjudged", *qrels]) == 2
-    assert "robustcs: no runs are given; name them with --run NAME=FILE" in capsys.readouterr().err
+    assert "robustcs: no runs are given; add them with --run NAME=FILE" in capsys.readouterr().err
     (tmp_path / "robustcs.toml").write_text("[policy]\ndepth = 2\n")
     arguments = ["unjudged", *map(str, demo_arguments(demo))]
     assert run([*arguments, "--top", "5"]) == 2
