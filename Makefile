@@ -10,6 +10,9 @@
 # Each target creates the environment .venv with the versions of the lock files, whose hashes pip checks. It needs only
 # Python 3.11+, pip and make. Once the environment exists, nothing is downloaded.
 
+# bytecode is kept, because tests start the program hundreds of times
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin

@@ -22,7 +22,9 @@ else:
             self._name = name
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module(self._name), name)
+            found = getattr(import_module(self._name), name)
+            setattr(self, name, found)  # functions that are called thousands of times are looked up once
+            return found
 
     npt, pd = _Module("numpy.typing"), _Module("pandas")
     linalg, special = _Module("scipy.linalg"), _Module("scipy.special")
