@@ -14,6 +14,7 @@ from robustcs.documents.words import (
     CAUSE_TITLES,
     FORMULATION_NAMES,
     clustered,
+    component,
     cut_label,
     marks,
     measure_label,
@@ -155,8 +156,8 @@ def _blame(result: Breakdown, tables: dict[str, pd.DataFrame], slug: str) -> Tab
         f" all turns. {_mcnemar(result, blame, 'all rewriters, measures and thresholds')}"
     )
     return result_table(
-        result, "blame", "Which of the two fails more often?", columns, note, rows=_cut_by_cut(blame.merge(chance)),
-        by="cut" if _of(blame) else None, slug=f"blame{slug}",
+        result, "blame", f"Does the {component(result.evaluated.basis)} or the rewriter fail more often?", columns, note,
+        rows=_cut_by_cut(blame.merge(chance)), by="cut" if _of(blame) else None, slug=f"blame{slug}",
     )  # fmt: skip
 
 
