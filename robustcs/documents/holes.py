@@ -25,7 +25,7 @@ EXPECTED_NOTE = (
     f"Expected: the difference after the hole model fills in the unjudged passages in the top {FILLED_DEPTH} of all runs here."
     " Its interval covers the unjudged passages and the sample of conversations. Unjudged: share of the measured difference"
     " expected to be due to unjudged passages, on these turns; –: the interval of this share exceeds 0 to 100%. Holds for:"
-    " factors on the odds of relevance of unjudged passages at which the same system is expected ahead."
+    " factors by which the predicted odds of relevance may be wrong while the same system remains ahead."
 )
 
 

@@ -103,9 +103,9 @@ def found_table(
     ``system``: the column with the name of the system. If no slice was found, the table says so.
     """
     unit = result.evaluated.unit
-    searched = f"by exchanging the scores of whole {unit}s"
+    searched = f"exchanging the scores of whole {unit}s"
     if not len(rows):
-        said, nothing = f"{counted(tried, 'rule')} tried, {searched}.", [(f"no rule reaches p ≤ {ALPHA:g}",)]
+        said, nothing = f"{counted(tried, 'rule')} tried; p by {searched}.", [(f"no rule reaches p ≤ {ALPHA:g}",)]
         return result_table(result, "found_slices", caption, ready(text("Turns with")), said, rows=nothing, slug=slug)
     shown = rows[rows["like"] == ""]
     fields = {field.name: field for field in result.spec("found_slices").fields}
@@ -117,7 +117,7 @@ def found_table(
     again = len(rows) - len(shown)
     said = (
         f"{note} Units: {unit}s with such a turn. At most: upper limit of the true difference, with 95% confidence; it and p"
-        f" are adjusted for all {tried} rules tried, {searched}. A search selects extremes, so expect a smaller difference"
+        f" are adjusted for all {tried} rules tried, by {searched}. A search selects extremes, so expect a smaller difference"
         f" on other {unit}s."
     )
     if again:

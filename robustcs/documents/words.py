@@ -82,14 +82,14 @@ def share_interval(low: float, high: float, units: int) -> str:
 
 
 def noted(notes: Iterable[tuple[str, str]]) -> str:
-    """Return `` NDCG@3 > 0, NDCG@3 = 1: unstable.`` for pairs of (label, note): each note once, empty ones omitted.
+    """Return `` Unstable: 9 turns only (NDCG@3 > 0; NDCG@3 = 1).`` for pairs of (label, note), each note once.
 
     Notes that differ in only one number are combined, with the range of that number and at most five labels.
     """
     what: dict[str, list[str]] = {}
     for label, note in notes:
         if note:
-            what.setdefault(note, []).append(label)
+            what.setdefault(note, []).append(re.sub(r" \((.*)\)$", r", \1", label))
     alike: dict[tuple[str, ...], list[str]] = {}
     for note in what:
         alike.setdefault(tuple(_NUMBER.split(note)), []).append(note)
@@ -98,10 +98,10 @@ def noted(notes: Iterable[tuple[str, str]]) -> str:
         together = _ranged(variants)
         if together:
             labels = [label for note in variants for label in what[note]]
-            said.append(f" {', '.join(labels[:5])}{and_more(len(labels), len(labels[:5]))}: {together}.")
+            said.append((together, "; ".join(labels[:5]) + and_more(len(labels), 5)))
         else:
-            said += [f" {', '.join(what[note])}: {note}." for note in variants]
-    return "".join(said)
+            said += [(note, "; ".join(what[note])) for note in variants]
+    return "".join(f" {note[0].upper()}{note[1:]} ({labels})." for note, labels in said)
 
 
 def _ranged(notes: Sequence[str]) -> str:

@@ -62,4 +62,4 @@ def test_pairs_of_targets_with_their_adjusted_p() -> None:
         ("a", "c", "−0.300 (+0.001 to +0.500)", "0.001", "0.002"),
     )
     note = blocks["similarity_pairs"].note
-    assert note.startswith("1 of 2 pairs differs significantly (adjusted p ≤ 0.05).") and note.endswith(" a and c: unstable.")
+    assert note.startswith("1 of 2 pairs differs significantly (adjusted p ≤ 0.05).") and note.endswith(" Unstable (a and c).")

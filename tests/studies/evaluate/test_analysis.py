@@ -151,7 +151,11 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
     assert few.units_needed > 0 and pd.isna(few.units_needed_low) and pd.isna(few.units_needed_high)
     table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
     text = " ".join(map(str, table.rows))
-    assert f"'{few.units_needed}'" in text and "s0 and few, same and few: no interval: only 4 of 12 turns differ" in table.note
+    assert (
+        f"'{few.units_needed}'" in text
+        and "No interval: only 4 of 12 turns differ" in table.note
+        and "(s0 and few; same and few)" in table.note
+    )
     assert "no turn carries more than 30% of the spread" in table.note
 
 
