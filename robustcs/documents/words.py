@@ -101,7 +101,12 @@ def noted(notes: Iterable[tuple[str, str]]) -> str:
             said.append((together, "; ".join(labels[:5]) + and_more(len(labels), 5)))
         else:
             said += [(note, "; ".join(what[note])) for note in variants]
-    return "".join(f" {note[0].upper()}{note[1:]} ({labels})." for note, labels in said)
+    return "".join(f" {_sentence(note)} ({labels})." for note, labels in said)
+
+
+def _sentence(note: str) -> str:
+    """Return the note with a capital letter, unless it starts with a name such as ``t5``."""
+    return note[0].upper() + note[1:] if note.split()[0].isalpha() else note
 
 
 def _ranged(notes: Sequence[str]) -> str:

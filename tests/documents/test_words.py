@@ -23,4 +23,4 @@ def test_notes_that_differ_in_one_number_are_one() -> None:
 
 def test_notes_that_differ_in_more_are_not() -> None:
     assert noted([("a", "7 of 20 units"), ("b", "8 of 30 units")]) == " 7 of 20 units (a). 8 of 30 units (b)."
-    assert noted([("a", "t5 is short"), ("b", "t6 is short")]) == " a: t5 is short. b: t6 is short."
+    assert noted([("a", "t5 is short"), ("b", "t6 is short")]) == " t5 is short (a). t6 is short (b)."
