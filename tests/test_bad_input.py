@@ -39,14 +39,14 @@ TOML = (
     '[formulations.human]\nrun = "human.trec"\n'
 )
 NO_ROWS = "raw.trec: the file has no rows; a run has lines of: turn Q0 document rank score tag"
-RUN_WIDTH = "where a run has 6 (turn Q0 document rank score tag)"
-QRELS_WIDTH = "where a qrels file has 4 (turn iteration document grade)"
-SCORES_WIDTH = "where per-turn scores have 3 (measure turn value)"
-IS_RUN = "it looks like a run, which --run, --original, --qr or --human takes"
-IS_QRELS = "it looks like qrels, which --qrels takes"
+RUN_WIDTH = "but a run has 6 (turn Q0 document rank score tag)"
+QRELS_WIDTH = "but a qrels file has 4 (turn iteration document grade)"
+SCORES_WIDTH = "but per-turn scores have 3 (measure turn value)"
+IS_RUN = "it looks like a run; use --run, --original, --qr or --human"
+IS_QRELS = "it looks like qrels; use --qrels"
 ONE_RUN = (
-    ", which is given as another part of the same run; name two systems, or keep one of the two; if two collections use the"
-    " same ids, put a prefix before those of one in all its files"
+    ", another file of the same run; name two systems, or keep one of the two; if two collections use the"
+    " same ids, add a prefix to the ids of one of them in all its files"
 )
 IS_SCORES = "it looks like per-turn scores, which --scores takes"
 ROLES = "write original, qr or human; qr:NAME or original:NAME if there are several"
@@ -87,7 +87,7 @@ CASES = [
          {"raw.trec": RUN.replace("d2", "dé").encode("latin-1")}),
     Case("Latin-1 texts", TEXT, 3, "texts.tsv:2: this line is not UTF-8; save the file as UTF-8",
          {"texts.tsv": TEXTS.replace("throat", "café").encode("latin-1")}),
-    Case("old line ends", RUNS, 3, "raw.trec: lines end in carriage returns alone; save it with usual line ends",
+    Case("old line ends", RUNS, 3, "raw.trec: lines end in carriage returns only; save it with LF or CRLF line ends",
          {"raw.trec": RUN.replace("\n", "\r")}),
     Case("damaged gzip", f"{RAW} raw.gz", 3,
          "raw.gz: the compressed data are damaged (Compressed file ended before the end-of-stream marker was reached);"
@@ -100,7 +100,7 @@ CASES = [
     Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns {QRELS_WIDTH}; {IS_RUN}")),
     Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns {QRELS_WIDTH}; {IS_SCORES}")),
     Case("run as scores", SCORED.replace("qr.eval", "qr.trec"), 3,
-         each_line("qr.trec", 3, f"6 columns {SCORES_WIDTH}; it looks like a run, which --run takes")),
+         each_line("qr.trec", 3, f"6 columns {SCORES_WIDTH}; it looks like a run; use --run")),
     Case("qrels as scores", SCORED.replace("qr.eval", "qrels.txt"), 3,
          each_line("qrels.txt", 4, f"4 columns {SCORES_WIDTH}; {IS_QRELS}")),
     Case("JSON as run", f"{RAW} gold.json", 3,
@@ -110,7 +110,7 @@ CASES = [
     Case("scores as texts", f"{RUNS} --rewrites original=raw.eval", 3, f"raw.eval:1: not a file of texts; {IS_SCORES}"),
     Case("qrels as gold answers", ANSWERS.replace("gold.json", "qrels.txt"), 3, f"qrels.txt:1: not JSON; {IS_QRELS}"),
     Case("gold answers as predictions", ANSWERS, 3,
-         "qr.json: a data set with gold answers; name a file of predictions here", {"qr.json": '{"data": []}'}),
+         "qr.json: this is a data set with gold answers; give a file of predictions", {"qr.json": '{"data": []}'}),
     # ---- lines of runs and qrels
     Case("bad score", RUNS, 3, "raw.trec:2: score 'high' is not a number; write a decimal number",
          {"raw.trec": RUN.replace("8.5", "high")}),
@@ -183,10 +183,11 @@ CASES = [
          {name: SCORES.replace("1_", f"{name[1]}_") for name in ("raw.eval", "human.eval")}
          | {"qr.eval": SCORES.replace("1_", "b_")}),
     Case("measure not in the scores", f"{SCORED} --metric map", 2, "robustcs: raw.eval has no map; it has ndcg_cut_3"),
-    Case("averages only", SCORED, 3, "qr.eval: only averages (turn 'all'); write per-turn scores with trec_eval -q",
+    Case("averages only", SCORED, 3, "qr.eval: the file contains only averages (turn 'all'); write per-turn scores with"
+                                     " trec_eval -q",
          {"qr.eval": "ndcg_cut_3\tall\t0.75\n"}),
     Case("turn scored twice", SCORED, 3,
-         "qr.eval:4: ndcg_cut_3 of turn 1_1 stands in line 1 already; keep one of the two lines",
+         "qr.eval:4: ndcg_cut_3 of turn 1_1 is already in line 1; keep one of the two lines",
          {"qr.eval": SCORES + "ndcg_cut_3\t1_1\t0.5\n"}),
     Case("score in words", SCORED, 3, "qr.eval:1: value 'half' is not a number; write a decimal number",
          {"qr.eval": SCORES.replace("0.5", "half")}),
@@ -202,13 +203,13 @@ CASES = [
          "robustcs: measures of answers (f1, em) and of rankings use different turns; run two commands"),
     # ---- texts and answers
     Case("no such column", f"{TEXT}:raw", 3,
-         "texts.tsv:1: no column 'raw'; the columns are: id, query; name one of them, as FILE:COLUMN"),
-    Case("tab inside a text", TEXT, 3, "texts.tsv:4: 3 columns where the header has 2; is there a tab inside a text?",
+         "texts.tsv:1: no column 'raw'; the columns are: id, query; choose one of them as FILE:COLUMN"),
+    Case("tab inside a text", TEXT, 3, "texts.tsv:4: 3 columns but the header has 2; is there a tab inside a text?",
          {"texts.tsv": TEXTS + "1_3\ta\tb\n"}),
     Case("two texts of a turn", TEXT, 3,
          "texts.tsv:4: turn 1_1 has 'Another?' here but 'What is a throat?' in line 2; keep one of the two",
          {"texts.tsv": TEXTS + "1_1\tAnother?\n"}),
-    Case("empty text", TEXT, 3, "texts.tsv:4: turn 1_3: empty text; write the text or leave out the turn",
+    Case("empty text", TEXT, 3, "texts.tsv:4: turn 1_3: empty text; write the text or remove the turn",
          {"texts.tsv": TEXTS + "1_3\t\n"}),
     Case("columns without names", TEXT, 3,
          "texts.tsv:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn, _id, sample_id,"
@@ -223,10 +224,10 @@ CASES = [
     Case("broken JSON", ANSWERS, 3, "gold.json:3: not JSON (Expecting ':' delimiter); check the file",
          {"gold.json": '{\n"1_1": "a",\n"1_2" "b"}'}),
     Case("turn without gold answer", ANSWERS, 3,
-         "gold.json: turn 1_1: no gold answer; write CANNOTANSWER where the passage does not answer",
+         "gold.json: turn 1_1: no gold answer; write CANNOTANSWER if the passage contains no answer",
          {"gold.json": '{"1_1": []}'}),
     Case("two predictions", ANSWERS, 3,
-         "qr.json: turn 1_1: 2 answers where a prediction has one; keep the answer that the system gives",
+         "qr.json: turn 1_1: 2 answers but a prediction has one; keep one answer of the system",
          {"qr.json": '{"1_1": ["a", "b"]}'}),
     Case("prediction is a number", ANSWERS, 3, "qr.json: turn 1_1: 7 is not a text; write a text in quotes",
          {"qr.json": '{"1_1": 7}'}),
@@ -382,7 +383,7 @@ NOTED = [
          {"qr.trec": RUN + "1_1 Q0 d1 3 1 t\n"}),
     Case("repeated judgment", RUNS, 0, "qrels.txt: 1 repeated judgments were counted once",
          {"qrels.txt": QRELS + "1_1 0 d1 2\n"}),
-    Case("header and comments", RUNS, 0, "qr: the first line is a header and was left out",
+    Case("header and comments", RUNS, 0, "qr: skipped the header line",
          {"qr.trec": "query_id Q0 docno rank score tag\n" + RUN}),
     Case("answers that gold lacks", ANSWERS, 0, "1 answer of qr to turns without gold answers excluded",
          {"qr.json": '{"1_1": "tube", "9_9": "no"}'}),

@@ -114,7 +114,7 @@ def test_json_without_end(call: Call, command: str, text: str, value: str, found
 def test_lines_of_json_without_end(call: Call, command: str, first: str, value: str, found: str) -> None:
     Path("x").write_text(f'{first}\n{{"id": {value}}}\n')
     code, message = call(command)
-    assert (code, message.splitlines()[-1]) == (3, f"x:2: not JSON ({found}); write one JSON object a line")
+    assert (code, message.splitlines()[-1]) == (3, f"x:2: not JSON ({found}); write one JSON object per line")
 
 
 @pytest.mark.parametrize(
@@ -144,15 +144,15 @@ def test_half_a_character_in_a_turn_id(call: Call, command: str, text: str) -> N
     Path("x").write_text(text)
     code, message = call(command)
     assert code == 3
-    assert "turn id '\\ud800' is not a text; give every entry its turn id, such as 31_4" in message
+    assert "turn id '\\ud800' is not a text; add a turn id such as 31_4 to every entry" in message
 
 
 @pytest.mark.parametrize(
     ("option", "text", "message"),
     [
-        ("performance", '{"NDCG3": {"F0001": {}}}', "x: NDCG3 of F0001 has no questions; complete it or leave it out"),
+        ("performance", '{"NDCG3": {"F0001": {}}}', "x: NDCG3 of F0001 has no questions; complete it or delete it"),
         ("performance", '{"NDCG3": {"F0001": {"Q1": 1%s}}}' % ("0" * 400),
-         f"x: NDCG3 of F0001, Q1: 1{'0' * 59} is no value; write a number, or {{\"with_answer\": number}}"),
+         f"x: NDCG3 of F0001, Q1: 1{'0' * 59} is not a value; write a number, or {{\"with_answer\": number}}"),
         ("evaluations a", '{"NDCG3": {"F0001": 1%s}}' % ("0" * 400), f"x: NDCG3 of F0001 is 1{'0' * 400}; write a number"),
     ],
 )  # fmt: skip
@@ -167,7 +167,7 @@ def test_grades_and_scores_that_no_array_holds(call: Call) -> None:
     code, message = call("crowd x")
     assert code == 3 and message.startswith("x: turn 1_1, Q1: Relevance is 10000")
     Path("x").write_text('{"turns": [{"turn_id": "1_1", "questions": [{"question": "Q1", "score": 1%s}]}]}' % ("0" * 400))
-    assert call(CROWD_RUN) == (3, "x: turn 1_1: a question without text or score; give it both")
+    assert call(CROWD_RUN) == (3, "x: turn 1_1: a question without text or score; add both")
     Path("x").write_text(f"1_1 0 d1 {LONG}\n")
     code, message = call(f"breakdown {FORMULATIONS} --qrels x")
     assert code == 3 and message.startswith("x:1: grade '9999") and len(message) < 1200
@@ -203,9 +203,9 @@ def test_two_rewriters_whose_runs_differ_in_depth(call: Call) -> None:
 
 def test_a_question_as_long_as_a_book_is_named(call: Call) -> None:
     Path("x").write_text(f"id\tquery\n1_1\t{'word ' * 200_001}\n1_2\tb\n")
-    advice = "it may have 1,000,000; is this the right column?"
+    advice = "the limit is 1,000,000; check that this is the right column"
     code, message = call(CORRELATE)
-    assert (code, message.splitlines()[-1]) == (3, f"x:2: turn 1_1: a text of 1,000,005 characters; {advice}")
+    assert (code, message.splitlines()[-1]) == (3, f"x:2: turn 1_1: the text has 1,000,005 characters; {advice}")
 
 
 def test_a_judging_sheet_with_a_long_passage(call: Call) -> None:

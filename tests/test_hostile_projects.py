@@ -157,12 +157,13 @@ PROJECTS: dict[str, Hostile] = {
     "a chain whose templates run": Hostile(
         _with('qrels = "reference://x::ref.json"'), {"ref.json": _TEMPLATE},
         commands=("check", "check --trust", "report --trust"), codes=(3, 3, 3),
-        said=("robustcs.toml:1: qrels = reference://x::ref.json: a chain of addresses (::); name one address",),
+        said=("robustcs.toml:1: qrels = reference://x::ref.json: a chain of addresses (::) is not supported; give one"
+              " address",),
     ),
     **{
         f"{scheme}://": Hostile(
             _with(f'qrels = "{scheme}:///etc/passwd"'), commands=("check", "check --trust"), codes=(3, 3),
-            said=(f"{scheme}:// is never opened; name a file, or an address with https://, s3:// or gs://",),
+            said=(f"{scheme}:// addresses are not supported; give a file, or an address with https://, s3:// or gs://",),
         )
         for scheme in ("http", "file", "local", "memory", "ftp")
     },
@@ -273,7 +274,7 @@ PROJECTS: dict[str, Hostile] = {
     ),
     "numbers without end": Hostile(
         f"seed = {'9' * 5000}\n" + BASE, {"deep.json": '{"id": ' + "9" * 5000 + "}"}, commands=("check", "init --why"),
-        codes=(3, 0), said=("a number of thousands of digits",),
+        codes=(3, 0), said=("a number with thousands of digits",),
     ),
     "a large grade": Hostile(
         files={"qrels.txt": f"1_1 0 d1 {'9' * 100_000}\n"}, said=("is not a whole number",),
@@ -281,11 +282,11 @@ PROJECTS: dict[str, Hostile] = {
     # ------------------------------------------------------------ no plain files
     "gzip in gzip": Hostile(
         files={"raw.trec": gzip.compress(gzip.compress(RUN.encode()))}, commands=("check", "init --why"), codes=(3, 0),
-        said=("compressed twice (gzip in gzip); unpack it once, and name what comes out", "cannot be read: compressed twice"),
+        said=("compressed twice (gzip in gzip); unpack it once and give the result", "cannot be read: compressed twice"),
     ),
     "a zip archive": Hostile(
         prepare=_zip, commands=("check", "init --why"), codes=(3, 0),
-        said=("qrels.txt: a zip archive; unpack it, and name the file that is in it; save a spreadsheet as CSV",),
+        said=("qrels.txt: this is a zip archive; unpack it and give the file inside; save a spreadsheet as CSV",),
     ),
     "NUL in names": Hostile(BASE.replace("raw.trec", "raw\\u0000.trec"), said=("run contains a NUL character",)),
     "NUL in files": Hostile(

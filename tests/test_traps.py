@@ -104,7 +104,7 @@ def test_a_real_run_with_tabs(shared_data: Path) -> None:
 def test_a_header_line_in_a_run(tmp_path: Path) -> None:
     run = read_run(write(tmp_path, "run", "query_id Q0 passage_id 1 999 res_2020_raw.txt\n" + RUN))
     assert run.turns == ("31_1", "31_2")
-    assert run.notes == ("run: the first line is a header and was left out",)
+    assert run.notes == ("run: skipped the header line",)
 
 
 def test_a_header_line_in_the_real_runs_of_2020(shared_data: Path) -> None:
@@ -113,14 +113,14 @@ def test_a_header_line_in_the_real_runs_of_2020(shared_data: Path) -> None:
     for path in files:
         run = read_run(path)
         assert "query_id" not in run.turns and len(run.turns) == 215
-        assert run.notes == (f"{path.name}: the first line is a header and was left out",)
+        assert run.notes == (f"{path.name}: skipped the header line",)
 
 
 def test_metadata_lines_of_ir_metadata(tmp_path: Path) -> None:
     metadata = '# ir_metadata.start\n# platform:\n#   hardware:\n#     cpu: "x"\n# ir_metadata.end\n'
     run = read_run(write(tmp_path, "run", metadata + RUN + "# end\n"))
     assert_same_run(run, read_run(write(tmp_path, "plain", RUN)))
-    assert run.notes == ("run: 6 comment lines were left out",)
+    assert run.notes == ("run: skipped 6 comment lines",)
 
 
 def test_tags_that_hold_spaces(tmp_path: Path) -> None:

@@ -1,20 +1,20 @@
-"""Snippet annotations: which characters of a text somebody chose.
+"""Snippet annotations: the characters of a text that an annotator selected.
 
-Forms are told apart by their columns:
+The columns determine the format:
 
 - CSV of Amazon MTurk on paragraphs (CAsT-snippets): ``Input.turn_id``, ``Input.passage_id``, ``Input.passage``, ``WorkerId``,
   ``Answer.taskAnswers``;
-- the same on sentences, with ``Input.sentence_id`` and ``Input.sentence`` besides; Prolific has the ids in lists;
-- CSV of Amazon MTurk on the choice of sentences: ``Input.sentences``, a list of ``[text, id]``, and ``Answer.ID.on``, which is
-  True or False, for every one of them;
-- JSONL, one such choice a line: ``{"turn", "passage", "worker", "sentences": [text, …], "chosen": [number from 0 on, …]}``;
-- JSONL, one annotation a line: ``{"turn", "passage", "worker", "text", "snippets": [[start, end], …]}``, where ``query``,
-  ``unit`` (``paragraph`` or ``sentence``), ``paragraph`` (the passage that a sentence stands in), ``confidence`` (1 to 5),
-  ``seconds`` and ``accepted`` may be added.
+- the same on sentences, with ``Input.sentence_id`` and ``Input.sentence``; Prolific writes the ids in lists;
+- CSV of Amazon MTurk on the choice of sentences: ``Input.sentences``, a list of ``[text, id]``, and for each sentence
+  ``Answer.ID.on`` with True or False;
+- JSONL with one such choice per line: ``{"turn", "passage", "worker", "sentences": [text, …], "chosen": [number from 0, …]}``;
+- JSONL with one annotation per line: ``{"turn", "passage", "worker", "text", "snippets": [[start, end], …]}``, and optionally
+  ``query``, ``unit`` (``paragraph`` or ``sentence``), ``paragraph`` (the passage of a sentence), ``confidence`` (1 to 5),
+  ``seconds`` and ``accepted``.
 
-``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset": 5}]}}]``, read as data (JSON, or a
-Python literal) and never evaluated. Offsets count characters from 0, without the end. Beside the entities may stand
-``"answer_confidence": {"very_low": false, "low": true, …}``; ``WorkTimeInSeconds`` and ``AssignmentStatus`` are read, too.
+``Answer.taskAnswers`` is a literal, ``[{name: {"entities": [{"startOffset": 0, "endOffset": 5}]}}]``, parsed as data (JSON or
+Python literal) and never evaluated. Offsets count characters from 0; the end is exclusive. The literal may also contain
+``"answer_confidence": {"very_low": false, "low": true, …}``; ``WorkTimeInSeconds`` and ``AssignmentStatus`` are read as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from robustcs.inputs.records import RowProblems, find_column, need_column, read_
 from robustcs.inputs.task_answers import CONFIDENCE, accepted_by, confidence_in, literal, pairs_in, selection_in
 from robustcs.inputs.text import is_whole
 
-#: What was read: a passage or a sentence, of which characters were chosen, or a passage of which sentences were.
+#: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
 Unit = Literal["paragraph", "sentence", "selection"]
 
 
@@ -50,16 +50,16 @@ _TASK, _SENTENCES = "answer.taskanswers", "input.sentences"
 
 @dataclass(frozen=True)
 class Annotation:
-    """What one annotator chose in one text, and what else is known of it.
+    """The selection of one annotator in one text.
 
     spans
-        Half-open [start, end) in characters, ascending; none is a valid answer.
+        Half-open [start, end) in characters, ascending; an empty selection is valid.
     confidence
-        From 1 (very low) to 5 (very high); None where the annotator does not say.
+        From 1 (very low) to 5 (very high); None if unknown.
     seconds
-        The time that it took; None where the file does not say.
+        Time for the annotation; None if unknown.
     accepted
-        Did it pass the check of those who ordered it? None where nothing is said.
+        Whether the requester accepted the annotation; None if unknown.
     """
 
     worker: str
@@ -74,9 +74,9 @@ class AnnotatedText:
     """One text that annotators read for one turn, with one annotation per row of the files.
 
     paragraph
-        Of a sentence: the id of the passage that it stands in; empty where the file does not say.
+        For a sentence: the id of its passage; empty if unknown.
     parts
-        Of a selection: half-open [start, end) of every sentence that could be chosen, in characters; else empty.
+        For a selection: half-open [start, end) of every sentence on offer, in characters; else empty.
     """
 
     turn: str
@@ -90,17 +90,17 @@ class AnnotatedText:
 
 
 def is_annotations(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns holds snippet annotations, or choices of sentences."""
+    """Whether a file with these columns contains snippet annotations or choices of sentences."""
     names = {column.lower() for column in columns}
     return _TASK in names or "snippets" in names or _SENTENCES in names or {"sentences", "chosen"} <= names
 
 
 def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple[str, ...]]:
-    """(turn, passage) → the text with its annotations in file order; and notes.
+    """Return (turn, passage) → the text with its annotations in file order; and notes.
 
-    Every row is one annotation by one annotator: worker ids of released files repeat, which is noted and not repaired.
+    Every row is one annotation by one annotator. Worker ids of released files repeat, which is noted but not repaired.
 
-    Raises :class:`InputError` with every bad row (bounded), or where columns are missing.
+    Raises :class:`InputError` with every bad row (bounded), or if columns are missing.
     """
     problems = RowProblems(path, "annotations")
     columns, rows = read_rows(path, problems)
@@ -121,7 +121,7 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
         if known is None:
             texts[key] = read
         elif known.text != read.text:
-            found = f"turn {read.turn} passage {read.passage} has another text than in an earlier line"
+            found = f"turn {read.turn} passage {read.passage} has a different text in an earlier line"
             problems.add(line, found, "give different texts different ids", "contradicting-entries")
         else:
             texts[key] = replace(known, annotations=known.annotations + read.annotations)
@@ -132,25 +132,27 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
 def join_annotations(
     files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedText]]],
 ) -> dict[TextKey, AnnotatedText]:
-    """The texts of several files; annotations of the same text stand together, in the order of the files.
+    """Join the texts of several files; annotations of the same text are in the order of the files.
 
-    Raises :class:`InputError` where two files give a passage different texts, and :class:`UsageError` where some texts are
-    paragraphs, others sentences or choices of sentences: the tasks differ, and a mean over two describes neither.
+    Raises :class:`InputError` if two files give a passage different texts, and :class:`UsageError` if some texts are paragraphs
+    and others sentences or choices of sentences: the tasks differ, so a common mean would describe neither.
     """
     first = {text.unit: path for path, texts in reversed(files) for text in reversed(list(texts.values()))}
     if len(first) > 1:
         names = {"selection": "choices of sentences"}
         found = " and ".join(f"{names.get(unit, f'{unit}s')} ({path})" for unit, path in reversed(first.items()))
         raise UsageError(
-            "two-units", f"annotations of {found} are two tasks, and are not pooled", "compare the files of each by themselves"
+            "two-units",
+            f"annotations of {found} are different tasks and cannot be pooled",
+            "analyze the files of each task separately",
         )
     joined: dict[TextKey, AnnotatedText] = {}
     for path, texts in files:
         for key, read in texts.items():
             known = joined.get(key)
             if known is not None and known.text != read.text:
-                found = f"turn {key[0]} passage {key[1]} has another text than in an earlier file"
-                raise input_error(path, None, found, "annotations of one text must be about the same text",
+                found = f"turn {key[0]} passage {key[1]} has a different text in an earlier file"
+                raise input_error(path, None, found, "give different texts different ids",
                                   "contradicting-entries")  # fmt: skip
             earlier = known.annotations if known else ()
             joined[key] = replace(read, annotations=earlier + read.annotations)
@@ -159,7 +161,7 @@ def join_annotations(
 
 @dataclass(frozen=True)
 class _Layout:
-    """The columns of one file; ``text`` and ``answer`` of a selection: its sentences, and their numbers that were chosen."""
+    """The columns of one file; for a selection, ``text`` and ``answer`` are the sentences and the chosen numbers."""
 
     unit: Unit
     turn: str
@@ -199,11 +201,11 @@ def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemLi
     turn, passage, worker = (_id(row.get(name)) for name in (layout.turn, layout.passage, layout.worker))
     for what, value in (("turn id", turn), ("passage id", passage), ("worker id", worker)):
         if not value:
-            problems.skip(line, f"no {what}", "complete the row or leave it out", "no-id")
+            problems.skip(line, f"no {what}", "complete the row or delete it", "no-id")
             return None
     unit = row.get("unit", layout.unit)
     if unit not in ("paragraph", "sentence") and unit != layout.unit:
-        problems.add(line, f"unit {str(unit)[:30]!r}", "write paragraph or sentence", "bad-unit")
+        problems.add(line, f"unknown unit {str(unit)[:30]!r}", "write paragraph or sentence", "bad-unit")
         return None
     read = (
         selection_in(row, layout.text, layout.answer, line, problems)
@@ -220,7 +222,7 @@ def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemLi
     return AnnotatedText(turn, passage, unit, query if isinstance(query, str) else "", text, (annotation,), paragraph, parts)
 
 
-#: A text, its sentences where they were chosen from, and what was chosen.
+#: A text, the sentences to choose from, and the selected spans.
 _Read = tuple[str, Spans, list[tuple[int, int]]]
 
 
@@ -228,7 +230,7 @@ def _snippets(row: Mapping[str, Any], layout: _Layout, line: int, problems: Prob
     of = " ".join(("turn", _id(row.get(layout.turn)), "passage", _id(row.get(layout.passage))))
     text = row.get(layout.text)
     if not isinstance(text, str) or not text.strip():
-        problems.skip(line, f"{of}: no text", "write the text that the offsets count in", "empty-text")
+        problems.skip(line, f"{of}: no text", "add the text that the offsets refer to", "empty-text")
         return None
     pairs = pairs_in(row.get(str(layout.answer)), line, problems)
     if pairs is None:
@@ -236,7 +238,7 @@ def _snippets(row: Mapping[str, Any], layout: _Layout, line: int, problems: Prob
     bad = next((pair for pair in pairs if not 0 <= pair[0] < pair[1] <= len(text)), None)
     if bad is not None:
         found = f"{of}: snippet [{bad[0]}, {bad[1]}) is not inside the text of {len(text)} characters"
-        problems.add(line, found, "offsets count characters from 0, and start is below end", "bad-offsets")
+        problems.add(line, found, "count offsets in characters from 0, with start below end", "bad-offsets")
         return None
     return text, (), pairs
 
@@ -244,14 +246,14 @@ def _snippets(row: Mapping[str, Any], layout: _Layout, line: int, problems: Prob
 def _told(
     row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList
 ) -> tuple[int | None, float | None, bool | None] | None:
-    """(confidence, seconds, accepted) of a row, each None where it is not said; None, and a problem, where it is wrong."""
+    """Return (confidence, seconds, accepted) of a row, each None if unknown; note a problem and return None if one is wrong."""
     seconds = row.get(layout.seconds) if layout.seconds else None
     try:
         time = None if seconds is None or str(seconds).strip() == "" or isinstance(seconds, bool) else float(seconds)
     except (TypeError, ValueError, OverflowError):
         time = math.nan
     if time is not None and not 0 <= time < math.inf:
-        problems.add(line, f"a time of {str(seconds)[:30]!r}", "write seconds, from 0 on, or leave it out", "bad-number")
+        problems.add(line, f"invalid time {str(seconds)[:30]!r}", "write seconds, 0 or more, or remove it", "bad-number")
         return None
     if layout.crowd:
         answer = row.get(layout.answer) if layout.answer else None
@@ -261,17 +263,17 @@ def _told(
         confidence = CONFIDENCE.index(confidence) + 1
     if confidence is not None and (isinstance(confidence, bool) or confidence not in range(1, len(CONFIDENCE) + 1)):
         problems.add(
-            line, f"confidence {str(confidence)[:30]!r}", f"write 1 to {len(CONFIDENCE)}, or leave it out", "bad-number"
+            line, f"invalid confidence {str(confidence)[:30]!r}", f"write 1 to {len(CONFIDENCE)}, or remove it", "bad-number"
         )
         return None
     if accepted is not None and not isinstance(accepted, bool):
-        problems.add(line, f"accepted {str(accepted)[:30]!r}", "write true or false, or leave it out", "bad-value")
+        problems.add(line, f"accepted is {str(accepted)[:30]!r}", "write true or false, or remove it", "bad-value")
         return None
     return None if confidence is None else int(confidence), time, accepted
 
 
 def _id(value: object) -> str:
-    """An id as text; the list of one id that Prolific files have is that id, anything else is empty."""
+    """Return an id as text; a list of one id (Prolific) counts as that id, anything else is empty."""
     if isinstance(value, str):
         value = value.strip()
         if value.startswith("["):
@@ -283,7 +285,7 @@ def _id(value: object) -> str:
 
 
 def _shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]:
-    """A note where one worker id stands more than once for the same text."""
+    """Return a note if one worker id occurs more than once for the same text."""
     repeated: dict[str, int] = {}
     for text in texts:
         workers = [annotation.worker for annotation in text.annotations]
@@ -293,4 +295,4 @@ def _shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...
         return ()
     most = sorted(repeated, key=lambda worker: (-repeated[worker], worker))
     some = ", ".join(f"{worker} ({repeated[worker]} texts)" for worker in most[:3]) + (" …" if len(most) > 3 else "")
-    return (f"{name}: worker ids look shared, {some} annotate a text more than once; every row counts as one annotator",)
+    return (f"{name}: worker ids look shared: {some} annotate the same text more than once; each row counts as one annotator",)

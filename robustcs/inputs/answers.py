@@ -1,26 +1,26 @@
 """Gold and predicted answers of reading comprehension.
 
-The plain form, for gold answers and for predictions, is UTF-8 text in one of two shapes:
+The plain format, for gold answers and predictions, is UTF-8 in one of two forms:
 
 - JSON, one object ``{turn: answer}``::
 
       {"C_1_q#0": "in 1969", "C_1_q#1": ["a rock band", "rock band"], "C_1_q#2": "CANNOTANSWER"}
 
-- JSONL, one object a line with the turn id under ``id`` (or ``qid``, ``query_id``, ``turn_id``, ``turn``) and either
+- JSONL, one object per line with the turn id in ``id`` (or ``qid``, ``query_id``, ``turn_id``, ``turn``) and either
   ``answer``, a text, or ``answers``, a list of texts::
 
       {"id": "C_1_q#0", "answer": "in 1969"}
       {"id": "C_1_q#1", "answers": ["a rock band", "rock band"]}
 
-A gold turn has one or more non-empty answers; ``CANNOTANSWER``, written exactly so, says that the passage does not
-answer. A prediction has exactly one answer, which may be empty: the system gave none. White space around an answer does
-not count. A turn may stand twice only with the same answers. Other fields of a JSONL line are ignored.
+A gold turn has one or more non-empty answers; ``CANNOTANSWER``, written exactly like this, means that the passage contains no
+answer. A prediction has exactly one answer; an empty one means that the system gave none. White space around an answer is
+ignored. A turn may occur twice only with the same answers. Other fields of a JSONL line are ignored.
 
-Read as well: gold answers from QuAC's or SQuAD's data set JSON (``data`` → ``paragraphs`` → ``qas``, each with ``id``
-and ``answers``, every one with its ``text``; QuAC's ``orig_answer`` is not read), and predictions in QuAC's form, JSONL
-with the parallel lists ``qid`` and ``best_span_str`` of one dialog a line. QReCC, TopiOCQA and their form of DPR give gold
-answers (a turn without one is left out), and predictions where they have one each; answers of TREC RAG, RAGTIME and iKAT are
-predictions, their sentences joined; tasks of MTRAG have both, ``targets`` and ``predictions``.
+Also read: gold answers from QuAC or SQuAD data set JSON (``data`` → ``paragraphs`` → ``qas``, each with ``id`` and ``answers``,
+each with ``text``; QuAC's ``orig_answer`` is ignored), and predictions in QuAC format, JSONL with the parallel lists ``qid``
+and ``best_span_str``, one dialog per line. QReCC, TopiOCQA and its DPR format contain gold answers (turns without one are
+skipped), and predictions if they have one per turn. Answers of TREC RAG, RAGTIME and iKAT are predictions, with joined
+sentences. MTRAG tasks contain both, ``targets`` and ``predictions``.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
 
 
 def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
-    """Turn id → its gold answers, one or more, in file order (QuAC repeats equal answers of several annotators).
+    """Return turn id → its gold answers, one or more, in file order (QuAC repeats equal answers of several annotators).
 
-    Rows that cannot be used are skipped (:mod:`robustcs.inputs.records`). Raises :class:`InputError` with every other problem
-    of the file (bounded).
+    Unusable rows are skipped (:mod:`robustcs.inputs.records`). Raises :class:`InputError` with every other problem of the file
+    (bounded).
     """
     if isinstance(path, PooledFile):
         return union_of_texts((file, read_gold_answers(file)) for file in path.files)
@@ -62,7 +62,7 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
         entries = _data_set_answers(value, gold.problems) if _is_data_set(value) else _plain_answers(path, value, gold.problems)
     for turn, answers, line in entries:
         if not answers:
-            advice = f"write {CANNOT_ANSWER} where the passage does not answer"
+            advice = f"write {CANNOT_ANSWER} if the passage contains no answer"
             gold.problems.skip(line, f"turn {turn}: no gold answer", advice, "no-answer")
             continue
         kept = tuple(filter(None, (gold.text(turn, answer, line) for answer in answers)))
@@ -72,12 +72,12 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
 
 
 def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> dict[str, str]:
-    """Turn id → the predicted answer, in file order; of a file with answers of several models those of ``model`` or ``name``.
+    """Return turn id → the predicted answer, in file order, those of ``model`` or ``name`` if there are several models.
 
-    The names of a pooled file are the models, where they are given.
+    The names of a pooled file, if given, are the models.
 
-    Rows that cannot be used are skipped (:mod:`robustcs.inputs.records`). Raises :class:`InputError` with every other problem
-    of the file (bounded), such as a turn with several answers.
+    Unusable rows are skipped (:mod:`robustcs.inputs.records`). Raises :class:`InputError` with every other problem of the file
+    (bounded), such as a turn with several answers.
     """
     if isinstance(path, PooledFile):
         models = path.names or ("",) * len(path.files)
@@ -86,16 +86,18 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
     predicted: ByTurn[str] = ByTurn(path, "answers")
     entries = _questions(path, predicted.problems, gold=False, name=name, model=model)
     if model and not mtrag.has_tasks(first_record(path) or {}):
-        raise input_error(path, None, f"no answers of models, and so none of {model!r}", "leave out :MODEL", "several-runs")
+        raise input_error(
+            path, None, f"the file names no models, so it has no answers of {model!r}", "remove :MODEL", "several-runs"
+        )
     if entries is None:
         value = _json_value(path)
         if _is_data_set(value):
-            raise input_error(path, None, "a data set with gold answers", "name a file of predictions here", "gold-answers")
+            raise input_error(path, None, "this is a data set with gold answers", "give a file of predictions", "gold-answers")
         entries = _plain_answers(path, value, predicted.problems)
     for turn, answers, line in entries:
         if len(answers) != 1:
-            found = f"turn {turn}: {len(answers)} answers where a prediction has one"
-            predicted.problems.add(line, found, "keep the answer that the system gives", "not-one-answer")
+            found = f"turn {turn}: {len(answers)} answers but a prediction has one"
+            predicted.problems.add(line, found, "keep one answer of the system", "not-one-answer")
             continue
         text = predicted.text(turn, answers[0], line, empty=True)
         if text is not None:
@@ -108,9 +110,9 @@ _Entries = Iterator[tuple[object, list[Any], int | None]]
 
 
 def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "", model: str = "") -> _Entries | None:
-    """The answers beside questions of QReCC and TopiOCQA, those of tasks or in reports; None for files of other kinds.
+    """Return the answers in QReCC and TopiOCQA files, in tasks or in reports; None for files of other kinds.
 
-    Raises :class:`InputError` for a file whose fields say that it has no answers.
+    Raises :class:`InputError` for a file whose fields show that it contains no answers.
     """
     refuse_other_kinds(path, "answers")
     if shape_of(path) == "table":
@@ -130,7 +132,7 @@ def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "",
 
 
 def _json_value(path: StrPath) -> Any:
-    """The value of a JSON file, None for JSONL. Raises :class:`InputError` for anything else."""
+    """Return the value of a JSON file, None for JSONL. Raises :class:`InputError` for anything else."""
     shape = shape_of(path)
     if shape == "table":
         number, line = next(filled_lines(path))
@@ -146,7 +148,7 @@ def _json_value(path: StrPath) -> Any:
 def _plain_answers(
     path: StrPath, value: dict[str, Any] | None, problems: ProblemList
 ) -> Iterator[tuple[object, list[Any], int | None]]:
-    """(turn, answers, line) of every entry of the plain form and of QuAC's predictions, unchecked."""
+    """Yield (turn, answers, line) of every entry of the plain format and of QuAC's predictions, unchecked."""
     if value is not None:
         for turn, answer in json_pairs(path):
             yield turn, _as_list(answer), None
@@ -156,7 +158,7 @@ def _plain_answers(
             turns, answers = record.get("qid"), record["best_span_str"]
             if not isinstance(turns, list) or not isinstance(answers, list) or len(turns) != len(answers):
                 advice = "write one answer for each question of the dialog"
-                problems.add(number, "qid and best_span_str are not lists of one length", advice, "wrong-columns")
+                problems.add(number, "qid and best_span_str are not lists of the same length", advice, "wrong-columns")
                 continue
             for turn, answer in zip(turns, answers, strict=True):
                 yield turn, [answer], number
@@ -172,7 +174,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _is_data_set(value: Any) -> bool:
-    # a turn may be named "data" too; its answers are texts
+    # a turn may also be named "data"; its answers are texts
     data = value.get("data") if isinstance(value, dict) else None
     return isinstance(data, list) and not (data and all(isinstance(item, str) for item in data))
 
@@ -184,5 +186,5 @@ def _data_set_answers(value: dict[str, Any], problems: ProblemList) -> Iterator[
                 for question in paragraph["qas"]:
                     yield question["id"], [answer["text"] for answer in question["answers"]], None
         except (KeyError, TypeError) as error:
-            found = f"article {place} of the list is not as in QuAC ({type(error).__name__}: {error})"
+            found = f"article {place} of the list is not in QuAC format ({type(error).__name__}: {error})"
             problems.add(None, found, _FORMATS, "unknown-format")

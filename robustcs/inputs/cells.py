@@ -1,4 +1,4 @@
-"""The cells of a piece of a file in which every line has the same columns, and the numbers in them, by numpy alone."""
+"""Parse regular pieces of a file, with the same columns on every line, and their numbers, using only numpy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from robustcs.inputs.ids import MARGIN, Ids, eight_bytes
 from robustcs.lazy import npt
 
-#: No cell of a regular number has more bytes.
+#: Longest regular number in bytes.
 _LONGEST = 16
 
 
-#: Nor one whose last bits do not matter; a bound of what they are off by, relative to the number.
+#: Longest number in bytes that may be rounded, and the bound of its relative error.
 _LONGEST_ROUGH = 24
 
 
@@ -36,19 +36,19 @@ _ONES = np.uint64(0x0101010101010101)
 _TOPS = np.uint64(0x8080808080808080)
 
 
-#: The last k bytes of a word.
+#: Masks of the last k bytes of a word.
 _LAST = np.array([(2**64 - 1) ^ ((1 << (8 * (8 - k))) - 1) for k in range(9)], dtype=np.uint64)
 
 
 _POWERS = 10 ** np.arange(18, dtype=np.uint64)
 
 
-#: The largest whole number up to which all are 64-bit floats.
+#: All whole numbers up to this one are exact in 64-bit floats.
 _EXACT = np.uint64(2**53)
 
 
 class Cells:
-    """The cells of a piece: n rows, each of the same number of columns."""
+    """The cells of a piece: n rows with the same number of columns."""
 
     def __init__(self, data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]):
         self.data = data
@@ -59,11 +59,11 @@ class Cells:
 
     @property
     def width(self) -> int:
-        """Columns."""
+        """The number of columns."""
         return int(self._ends.shape[1])
 
     def column(self, number: int) -> Ids:
-        """The cells of a column, as ids."""
+        """Return the cells of a column as ids."""
         ends = self._ends[:, number]
         starts = np.empty(len(ends), dtype=np.int64)
         if number:
@@ -75,7 +75,7 @@ class Cells:
 
 
 def cells_of(chunk: bytes) -> Cells | None:
-    """The cells between single spaces; None where lines differ in their columns, or where other blanks stand."""
+    """Split a piece at single spaces; return None if lines differ in their number of columns or contain other blanks."""
     margin = bytes(MARGIN)
     end = b"" if chunk.endswith(b"\n") else b"\n"
     data = np.frombuffer(b"".join([margin, chunk, end, margin]), dtype=np.uint8)
@@ -85,7 +85,7 @@ def cells_of(chunk: bytes) -> Cells | None:
     breaks = found == ord("\n")
     lines = int(np.count_nonzero(breaks))
     width = int(breaks.argmax()) + 1
-    # nothing below a space but line feeds, as many cells in every line, and none of them empty
+    # the only character below a space is the line feed, all lines have equally many cells, and no cell is empty
     if int(np.count_nonzero(found < ord(" "))) != lines or lines * width != len(places) or not breaks[width - 1 :: width].all():
         return None
     if places[0] == 0 or bool((places[1:] - places[:-1] == 1).any()):
@@ -94,7 +94,7 @@ def cells_of(chunk: bytes) -> Cells | None:
 
 
 def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
-    """int32[n]: the code of every cell; ``codes`` takes new ones in order of first appearance."""
+    """Return int32[n]: the code of every cell; new cells get new codes in order of first appearance."""
     changed = np.zeros(len(cells), dtype=bool)
     changed[:1] = True
     changed[1:] = cells.lengths[1:] != cells.lengths[:-1]
@@ -110,9 +110,9 @@ def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
 
 
 def _exact(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Numbers to the last bit, and which cells are regular."""
+    """Return exact numbers, and which cells are regular."""
     digits, shift, negative, regular = _decimals(cells)
-    # a whole number and a power of ten that are floats: their quotient is rounded once
+    # both the whole number and the power of ten are exact, so their quotient is rounded only once
     values = digits.astype(np.float64)
     values /= _POWERS[shift].astype(np.float64)
     np.negative(values, out=values, where=negative)
@@ -120,7 +120,7 @@ def _exact(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
 
 
 def _read_others(cells: Ids, regular: npt.NDArray[np.bool_], values: npt.NDArray[Any]) -> bool:
-    """Write the numbers that are not regular into ``values``; whether all are numbers."""
+    """Write the numbers that are not regular into ``values``; return whether all are numbers."""
     for row, cell in _others(cells, regular):
         try:
             value = float(cell)
@@ -133,16 +133,16 @@ def _read_others(cells: Ids, regular: npt.NDArray[np.bool_], values: npt.NDArray
 
 
 def reals_of(cells: Ids) -> npt.NDArray[np.float64] | None:
-    """float64[n]: the numbers, to the last bit those of ``float``; None where one is none."""
+    """Return float64[n]: the numbers, identical to Python's ``float``; None if a cell is not a number."""
     values, regular = _exact(cells)
     return values if _read_others(cells, regular, values) else None
 
 
 def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
-    """float32[n]: the numbers as 32-bit floats, each that of its ``float``; None where one is none.
+    """Return float32[n]: the numbers as 32-bit floats, equal to the rounded ``float``; None if a cell is not a number.
 
-    Rankers print the scores of 32-bit floats with 16 or 17 digits. Those are worked out roughly, which is enough where all
-    numbers beside the result are the same 32-bit float.
+    Rankers print 32-bit scores with 16 or 17 digits. Such numbers are computed approximately, which suffices if all numbers
+    within the error round to the same 32-bit float.
     """
     with np.errstate(over="ignore"):
         if int(cells.lengths.max(initial=0)) <= _LONGEST:
@@ -156,7 +156,7 @@ def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
 
 
 def integers_of(cells: Ids) -> npt.NDArray[np.int64] | None:
-    """int64[n]: the whole numbers; None where a cell is none of at most 18 digits."""
+    """Return int64[n]: the whole numbers; None if a cell is not a whole number of at most 18 digits."""
     digits, shift, negative, regular = _decimals(cells)
     values = digits.astype(np.int64)
     np.negative(values, out=values, where=negative)
@@ -168,7 +168,7 @@ def integers_of(cells: Ids) -> npt.NDArray[np.int64] | None:
 
 
 def _others(cells: Ids, regular: npt.NDArray[np.bool_]) -> list[tuple[int, bytes]]:
-    """(row, cell) of the cells that are not regular."""
+    """Return (row, cell) of the cells that are not regular."""
     if regular.all():
         return []
     raw = cells.data.tobytes()
@@ -179,17 +179,17 @@ def _others(cells: Ids, regular: npt.NDArray[np.bool_]) -> list[tuple[int, bytes
 
 
 def _with_point(cells: Ids) -> npt.NDArray[np.bool_]:
-    """bool[n]: the cell ends in a point, which :func:`_decimals` reads as no digit."""
+    """Return bool[n]: whether the cell ends with a point, which :func:`_decimals` ignores."""
     return np.asarray(cells.data[cells.starts + cells.lengths - 1] == ord("."))
 
 
 def _decimals(
     cells: Ids,
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Of cells such as ``-12.345``: digits (12345), places after the point (3), sign, and which cells are such numbers.
+    """Return digits (12345 for ``-12.345``), decimal places (3), sign, and which cells are such numbers.
 
-    Eight characters are worked on at a time, as the bytes of one whole number. The point is read as a digit 0 first and taken
-    out by a division.
+    Processes eight characters at a time as the bytes of one integer. The point is first read as the digit 0, then removed by a
+    division.
     """
     negative = cells.data[cells.starts] == ord("-")
     size = cells.lengths - negative
@@ -211,9 +211,9 @@ def _decimals(
 
 
 def _rough(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Numbers such as ``-12.345678901234567``, off by less than :data:`_ROUGH` of themselves, and which cells are such numbers.
+    """Return numbers such as ``-12.345678901234567``, to a relative error of :data:`_ROUGH`, and which cells are such numbers.
 
-    Eight characters are worked on at a time, the last ones first: what stands after the point, then what stands before it.
+    Processes eight characters at a time from the end: first the digits after the point, then those before it.
     """
     negative = cells.data[cells.starts] == ord("-")
     size = cells.lengths - negative
@@ -241,16 +241,16 @@ def _rough(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
 def _eight(
     data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Of the ``size`` ≤ 8 bytes before ``ends``: the number with its point as a 0, digits after the point, points (0, 1 or 2
-    for more), and whether nothing else stands there.
+    """Parse the ``size`` ≤ 8 bytes before ``ends``: return the number with its point as 0, the digits after the point, the
+    number of points (2 for more), and whether there are only digits and points.
     """
     inside = _LAST[size]
     word = (eight_bytes(data)[ends - 8] & inside) | (_ZEROS & ~inside)
-    # the lowest top bit that is left marks the first point
+    # the lowest set top bit marks the first point
     differ = word ^ _POINTS
     marks = (differ - _ONES) & ~differ & _TOPS
     mark = (marks & (~marks + np.uint64(1))) >> np.uint64(7)
-    # bytes 0 to 7 say how many digits follow a point there
+    # bytes 0 to 7 contain the number of digits after a point in that place
     places = ((mark * np.uint64(0x0706050403020100)) >> np.uint64(56)).astype(np.int64)
     points = (mark > 0).astype(np.int64)
     word ^= mark * np.uint64(ord(".") ^ ord("0"))

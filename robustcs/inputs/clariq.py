@@ -92,7 +92,7 @@ def read_topics(path: StrPath) -> Topics:
         rows[problems.path] += 1
         topic = row["topic_id"]
         if not topic:
-            problems.skip(line, "no topic id", "complete the line or leave it out", "no-topic-id")
+            problems.skip(line, "no topic id", "complete the line or delete it", "no-topic-id")
             continue
         request = row.get("initial_request", "")
         if requests.setdefault(topic, request) != request and len(rows) > 1:
@@ -103,7 +103,7 @@ def read_topics(path: StrPath) -> Topics:
         need = row.get("clarification_need", "")
         label = _need(need)
         if need and label is None:
-            problems.add(line, f"clarification need {need!r}", "it is 1, 2, 3 or 4", "bad-need")
+            problems.add(line, f"unknown clarification need {need!r}", "write 1, 2, 3 or 4", "bad-need")
         elif label is not None and needs.setdefault(topic, label) != label:
             problems.add(
                 line, f"topic {topic} has the clarification need {label} here but {needs[topic]} earlier",
@@ -152,9 +152,9 @@ def read_question_bank(path: StrPath) -> dict[str, str]:
     for line, row in table_rows(path, ("question_id", "question"), problems):
         question, text = row["question_id"], row["question"]
         if not question:
-            problems.skip(line, "no question id", "complete the line or leave it out", "no-question-id")
+            problems.skip(line, "no question id", "complete the line or delete it", "no-question-id")
         elif bank.setdefault(question, text) != text:
-            problems.add(line, f"question {question} has another text earlier", "keep one", "contradicting-entries")
+            problems.add(line, f"question {question} has a different text earlier", "keep one", "contradicting-entries")
     problems.raise_if_any(len(bank))
     if not bank:
         raise input_error(path, None, "the file has no questions", "check the path", "empty")
@@ -175,13 +175,13 @@ def read_needs(path: StrPath) -> dict[str, int]:
             continue
         if len(cells) != 2:
             problems.add(
-                line, f"{len(cells)} column{'s' * (len(cells) != 1)} where a prediction has 2 (topic_id label)",
+                line, f"{len(cells)} column{'s' * (len(cells) != 1)} but a prediction has 2 (topic_id label)",
                 "write the topic and one label", "wrong-columns",
             )  # fmt: skip
             continue
         label = _need(cells[1])
         if label is None:
-            problems.add(line, f"label {cells[1]!r} of topic {cells[0]}", "it is 1, 2, 3 or 4", "bad-need")
+            problems.add(line, f"unknown label {cells[1]!r} of topic {cells[0]}", "write 1, 2, 3 or 4", "bad-need")
         elif needs.setdefault(cells[0], label) != label:
             problems.add(
                 line, f"topic {cells[0]} has the label {label} here but {needs[cells[0]]} earlier", "keep one of the two",
@@ -230,7 +230,9 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         known = 0 if bank is None else sum(question not in bank for question in run.ids.texts())
         return QuestionRun(run, known)
     if bank is None:
-        raise input_error(path, 1, "the questions are texts", "name the question bank with --questions FILE", "no-bank")
+        raise input_error(
+            path, 1, "the questions are texts, not ids", "name the question bank with --questions FILE", "no-bank"
+        )
     problems = ProblemList(path)
     exact = {text: question for question, text in reversed(list(bank.items()))} | {"": NO_QUESTION}
     loose = {_plain(text): question for text, question in exact.items()}
@@ -286,8 +288,8 @@ def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) ->
         cells = text.split("\t")
         if len(cells) != len(header):
             problems.skip(
-                line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
-                "is there a tab inside a text?" if len(cells) > len(header) else "complete the line or leave it out",
+                line, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {len(header)}",
+                "is there a tab inside a text?" if len(cells) > len(header) else "complete the line or delete it",
                 "wrong-columns",
             )  # fmt: skip
             continue

@@ -52,8 +52,8 @@ def refuse_pickle(path: StrPath) -> None:
     head = first_bytes(path, 512)
     if head.startswith(_PICKLES) or b".pkl\0" in head[:110]:
         raise input_error(
-            path, None, "a pickle, which robustcs never loads: loading one can run any program",
-            f"if you trust the file, unpack it and make JSON of it: {CONVERT}", "pickle",
+            path, None, "this is a pickle, which robustcs never loads: loading it can run any program",
+            f"if you trust the file, unpack it and convert it to JSON: {CONVERT}", "pickle",
         )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def read_evaluation(path: StrPath) -> UnitScores:
         for unit, value in units.items():
             if isinstance(value, dict):
                 raise input_error(
-                    path, None, f"{measure} of {unit} has a value per question", "give this table with --performance FILE",
+                    path, None, f"{measure} of {unit} has a value per question", "use --performance FILE for this table",
                     "per-question-table",
                 )  # fmt: skip
             number = finite_number(value)
@@ -105,17 +105,17 @@ def read_performance(path: StrPath) -> QuestionScores:
         for unit, questions in units.items():
             if not isinstance(questions, dict):
                 raise input_error(
-                    path, None, f"{measure} of {unit} has no values of questions",
-                    "give one system's values with --evaluations NAME=FILE", "no-questions",
+                    path, None, f"{measure} of {unit} has no values per question",
+                    "use --evaluations NAME=FILE for the values of one system", "no-questions",
                 )  # fmt: skip
             if not questions:
-                problems.add(None, f"{measure} of {unit} has no questions", "complete it or leave it out", "no-questions")
+                problems.add(None, f"{measure} of {unit} has no questions", "complete it or delete it", "no-questions")
             values = scores[measure][unit] = {}
             for question, entry in questions.items():
                 number = finite_number(entry.get("with_answer") if isinstance(entry, dict) else entry)
                 if number is None:
                     problems.add(
-                        None, f"{measure} of {unit}, {question}: {str(entry)[:60]} is no value",
+                        None, f"{measure} of {unit}, {question}: {str(entry)[:60]} is not a value",
                         'write a number, or {"with_answer": number}', "not-a-number",
                     )  # fmt: skip
                 else:
@@ -128,7 +128,7 @@ def _measures(path: StrPath) -> dict[str, dict[str, Any]]:
     refuse_pickle(path)
     value = read_json(path)
     if not isinstance(value, dict) or not value or not all(isinstance(units, dict) and units for units in value.values()):
-        raise input_error(path, None, "JSON, but no table by measure and facet", 'write {"NDCG3": {"F0001": …}}', "no-table")
+        raise input_error(path, None, "JSON, but not a table by measure and facet", 'write {"NDCG3": {"F0001": …}}', "no-table")
     return value
 
 
@@ -151,7 +151,7 @@ def read_conversations(path: StrPath) -> dict[str, Conversation]:
             context = _conversation(entry)
             if context is None:
                 problems.add(
-                    None, f"record {record} lacks topic_id, facet_id, context_id or conversation_context",
+                    None, f"record {record} has no topic_id, facet_id, context_id or conversation_context",
                     "complete the record", "no-context",
                 )  # fmt: skip
                 continue
@@ -176,4 +176,4 @@ def _conversation(entry: Any) -> Conversation | None:
 
 def _keep(found: dict[str, Conversation], context: str, value: Conversation, problems: ProblemList, line: int | None) -> None:
     if found.setdefault(context, value) != value:
-        problems.add(line, f"context {context} stands for two conversations", "give each its id", "contradicting-entries")
+        problems.add(line, f"context {context} belongs to two conversations", "give each its own id", "contradicting-entries")

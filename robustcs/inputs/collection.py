@@ -1,7 +1,7 @@
 """The texts of passages: JSONL with ``id`` and ``contents`` on every line (as pyserini reads it), or ``id TAB text``.
 
-BEIR and MS MARCO call them ``_id`` or ``docid`` and ``text`` or ``segment``, with a ``title`` that stands before the text.
-The passages of MTRAG tasks are read as well.
+BEIR and MS MARCO name them ``_id`` or ``docid`` and ``text`` or ``segment``; their ``title`` is put before the text. The
+passages of MTRAG tasks are read as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from robustcs.inputs.records import add_not_json
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.text import filled_lines, first_record, looks_like, parse_json
 
-#: The id of a line whose first field it is; lines of unwanted passages are then not parsed.
+#: The id of a line that begins with it; lines of unwanted passages are not parsed.
 _LEADING_ID = re.compile(r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
 
 
@@ -29,14 +29,14 @@ _ID_NAMES = ("id", "_id", "docid", "docno", "doc_id", "pid", "passage_id")
 _TEXT_NAMES = ("contents", "text", "segment", "passage", "body")
 
 
-#: What a user is told to write.
+#: Advice in messages about other formats.
 FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
 
 
 def passage_lines(path: StrPath) -> tuple[Iterator[tuple[int, str]], bool]:
-    """The lines of a collection that are not blank, with their numbers, and whether they are JSONL and not a table.
+    """Return the non-blank lines of a collection with their numbers, and whether they are JSONL.
 
-    Raises :class:`InputError` for an empty file and for one of another kind.
+    Raises :class:`InputError` for an empty file and for a file of another kind.
     """
     refuse_other_kinds(path, "collection")
     lines = filled_lines(path)
@@ -50,7 +50,7 @@ def passage_lines(path: StrPath) -> tuple[Iterator[tuple[int, str]], bool]:
 
 
 def passage_of(record: Any) -> tuple[str, str | None]:
-    """The id and the text of a record of JSONL; an id that is none is empty, a text that is none is None."""
+    """Return the id and text of a JSONL record; an invalid id is empty, an invalid text is None."""
     if not isinstance(record, dict):
         return "", None
     name = next((name for name in _ID_NAMES if name in record), "")
@@ -63,17 +63,17 @@ def passage_of(record: Any) -> tuple[str, str | None]:
         return str(passage), None
     if field != "contents" and isinstance(title, str) and title.strip():
         text = f"{title.strip()} {text}"
-    # half a character becomes a question mark, as in an index
+    # half a character becomes a question mark, as it does in an index
     return str(passage), text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
-    """Passage id → text of the ``wanted`` passages that the file has, plain or compressed; the order is the file's.
+    """Return passage id → text of the ``wanted`` passages in the file, in file order.
 
-    The file is streamed and reading ends with the last wanted passage, so memory follows ``wanted`` and not the
-    collection. Only wanted lines are fully parsed: of the others it is checked that they have an id and are whole.
+    The file is streamed, and reading stops after the last wanted passage, so memory grows with ``wanted``, not with the
+    collection. Only wanted lines are parsed completely; the others are only checked for an id and completeness.
 
-    Raises :class:`InputError` with every malformed line (bounded), or where a wanted passage has two different texts.
+    Raises :class:`InputError` with every malformed line (bounded), or if a wanted passage has two different texts.
     """
     wanted = frozenset(wanted)
     problems = ProblemList(path)
@@ -81,7 +81,7 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     for number, passage, text in passages(path, wanted, problems):
         text = text.strip()
         if texts.setdefault(passage, text) != text:
-            found = f"passage {passage} has another text than in an earlier line"
+            found = f"passage {passage} has a different text in an earlier line"
             problems.add(number, found, "keep one of the two lines", "contradicting-entries")
         if len(texts) == len(wanted):
             break
@@ -90,9 +90,9 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
 
 
 def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[str]]:
-    """Text → the ids of all passages that have exactly this text, for those of ``texts`` that the file has.
+    """Return text → the ids of all passages with exactly this text, for those of ``texts`` in the file.
 
-    White space around a text does not count. The whole file is read, one line at a time; memory follows ``texts``. Raises
+    White space around a text is ignored. Reads the whole file one line at a time, so memory grows with ``texts``. Raises
     :class:`InputError` with every malformed line (bounded).
     """
     wanted = frozenset(texts)
@@ -107,7 +107,7 @@ def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[st
 
 
 def passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList) -> Iterator[tuple[int, str, str]]:
-    """Line number, id and text, as it stands, of the ``wanted`` passages, of all for None; ``problems`` gets what is wrong."""
+    """Yield line number, id and raw text of the ``wanted`` passages (None: all); problems go to ``problems``."""
     lines, jsonl = passage_lines(path)
     if mtrag.has_tasks(first_record(path) or {}):
         listed = mtrag.passages(json_records(path, problems))
@@ -118,7 +118,7 @@ def passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList
 def _json_passages(
     lines: Iterator[tuple[int, str]], wanted: frozenset[str] | None, problems: ProblemList
 ) -> Iterator[tuple[int, str, str]]:
-    """Line number, id and text of the ``wanted`` passages, of all for None."""
+    """Yield line number, id and text of the ``wanted`` passages (None: all)."""
     for number, line in lines:
         leading = _LEADING_ID.fullmatch(line)
         if leading and wanted is not None and leading[1] not in wanted:

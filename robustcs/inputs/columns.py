@@ -1,8 +1,8 @@
-"""Files of white-space separated columns (runs, qrels, per-turn scores) as numpy columns.
+"""Read files of columns separated by white space (runs, qrels, per-turn scores) into numpy columns.
 
-:mod:`robustcs.inputs.cells` does the work where a piece of a file is regular; any line that is not sends its piece through
-:func:`_read_lines`, which is slower and says exactly what is wrong. Both give the same columns. Pieces are small, so that what
-is kept of a file is what its reader keeps.
+:mod:`robustcs.inputs.cells` parses regular pieces of a file. A piece with an irregular line goes through :func:`_read_lines`,
+which is slower and reports each problem exactly. Both give the same columns. Pieces are small, so that memory is used only for
+the columns that are kept.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ Kind = Literal["label", "text", "real", "single", "integer"]
 Column = np.ndarray[Any, np.dtype[Any]] | Ids
 
 
-#: Bytes read at a time: small beside what is kept of them, and large enough for numpy.
+#: Bytes per piece: small compared with the columns that are kept, and large enough for numpy.
 _PIECE = 1 << 19
 
 
-#: Bytes of a line.
+#: Longest line in bytes.
 _LONGEST = 1 << 20
 
 
-#: Rows of a file, which are held in memory; real runs have 7 million.
+#: Most rows of a file, because they are held in memory; real runs have 7 million.
 _MOST_ROWS = 50_000_000
 
 
-#: First cells that make the first line a header and not a row.
+#: First cells that identify the first line as a header.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
 
 
@@ -68,10 +68,10 @@ _FIRST_CELL = re.compile(rb"^(?!#)[^\S\n]*(\S+)", re.MULTILINE)
 
 
 class Field(NamedTuple):
-    """One column that is wanted.
+    """One column to read.
 
-    A ``label`` is text that repeats in lines next to each other: it comes as codes of its distinct values, which are numbered
-    in order of first appearance. A ``single`` is a real number as a 32-bit float, infinite beyond their range.
+    A ``label`` is text that repeats on neighbouring lines; it is read as codes of its distinct values, numbered by first
+    appearance. A ``single`` is a real number as a 32-bit float, infinite beyond their range.
     """
 
     name: str
@@ -80,10 +80,10 @@ class Field(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The shape of a kind of file: ``columns`` are its column names as a user knows them.
+    """The layout of a kind of file; ``columns`` are the names of its columns in messages.
 
-    ``more`` allows further columns after the last (a run's tag may hold spaces). ``advise`` turns a wrong number of
-    columns into advice, such as the option that does take such a file.
+    ``more`` allows further columns after the last one (a run's tag may contain spaces). ``advise`` maps a wrong number of
+    columns to advice, such as the option that reads such a file.
     """
 
     what: str
@@ -95,12 +95,12 @@ class Layout(NamedTuple):
 
 @dataclass(frozen=True)
 class Columns:
-    """Rows that were read, in file order, and what was passed over.
+    """Rows of a file in order, and the number of skipped lines.
 
     values
-        Name of a wanted field → its column.
+        Name of a field → its column.
     labels
-        The distinct values of the ``label`` field: codes index it.
+        The distinct values of the ``label`` field; codes index it.
     """
 
     values: dict[str, Column]
@@ -112,33 +112,33 @@ class Columns:
         return len(next(iter(self.values.values())))
 
     def ids(self, name: str) -> Ids:
-        """The column of a ``text`` field."""
+        """Return the column of a ``text`` field."""
         column = self.values[name]
         assert isinstance(column, Ids)
         return column
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
-        """The column of any other field."""
+        """Return the column of any other field."""
         column = self.values[name]
         assert isinstance(column, np.ndarray)
         return column
 
     def rows(self, part: slice) -> Columns:
-        """Some of the rows."""
+        """Return some of the rows."""
         some = {name: column.take(part) if isinstance(column, Ids) else column[part] for name, column in self.values.items()}
         return Columns(some, self.labels, self.comments, self.header)
 
 
 def read_columns(path: str | os.PathLike[str], layout: Layout) -> Columns:
-    """Read the wanted columns of ``path``; tabs and runs of spaces separate, ``#`` lines and blank lines are skipped.
+    """Read columns of ``path``; tabs and spaces separate cells, and ``#`` lines and blank lines are skipped.
 
-    Raises :class:`InputError` with every malformed line (bounded), or when no row is left.
+    Raises :class:`InputError` with every malformed line (bounded), or if there are no rows.
     """
     return joined(list(column_pieces(path, layout)))
 
 
 def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Columns]:
-    """The same piece by piece, every line whole; ``labels``, ``comments`` and ``header`` are those of the file up to there.
+    """Read columns in pieces of whole lines; ``labels``, ``comments`` and ``header`` are those of the file so far.
 
     Raises :class:`InputError` as :func:`read_columns` does, at the end of the file.
     """
@@ -166,7 +166,7 @@ def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Colu
             yield columns
     problems.raise_if_any()
     if labels and labels[0].startswith(("{", "[")):
-        # words and numbers of a text can stand where columns would
+        # JSON can look like words and numbers in columns
         raise input_error(path, 1, f"JSON, not a {layout.what}", f"write lines of: {' '.join(layout.columns)}", "not-columns")
     if not rows:
         found_text = "the file is empty" if empty else "the file has no rows"
@@ -174,7 +174,7 @@ def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Colu
 
 
 def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
-    """Pieces of one file, one after the other; ``compact``: without the bytes of other columns."""
+    """Join the pieces of one file; ``compact`` drops the bytes of other columns."""
     if len(parts) == 1 and not compact:
         return parts[0]
     values: dict[str, Column] = {}
@@ -189,7 +189,7 @@ def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
 
 
 def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, int, bool]]:
-    """(bytes, number of the first line, whether the first row is a header) of every piece of the file."""
+    """Yield (bytes, number of the first line, whether the first row is a header) of every piece of the file."""
     line, started = 1, False
     for chunk in line_chunks(path, _PIECE, _LONGEST):
         first = None if started else _FIRST_CELL.search(chunk)
@@ -202,7 +202,7 @@ def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, int, bool]]:
 def _read_regular(
     chunk: bytes, layout: Layout, header: bool, comments: bool, codes: dict[bytes, int]
 ) -> dict[str, Column] | None:
-    """The rows of a piece in which every line has the same columns; None where numpy cannot vouch for that."""
+    """Return the rows of a piece with the same columns on every line; None if that is not certain."""
     if b"\r" in chunk:
         chunk = chunk.replace(b"\r\n", b"\n")
         if b"\r" in chunk:
@@ -218,7 +218,7 @@ def _read_regular(
         chunk = _COMMENT.sub(b"", chunk)
     cells = None if header else cells_of(chunk)
     if cells is None:
-        # two separators side by side, indented or blank lines, the end of a line
+        # repeated separators, indented or blank lines, white space at line ends
         chunk = _SPACES.sub(b" ", chunk).replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" \n")
         chunk = _LINES.sub(b"\n", chunk)
         if header:
@@ -246,13 +246,13 @@ def _read_regular(
         values[field.name] = column  # type: ignore[assignment]
     for field in layout.fields:
         if field.kind == "label" and label is not None:
-            # last, because codes must not take what a piece that is refused holds
+            # last, because a rejected piece must not add codes
             values[field.name] = labels_of(label, codes)
     return values
 
 
 def _rows(chunk: bytes, header: bool, first_line: int) -> Iterator[tuple[int, bytes]]:
-    """(line number, line) of every row of a piece; blank lines, comments and the header are passed over."""
+    """Yield (line number, line) of every row of a piece; blank lines, comments and the header are skipped."""
     for number, line in enumerate(chunk.split(b"\n"), first_line):
         if line.startswith(b"#") or not line.strip():
             continue
@@ -265,21 +265,20 @@ def _rows(chunk: bytes, header: bool, first_line: int) -> Iterator[tuple[int, by
 def _read_lines(
     chunk: bytes, layout: Layout, header: bool, first_line: int, problems: ProblemList, codes: dict[bytes, int]
 ) -> dict[str, Column]:
-    """The reference reader: line by line, every malformed line into ``problems``."""
+    """Read a piece line by line, the reference for :func:`_read_regular`; malformed lines go to ``problems``."""
     values: list[list[Any]] = [[] for _ in layout.fields]
     expected = len(layout.columns)
     for number, line in _rows(chunk, header, first_line):
         if b"\r" in line:
-            # rows of another system's line ends would vanish in the tag of this one
+            # rows that end in a bare carriage return would disappear into the tag of this one
             found = "a carriage return inside the line"
-            problems.add(number, found, "save the file with usual line ends", "old-line-ends")
+            problems.add(number, found, "save the file with LF or CRLF line ends", "old-line-ends")
             continue
         cells = line.split()
         if len(cells) < expected or (len(cells) > expected and not layout.more):
             problems.add(
                 number,
-                f"{len(cells)} column{'s' * (len(cells) != 1)} where a {layout.what} has {expected}"
-                f" ({' '.join(layout.columns)})",
+                f"{len(cells)} column{'s' * (len(cells) != 1)} but a {layout.what} has {expected} ({' '.join(layout.columns)})",
                 layout.advise(len(cells)),
                 "wrong-columns",
             )
@@ -340,7 +339,7 @@ def _convert(cell: bytes, kind: Kind) -> Any:
 
 
 def line_of_row(path: str | os.PathLike[str], row: int) -> int:
-    """The line number of the ``row``-th row (from 0) as :func:`read_columns` counts rows; for messages only."""
+    """Return the line number of row ``row`` (from 0), counted as :func:`read_columns` does; for messages only."""
     for chunk, first_line, header in _pieces(path):
         for number, _ in _rows(chunk, header, first_line):
             if row == 0:
@@ -349,12 +348,12 @@ def line_of_row(path: str | os.PathLike[str], row: int) -> int:
     raise IndexError(row)
 
 
-#: Bytes in which enough lines of a run stand; fewer lines do as well.
+#: Bytes that contain enough lines of a run to recognize it.
 _HEAD = 1 << 13
 
 
 def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> Identified | None:
-    """What a file is whose first lines are not all those of TREC; of a file of such lines None, since it is nothing else.
+    """Return the kind of a file; None if its first lines are all TREC lines, which cannot be anything else.
 
     Raises :class:`InputError` for a file of another kind than ``wanted``.
     """

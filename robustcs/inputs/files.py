@@ -1,10 +1,10 @@
-"""Opening input files: compression by content, line endings, byte order marks, limits of size, checksums.
+"""Open input files: compression detected by content, line endings, byte order marks, size limits, checksums.
 
-Nothing else in robustcs opens an input file for reading, so that what one may cost is limited here. Files are read more than
-once: to tell their kind, for their rows and for their checksum. What can be read only once (``<(…)``, ``/dev/stdin``, a named
-pipe) is kept in a temporary file by the first reading, for the life of the process; so is what stands at a URL.
+Nothing else in robustcs opens input files, so all limits are here. A file is read several times: to detect its kind, to read
+its rows and for its checksum. A source that can be read only once (``<(…)``, ``/dev/stdin``, a named pipe, a URL) is copied to
+a temporary file at the first reading and kept while the process runs.
 
-What only some files need is imported for those: a process that evaluates one turn takes longer to import than to work.
+Modules that only some files need are imported when needed: for one turn, importing takes longer than the evaluation.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ MIB = 1 << 20
 GIB = 1 << 30
 
 
-#: A compressed file may unpack to so many times its size. Runs and collections reach 5 to 20, a run that repeats one ranking
-#: about 100; a file that is made to fill the memory reaches 1,000 and more.
+#: Largest ratio of unpacked to compressed size. Runs and collections reach 5 to 20, a run that repeats one ranking about
+#: 100; a file made to fill the memory reaches 1,000 and more.
 MOST_RATIO = 200
 
 
-#: Bytes that every compressed file may unpack to, however small it is,
+#: Bytes that every compressed file may unpack to, however small it is.
 _SMALL = 16 * MIB
 
 
-#: and those that none may exceed. The collection of CAsT has about 20 GiB.
+#: Bytes that no file may unpack to. The collection of CAsT has about 20 GiB.
 MOST_UNPACKED = 64 * GIB
 
 
 def too_large(path: str | os.PathLike[str], found: str) -> InputError:
-    """The error of a file that is past a limit."""
+    """Return the error for a file over a limit."""
     return input_error(path, None, f"too large: {found}", "check that this is the right file", "too-large")
 
 
 def packed_as(head: bytes) -> str | None:
-    """How a file is compressed that begins with ``head``; None for one that is not."""
+    """Return the compression of a file that begins with ``head``; None if it is not compressed."""
     return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
 
 
 class Unpacked(io.RawIOBase):
-    """The bytes of a compressed file. Raises :class:`InputError` once they are more than what was read of it may hold."""
+    """The unpacked bytes of a compressed file. Raises :class:`InputError` when they exceed the limit for its size."""
 
     def __init__(self, path: str | os.PathLike[str], packed: BinaryIO, kind: str):
         self._path = path
@@ -63,11 +63,11 @@ class Unpacked(io.RawIOBase):
         self._stream = _unpacking(path, packed, kind)
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill ``buffer``, and return how many bytes that took."""
+        """Fill ``buffer``, and return the number of bytes read."""
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         self._place += len(data)
@@ -78,7 +78,7 @@ class Unpacked(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        """Close the compressed file too."""
+        """Close the stream and the compressed file."""
         if not self.closed:
             self._stream.close()
             self._packed.close()
@@ -118,12 +118,12 @@ MOST_SPOOLED = 16 * GIB
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open ``path`` for reading, decompressed; gzip, bz2, xz and zstd are told by their first bytes, not by suffix.
+    """Open ``path`` for reading, decompressed; gzip, bz2, xz and zstd are detected by content, not by suffix.
 
-    Raises :class:`InputError` when the file is absent, a folder or a device, or may not be read.
+    Raises :class:`InputError` if the file does not exist, is a folder or a device, or cannot be read.
     """
     if isinstance(path, MemoryFile):
-        return path.reader()  # never compressed, whatever an id begins with
+        return path.reader()  # never compressed; an id may begin with the same bytes
     try:
         with _open_raw(path) as raw:
             kind = packed_as(raw.read(6))
@@ -140,7 +140,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
                 inside = packed_as(stream.peek(6))
             if inside is not None:
                 found = f"compressed twice ({inside} in {kind})"
-                raise input_error(path, None, found, "unpack it once, and name what comes out", "compressed-twice")
+                raise input_error(path, None, found, "unpack it once and give the result", "compressed-twice")
         except BaseException:
             stream.close()
             raise
@@ -150,15 +150,17 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     except IsADirectoryError:
         raise input_error(path, None, "this is a folder", "name a file", "is-a-folder") from None
     except PermissionError:
-        raise input_error(path, None, "may not be read", "check the file's permissions", "not-readable") from None
+        raise input_error(
+            path, None, "no permission to read this file", "check the file's permissions", "not-readable"
+        ) from None
     except ValueError:
-        # a NUL character, which TOML and Python can put into a path
+        # a NUL character, which TOML and Python allow in a path
         raise input_error(path, None, "no file can have this name", "check the path", "no-such-file") from None
 
 
-# ---------------------------------------------------------------- what can be read only once
+# ---------------------------------------------------------------- sources that can be read only once
 class _Spool:
-    """The bytes of a pipe, in a temporary file without a name: nothing of it is left, however the process ends.
+    """The bytes of a pipe in a nameless temporary file, which disappears however the process ends.
 
     Raises :class:`InputError` for more than :data:`MOST_SPOOLED` bytes.
     """
@@ -176,12 +178,12 @@ class _Spool:
         self._file.flush()
 
     def reader(self) -> io.BufferedReader:
-        """The bytes from their beginning; readers do not disturb each other."""
+        """Return a stream from the beginning; streams do not affect each other."""
         return io.BufferedReader(_SpoolReader(self._file.fileno()), 1 << 16)
 
 
 class _SpoolReader(io.RawIOBase):
-    """Reads the file of a spool with a position of its own; closing it leaves the spool open."""
+    """A stream on the file of a spool with its own position; closing it leaves the spool open."""
 
     def __init__(self, number: int):
         self._number = number
@@ -212,9 +214,9 @@ _SPOOLING = Lock()
 
 
 def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
-    """The spool of what cannot be read twice, or stands elsewhere, filled by the first call; None for a regular file.
+    """Return the spool of a source that can be read only once or is remote, filling it once; None for a regular file.
 
-    Raises :class:`InputError` for a device, whose bytes may never end, and where there is no room for a spool.
+    Raises :class:`InputError` for a device, whose bytes may never end, and if there is no space for a spool.
     """
     url = url_of(path)
     if url is not None:
@@ -224,7 +226,7 @@ def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
                     _SPOOLS[url, 0, 0] = _Spool(source, url)
         return _SPOOLS[url, 0, 0]
     found = os.stat(path)
-    # not every system opens a redirected file anew under such a name
+    # not every system can reopen a redirected file under such a name
     descriptor = os.fspath(path).startswith(("/dev/stdin", "/dev/fd/"))
     if stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and not descriptor):
         return None
@@ -241,18 +243,22 @@ def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
                 raise
             except OSError as error:
                 raise input_error(
-                    path, None, f"cannot be read as a pipe ({error.strerror})", "write it to a file and name that", "bad-pipe"
+                    path,
+                    None,
+                    f"cannot be read as a pipe ({error.strerror})",
+                    "write the data to a file and give that file",
+                    "bad-pipe",
                 ) from error
         return _SPOOLS[key]
 
 
 def _ends(source: BinaryIO, path: str | os.PathLike[str]) -> bool:
-    """Whether a character device has an end: a terminal, where somebody types, and the empty one."""
+    """Whether a character device has an end: a terminal and the empty device have one."""
     return source.isatty() or os.path.samefile(path, os.devnull)
 
 
 def _open_raw(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """The bytes as they stand there, from their beginning."""
+    """Return a stream of the raw bytes from the beginning."""
     if isinstance(path, MemoryFile):
         return path.reader()
     spool = _spooled(path)
@@ -262,7 +268,7 @@ def _open_raw(path: str | os.PathLike[str]) -> io.BufferedReader:
 # ---------------------------------------------------------------- lines and whole files
 @contextmanager
 def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turns what decompression says of damaged data into :class:`InputError`."""
+    """Turn errors of decompression into :class:`InputError`."""
     try:
         yield
     except Exception as error:
@@ -276,15 +282,15 @@ def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def sha256(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of the file as it stands on disk (compressed files are not unpacked), or of a pipe's bytes, in hexadecimal."""
-    import hashlib  # loads OpenSSL, which most callers of this module do not need
+    """Return the SHA-256 of a file in hexadecimal: the bytes on disk, not unpacked, or the bytes of a pipe."""
+    import hashlib  # loads OpenSSL, which most callers do not need
 
     with _open_raw(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over the relative names and the contents of all files of ``folder``, in hexadecimal."""
+    """Return the SHA-256 of the relative names and contents of all files of ``folder``, in hexadecimal."""
     import hashlib
 
     files = sorted(path for path in folder.rglob("*") if path.is_file())

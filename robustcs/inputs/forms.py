@@ -138,7 +138,7 @@ def _scores(rows: Rows, role: str) -> MemoryFile:
     for measure in measures:
         if len(measure.split()) != 1:
             raise input_error(
-                rows.file, None, f"measure {measure!r} is not one word", "name it as trec_eval does", "bad-measure"
+                rows.file, None, f"measure {measure!r} is not one word", "use the name that trec_eval prints", "bad-measure"
             )
     number, place = len(measures), rows.place
     values = zip(rows.ids((turn,)), *(rows.numbers((measure,)) for measure in measures), strict=True)
@@ -188,7 +188,7 @@ def _bank(rows: Rows, role: str) -> MemoryFile:
     names = rows.ids(("id", "question_id", "response_id", "item"))
     for row, (name, text) in enumerate(zip(names, rows.json(rows.name(TEXT_NAMES[1:])), strict=False), 1):
         if texts.setdefault(json.dumps(name), text) != text:
-            rows.problems.add(row, f"{name} has another text earlier", "keep one of the two", "contradicting-entries")
+            rows.problems.add(row, f"{name} has a different text earlier", "keep one of the two", "contradicting-entries")
     return rows.written("{" + ", ".join(map("{}: {}".format, texts, texts.values())) + "}")
 
 
@@ -209,7 +209,7 @@ def _tsv(rows: Rows, role: str) -> MemoryFile:
     for name, cells in columns.items():
         for row, cell in enumerate(cells, 1):
             if "\t" in cell or "\n" in cell:
-                rows.problems.add(row, f"{name} has a tab or a line end", "take it out", "wrong-columns")
+                rows.problems.add(row, f"{name} contains a tab or a line break", "remove it", "wrong-columns")
     lines = chain((columns,), zip(*columns.values(), strict=True))
     return rows.written("".join(f"{line}\n" for line in map("\t".join, lines)), _below(rows))
 

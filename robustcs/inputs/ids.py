@@ -11,11 +11,11 @@ from robustcs.lazy import npt
 
 #: Grades are kept as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
-#: Bytes around the ids of a buffer, so that eight can be read at once wherever an id begins or ends.
+#: Bytes around the ids of a buffer, so that eight bytes can be read from any place of an id.
 MARGIN = 16
 
 
-#: The first k bytes of a word.
+#: Masks of the first k bytes of a word.
 _FIRST = np.array([(1 << (8 * k)) - 1 for k in range(8)] + [2**64 - 1], dtype=np.uint64)
 
 
@@ -28,7 +28,7 @@ _OTHER = np.uint64(0xC2B2AE3D27D4EB4F)
 _HALF = np.uint64(32)
 
 
-#: Ids that fill at least this part of their buffer are cut out of it by a mask of its bytes.
+#: If ids fill at least this fraction of their buffer, a mask of its bytes extracts them.
 _DENSE = 8
 
 
@@ -36,9 +36,9 @@ class Ids:
     """n ids in UTF-8.
 
     data
-        uint8: the bytes, with :data:`MARGIN` further ones before and after them.
+        uint8: the bytes, with :data:`MARGIN` more before and after them.
     starts, lengths
-        int64[n]: where each id stands in ``data``.
+        int64[n]: the place of each id in ``data``.
     """
 
     def __init__(self, data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]):
@@ -49,12 +49,12 @@ class Ids:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Ids:
-        """The ids that texts are."""
+        """Return texts as ids."""
         return cls.packed([text.encode("utf-8") for text in texts])
 
     @classmethod
     def packed(cls, cells: Sequence[bytes]) -> Ids:
-        """The ids that bytes are."""
+        """Return byte strings as ids."""
         lengths = np.fromiter(map(len, cells), np.int64, len(cells))
         margin = bytes(MARGIN)
         data = np.frombuffer(b"".join([margin, *cells, margin]), dtype=np.uint8)
@@ -62,7 +62,7 @@ class Ids:
 
     @classmethod
     def joined(cls, parts: Sequence[Ids], compact: bool = True) -> Ids:
-        """Several one after the other; ``compact``: nothing else that stood in their buffers is kept."""
+        """Concatenate ids; ``compact`` keeps nothing else of their buffers."""
         if not compact:
             before = np.cumsum([0, *(len(part.data) for part in parts[:-1])])
             starts = np.concatenate([part.starts + shift for part, shift in zip(parts, before.tolist(), strict=True)])
@@ -80,14 +80,14 @@ class Ids:
         return self.data[start : start + int(self.lengths[row])].tobytes().decode("utf-8")
 
     def take(self, rows: Any) -> Ids:
-        """Some of them, in another order; ``rows`` as numpy indexes. The bytes are shared."""
+        """Return the ids at ``rows`` (any numpy index); they share the bytes."""
         some = Ids(self.data, self.starts[rows], self.lengths[rows])
         if self._hashes is not None:
             some._hashes = self._hashes[rows]
         return some
 
     def texts(self) -> list[str]:
-        """All as Python has them."""
+        """Return all ids as Python strings."""
         raw = self._compact().tobytes()
         ends = np.cumsum(self.lengths)
         return [
@@ -95,7 +95,7 @@ class Ids:
         ]
 
     def _compact(self) -> npt.NDArray[np.uint8]:
-        """The bytes end to end."""
+        """Return the bytes of the ids without gaps."""
         ends = self.starts + self.lengths
         if not len(self):
             return self.data[:0]
@@ -111,10 +111,10 @@ class Ids:
         offsets = np.cumsum(self.lengths) - self.lengths
         return self.data[np.repeat(self.starts - offsets, self.lengths) + np.arange(int(self.lengths.sum()))]
 
-    # ------------------------------------------------------------ comparing many at once
+    # ------------------------------------------------------------ comparing many ids at once
 
     def words(self, number: int) -> npt.NDArray[np.uint64]:
-        """uint64[n]: bytes ``8 · number`` and the seven after it, 0 beyond the end of an id."""
+        """Return uint64[n]: eight bytes from byte ``8 · number`` on, 0 beyond the end of an id."""
         inside = np.minimum(self.lengths - 8 * number, 8)
         starts = self.starts
         if number:
@@ -125,34 +125,34 @@ class Ids:
         return found
 
     def hashes(self) -> npt.NDArray[np.uint64]:
-        """uint64[n]: equal for equal ids, and hardly ever for others: whoever finds two equal compares the ids."""
+        """Return uint64[n]: hashes, equal for equal ids and rarely for others; compare the ids if two are equal."""
         if self._hashes is not None:
             return self._hashes
         found = self.lengths.astype(np.uint64) * _OTHER
         for number in range(-(-int(self.lengths.max(initial=0)) // 8)):
             mixed = (found ^ self.words(number)) * _FACTOR
             mixed ^= mixed >> _HALF
-            # what stands beside an id must not change its hash: a shorter one is done
+            # bytes after the end of an id must not change its hash
             longer = self.lengths > 8 * number
             found = mixed if longer.all() else np.where(longer, mixed, found)
         return found
 
     def keep_hashes(self) -> None:
-        """Have :meth:`hashes` computed once for these ids and all that are taken of them."""
+        """Compute :meth:`hashes` once, for these ids and all that are taken from them."""
         self._hashes = self.hashes()
 
     def equal(self, other: Ids) -> npt.NDArray[np.bool_]:
-        """bool[n]: whether the n ids are those of ``other``, each beside each."""
+        """Return bool[n]: whether each id equals the id of ``other`` in the same place."""
         same = self.lengths == other.lengths
         for number in range(-(-int(self.lengths[same].max(initial=0)) // 8)):
             same &= self.words(number) == other.words(number)
         return np.asarray(same)
 
     def places(self) -> npt.NDArray[np.int64]:
-        """int64[n]: the place of each in the order of their bytes, which is that of ``strcmp``; equal ones stand together."""
+        """Return int64[n]: the rank of each id in byte order (``strcmp``); equal ids have adjacent ranks."""
         words = [self.words(number).byteswap() for number in range(-(-int(self.lengths.max(initial=0)) // 8))]
         place = np.empty(len(self), dtype=np.int64)
-        # a shorter one goes before those that begin with it, because no byte of an id is 0
+        # a shorter id comes before those that begin with it, because no byte of an id is 0
         place[np.lexsort(words[::-1]) if words else slice(None)] = np.arange(len(self))
         return place
 
@@ -176,12 +176,12 @@ class Ids:
 
 
 def eight_bytes(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """uint64[len − 7]: the eight bytes from every place on, the first one lowest."""
+    """Return uint64[len − 7]: the eight bytes from each place on, the first one lowest."""
     return np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
 
 
 def first_of_pairs(turns: npt.NDArray[np.int32], ids: Ids) -> npt.NDArray[np.int64] | None:
-    """int64[n]: the first row with the turn and the id of each row; None where no two rows have the same."""
+    """Return int64[n]: the first row with the same turn and id as each row; None if all rows differ."""
     keys = pair_keys(turns, ids)
     ordered = np.sort(keys)
     if not (ordered[1:] == ordered[:-1]).any():
@@ -189,14 +189,14 @@ def first_of_pairs(turns: npt.NDArray[np.int32], ids: Ids) -> npt.NDArray[np.int
     again = np.flatnonzero(np.isin(keys, ordered[1:][ordered[1:] == ordered[:-1]]))
     first = np.arange(len(keys))
     seen: dict[tuple[int, str], int] = {}
-    # two pairs can have one key by chance
+    # different pairs can share a key by chance
     for row, turn, text in zip(again.tolist(), turns[again].tolist(), ids.take(again).texts(), strict=True):
         first[row] = seen.setdefault((turn, text), row)
     return first if bool((first != np.arange(len(first))).any()) else None
 
 
 def pair_keys(turns: npt.NDArray[Any], ids: Ids) -> npt.NDArray[np.uint64]:
-    """uint64[n]: equal for the same turn and id, and hardly ever for others."""
+    """Return uint64[n]: keys, equal for the same turn and id, and rarely for others."""
     return ids.hashes() ^ (turns.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
 
 

@@ -1,4 +1,4 @@
-"""Judgments and questions by name from ir_datasets: ``irds:trec-cast/v1/2020/judged``."""
+"""Judgments and queries from ir_datasets by name: ``irds:trec-cast/v1/2020/judged``."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from robustcs.inputs.paths import IRDS_PREFIX
 
 
 def judgments(name: str) -> list[tuple[str, str, int]]:
-    """(turn, document, grade) of every judgment of the data set.
+    """Return (turn, document, grade) of every judgment of the data set.
 
-    Raises :class:`NotInstalledError` without ir_datasets, and :class:`UsageError` for a name that it does not know and for a
-    data set without judgments.
+    Raises :class:`NotInstalledError` without ir_datasets, and :class:`UsageError` for an unknown name or a data set without
+    judgments.
     """
     dataset = _load(name)
     if not dataset.has_qrels():
-        raise UsageError("no-qrels", f"{_identifier(name)} has no qrels", "name a subset that has, such as …/judged")
+        raise UsageError("no-qrels", f"{_identifier(name)} has no qrels", "choose a subset with qrels, such as …/judged")
     return [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
 
 
 def queries(name: str) -> list[Record]:
-    """The queries of the data set, each with its fields; turns of the system, which are no questions, are left out.
+    """Return the queries of the data set with their fields; turns of the system, which are not questions, are skipped.
 
     Raises as :func:`judgments` does.
     """
     dataset = _load(name)
     if not dataset.has_queries():
-        raise UsageError("no-queries", f"{_identifier(name)} has no queries", "name a subset that has")
+        raise UsageError("no-queries", f"{_identifier(name)} has no queries", "choose a subset with queries")
     fields = (query._asdict() for query in dataset.queries_iter())
     asked = [query for query in fields if str(query.get("participant") or "User").lower() == "user"]
     return [Record(None, place, query) for place, query in enumerate(asked, 1)]
@@ -48,7 +48,7 @@ def _load(name: str) -> Any:
         return ir_datasets.load(_identifier(name))
     except KeyError:
         raise UsageError(
-            "unknown-dataset", f"ir_datasets knows no {_identifier(name)!r}", "see the catalogue of ir_datasets"
+            "unknown-dataset", f"ir_datasets has no data set {_identifier(name)!r}", "see the catalogue of ir_datasets"
         ) from None
 
 
@@ -57,7 +57,7 @@ def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry
         yield Entry(record.fields.get("query_id"), record.fields, None)
 
 
-#: A data set with one text for each query has it for every role.
+#: Fields that serve every role in a data set with one text per query.
 _ONLY = ("text", "query", "title")
 
 

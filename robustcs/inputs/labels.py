@@ -138,7 +138,7 @@ def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, di
         try:
             yield line, unsealed(JUDGMENT, record) if {"judge", "sha256"} <= record.keys() else record
         except ValueError as error:
-            problems.add(line, str(error), "remove the line and ask the judge again", "changed-judgment")
+            problems.add(line, str(error), "delete the line and run the judge again", "changed-judgment")
 
 
 # ---------------------------------------------------------------- tables and records
@@ -151,8 +151,8 @@ def _from_table(path: StrPath, delimiter: str, header: int, names: list[str]) ->
             if line <= header:
                 continue
             if len(cells) <= max(places[:2]):
-                problems.add(line, f"{counted(len(cells), 'column')} where the header has {len(names)}",
-                             "complete the row or leave it out", "wrong-columns")  # fmt: skip
+                problems.add(line, f"{counted(len(cells), 'column')} but the header has {len(names)}",
+                             "complete the row or delete it", "wrong-columns")  # fmt: skip
                 continue
             # spreadsheets may leave out empty cells at the end of a row; an id may have an apostrophe in front, as
             # `judge --export` writes those that a spreadsheet would change
@@ -214,8 +214,10 @@ def _joined(
         unknown += not all(ids)
     problems.raise_if_any()
     if not rows:
-        found = "none of its texts is that of a turn and a passage"
-        raise input_error(path, None, found, f"name the texts that the judge was asked, and {texts.collection}", "no-labels")
+        found = "no label has the texts of both a turn and a passage"
+        raise input_error(
+            path, None, found, f"give the texts that the judge saw; passages were looked up in {texts.collection}", "no-labels"
+        )
     return rows, unknown
 
 
@@ -226,8 +228,8 @@ def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[st
         return ""
     same = sorted(known.get(text.strip(), ()))
     if len(same) > 1:
-        found = f"{name} {text.strip()[:60]!r} is that of {same[0]} and of {same[1]}"
-        problems.add(line or None, found, "labels for texts cannot tell them apart: give ids", "ambiguous-text")
+        found = f"{name} {text.strip()[:60]!r} is the text of both {same[0]} and {same[1]}"
+        problems.add(line or None, found, "write ids in the labels, because the text is ambiguous", "ambiguous-text")
     return same[0] if same else ""
 
 
@@ -258,7 +260,7 @@ def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback
             continue
         grade = _grade(cell)
         if grade is None:
-            advice = "grades are small whole numbers such as 0 to 4; make grades of probabilities first"
+            advice = "grades are small whole numbers such as 0 to 4; convert probabilities to grades first"
             problems.add(line or None, f"grade {str(cell)[:40]!r} is not a grade", advice, "bad-grade")
             continue
         if pair not in known:

@@ -23,7 +23,7 @@ from robustcs.inputs.text import finite_number, is_turn_id, read_json
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that a system would ask, or its response, as its run has it: a text, or an id of the bank."""
+    """A question that a system would ask, or its response: a text, or an id of the bank."""
 
     turn: str
     question: str
@@ -36,10 +36,10 @@ def is_mixed_initiative(path: StrPath) -> bool:
 
 
 def read_mixed_initiative(path: StrPath) -> list[Asked]:
-    """The questions or responses in file order. A turn may have none. Where they have ranks and no scores, rank 2 scores -2.
+    """Return the questions or responses in file order. A turn may have none. With ranks and no scores, rank 2 scores -2.
 
-    Raises :class:`InputError` with everything that is wrong (bounded): no list of turns, a turn without an id or without a list
-    of questions or responses, one of them without text or score, a turn that stands twice.
+    Raises :class:`InputError` with all problems (bounded): no list of turns, a turn without an id or without a list of
+    questions or responses, one of them without text or score, a turn that occurs twice.
     """
     value = read_json(path)
     turns = value.get("turns") if isinstance(value, dict) else None
@@ -60,12 +60,12 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
             continue
         name = str(turn).strip()
         if name in seen:
-            problems.add(None, f"turn {name} stands twice", f"put its {kind} into one list", "repeated-turn")
+            problems.add(None, f"turn {name} occurs twice", f"merge its {kind} into one list", "repeated-turn")
         seen.add(name)
         for question in questions:
             text, value = _text_and_score(question) if isinstance(question, dict) else (None, None)
             if not isinstance(text, str) or value is None:
-                problems.add(None, f"turn {name}: a {kind[:-1]} without text or score", "give it both", "no-question")
+                problems.add(None, f"turn {name}: a {kind[:-1]} without text or score", "add both", "no-question")
                 continue
             asked.append(Asked(name, text.strip(), value))
     problems.raise_if_any()
@@ -81,9 +81,9 @@ def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
 
 
 class Bank:
-    """Finds the id of a question: itself if it is one, else the same text, else the same :func:`plain_text`.
+    """Finds the id of a question: the question itself if it is an id, else the same text, else the same :func:`plain_text`.
 
-    Of several ids with the same text the first of the bank counts.
+    If several ids have the same text, the first one counts.
     """
 
     def __init__(self, texts: Mapping[str, str]):
@@ -96,7 +96,7 @@ class Bank:
                 self._plain.setdefault(plain_text(text), name)
 
     def find(self, question: str) -> tuple[str, str] | None:
-        """(id, how: id, exact or normalised), or None."""
+        """Return (id, match: id, exact or normalised), or None."""
         if question in self.texts:
             return question, "id"
         if question in self._exact:
@@ -110,9 +110,9 @@ class Mapped:
     """A run whose documents are ids of the bank; its ranks are the order of the file.
 
     how
-        How many questions were found as id, exact or normalised text.
+        Number of questions found as id, exact text or normalised text.
     unmapped
-        The questions that the bank lacks, in file order; in the run they keep their places, under their :func:`own_id`.
+        The questions that are not in the bank, in file order; they keep their places in the run under their :func:`own_id`.
     """
 
     run: Run
@@ -121,17 +121,17 @@ class Mapped:
 
 
 def own_id(question: str) -> str:
-    """The id of a question that no bank has: one word is an id already, a text gets one without white space, in quotes."""
+    """Return an id for a question outside the bank: one word is an id; a text is quoted and joined by underscores."""
     words = question.split()
     return words[0] if len(words) == 1 else f'"{"_".join(words)}"'
 
 
 def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
-    """The run ``name`` with ids of ``bank`` in place of texts. Without a bank all are ids.
+    """Return the run ``name`` with ids of ``bank`` in place of texts. Without a bank all questions must be ids.
 
-    What the bank lacks keeps its place: a question that was asked is not passed over because nobody judged it.
+    Questions outside the bank keep their places: a question counts even if it is unjudged.
 
-    Raises :class:`UsageError` for a text where no bank is given, and where the bank has none of the questions.
+    Raises :class:`UsageError` for a text without a bank, and if the bank has none of the questions.
     """
     how = dict.fromkeys(("id", "exact", "normalised"), 0)
     found: list[tuple[Asked, str]] = []
@@ -140,7 +140,9 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
         if bank is None:
             if len(question.question.split()) != 1:
                 raise UsageError(
-                    "no-bank", f"run {name} has texts, such as {question.question[:60]!r}", "name their ids with --bank FILE"
+                    "no-bank",
+                    f"run {name} has texts, such as {question.question[:60]!r}",
+                    "give the bank with their ids as --bank FILE",
                 )
             match: tuple[str, str] | None = (question.question, "id")
         else:
@@ -159,7 +161,7 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
         scores = np.array([question.score for question, _ in found]).astype(np.float32)
     codes = np.array([code[question.turn] for question, _ in found], dtype=np.int32)
     ids = Ids.of(item for _, item in found)
-    told = f"{name}: not in the bank: {len(unmapped)} of {len(asked)} questions, which keep their places in the run"
+    told = f"{name}: not in the bank: {len(unmapped)} of {len(asked)} questions; they keep their places in the run"
     notes = (told,) if unmapped else ()
     run = Run(name, turns, codes, ids, scores, np.arange(1, len(found) + 1), notes)
     return Mapped(run, how, tuple(unmapped))

@@ -1,9 +1,9 @@
-"""MTRAG: tasks with the passages that were found for a turn, and what was answered; InspectorRAGet's exports of such tasks.
+"""MTRAG tasks, with retrieved passages and answers for a turn, and InspectorRAGet exports of such tasks.
 
 A task is a line of JSONL: ``task_id`` (the turn, ``hash<::>4``), ``input`` (the conversation, whose last question is the turn),
 ``contexts`` (``document_id``, ``score``, ``text``), ``targets`` (reference answers), ``predictions`` (answers of a system) and
-labels such as ``answerability``. An export is one object with ``documents``, ``tasks``, ``models`` and the answers of these
-models, ``evaluations`` or, from version 2 on, ``results``.
+labels such as ``answerability``. An export is one object with ``documents``, ``tasks``, ``models`` and the answers of the
+models in ``evaluations`` or, from version 2 on, ``results``.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ EXPORT = "an InspectorRAGet export"
 _LISTS = ("contexts", "targets", "predictions")
 
 
-#: Fields that label a turn, in any letter case, with hyphens or underscores in place of spaces.
+#: Fields that label a turn, in any letter case, with spaces, hyphens or underscores.
 _LABELS = frozenset(("answerability", "question type", "multi turn", "collection"))
 
 
-#: Different answers of every model, in a task of an export.
+#: The field of an exported task for the different answers of every model.
 _MODELS = "answers of models"
 
 
 def is_task(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a task: with passages, reference answers or answers of a system."""
+    """Whether a record is a task: it has passages, reference answers or answers of a system."""
     return "task_id" in record and any(isinstance(record.get(name), list) for name in _LISTS)
 
 
 def is_export(record: Mapping[str, Any]) -> bool:
-    """Whether a record is an export of InspectorRAGet."""
+    """Whether a record is an InspectorRAGet export."""
     tables = not record.keys().isdisjoint(("documents", "tasks", "evaluations", "results"))
     return tables and all(isinstance(record.get(name), list) for name in ("models", "metrics"))
 
 
 def has_tasks(record: Mapping[str, Any]) -> bool:
-    """Whether a file whose first record this is has tasks."""
+    """Whether a file that begins with this record contains tasks."""
     return is_task(record) or is_export(record)
 
 
 def tasks_in(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The tasks of an export, with the texts of their passages and the answers of its models."""
+    """Yield the tasks of an export, with the texts of their passages and the answers of its models."""
     documents = {str(one.get("document_id")): one for one in _objects(export, "documents")}
     answers: dict[str, dict[str, list[object]]] = {}
     for one in (*_objects(export, "evaluations"), *_objects(export, "results")):
@@ -64,12 +64,12 @@ def tasks_in(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def models_in(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The models whose answers an export has, in file order."""
+    """Return the models with answers in an export, in file order."""
     return list(dict.fromkeys(model for task in tasks for model in _of_models(task)))
 
 
 def _of_models(task: Mapping[str, Any]) -> dict[str, list[object]]:
-    found = task.get(_MODELS)  # a line of a file may have a field of this name, too
+    found = task.get(_MODELS)  # a task in a file may have a field of this name
     return {name: said for name, said in found.items() if isinstance(said, list)} if isinstance(found, dict) else {}
 
 
@@ -83,7 +83,7 @@ def _text(said: Mapping[str, Any]) -> object:
 
 
 def _answer(evaluation: Mapping[str, Any]) -> object:
-    """A text in version 1, an object or a list of messages in version 2."""
+    """Return the answer: a text in version 1, an object or a list of messages in version 2."""
     said = evaluation.get("model_response", evaluation.get("output"))
     if isinstance(said, list):
         said = said[-1] if said else None
@@ -101,12 +101,12 @@ RUN = RunFormat(NAME, lambda record: is_export(record) or (is_task(record) and "
 
 
 def has_scores(record: Mapping[str, Any]) -> bool:
-    """Whether the passages of a task are ranked by scores; others are those that an answer was made of, in any order."""
+    """Whether the passages of a task are ranked by scores; otherwise they are the sources of an answer in any order."""
     return any("score" in one for one in _objects(record, "contexts"))
 
 
 def passages(records: Iterable[Record]) -> Iterator[tuple[int, str, str]]:
-    """Line (0 without), id and text of every passage that has both."""
+    """Yield line (0 without lines), id and text of every passage with both."""
     for record in records:
         for one in _objects(record.fields, "contexts"):
             passage, text = one.get("document_id"), one.get("text")
@@ -132,19 +132,20 @@ QUESTIONS = TextFormat(
 def answers(
     path: StrPath, records: Iterable[Record], gold: bool, name: str, model: str = ""
 ) -> Iterator[tuple[object, list[Any], int | None]]:
-    """(turn, answers, line) of every task, unchecked: reference answers, or those of a system.
+    """Yield (turn, answers, line) of every task, unchecked: reference answers, or those of a system.
 
-    Of several models they are those of ``model``, or without it of ``name``. A turn with several answers of one model comes
-    several times. Raises :class:`InputError` where no task has any answer, for a ``model`` that is not there, and for several
-    models none of which is called ``name``.
+    If there are several models, yields the answers of ``model``, or of ``name`` without it. A turn with several answers of one
+    model comes several times. Raises :class:`InputError` if no task has an answer, if ``model`` does not exist, and if there
+    are several models but none is called ``name``.
     """
     tasks = list(records)
     models = [] if gold else models_in(task.fields for task in tasks)
     wanted = model or name
     if wanted not in models and (model or len(models) > 1):
-        found = f"answers of {', '.join(models) or 'no named model'}" + (f", and none of {wanted!r}" if wanted else "")
-        advice = "give the answers one of these names" if name else "name the model: FILE:MODEL"
-        raise input_error(path, None, found, advice if models else "leave out :MODEL", "several-runs")
+        names = ", ".join(models) or "no named model"
+        found = f"the file contains answers of {names}" + (f", but not of {wanted!r}" if wanted else "")
+        advice = "use one of these names for the answers" if name else "name the model: FILE:MODEL"
+        raise input_error(path, None, found, advice if models else "remove :MODEL", "several-runs")
     what = "targets" if gold else "predictions"
     if not models and not any(task.fields.get(what) for task in tasks):
         advice = f"name a file of {'tasks with targets' if gold else 'answers'}"
@@ -160,7 +161,7 @@ def answers(
 
 
 def labels(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """Label → turn → value; several values of a turn are joined."""
+    """Return label → turn → value; several values of a turn are joined."""
     found: dict[str, dict[str, str]] = {}
     for record in records:
         turn = record.fields.get("task_id")
@@ -173,9 +174,9 @@ def labels(records: Iterable[Record]) -> dict[str, dict[str, str]]:
 
 
 def json_records(path: StrPath, problems: ProblemList) -> Iterator[Record]:
-    """Every record in file order; what is no object goes to the problems. None of them for a JSON value that is no container.
+    """Yield every record in file order; what is not an object goes to ``problems``. Yields nothing for a single JSON scalar.
 
-    Raises :class:`InputError` for a file that is empty or whose one value is not JSON.
+    Raises :class:`InputError` for a file that is empty or is not JSON.
     """
     if shape_of(path) == "jsonl":
         for place, (line, fields) in enumerate(json_lines(path, problems, halves=True), 1):
@@ -190,4 +191,4 @@ def json_records(path: StrPath, problems: ProblemList) -> Iterator[Record]:
             if isinstance(fields, dict):
                 yield Record(None, place, fields)
             else:
-                problems.skip(None, f"entry {place} of the list is not an object", "complete the entry", "not-an-object")
+                problems.skip(None, f"entry {place} of the list is not an object", "write a JSON object", "not-an-object")

@@ -1,6 +1,6 @@
-"""Rows of what a Python program has in memory: frames, dictionaries as pytrec_eval and ranx take them, and records.
+"""Convert Python objects to rows: frames, dictionaries as in pytrec_eval and ranx, and records.
 
-A record is a named tuple, a data class or a dictionary, as ir_measures and ir_datasets give them.
+A record is a named tuple, a data class or a dictionary, as in ir_measures and ir_datasets.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from robustcs.inputs.paths import MemoryFile, memory_file
 from robustcs.inputs.records import find_column
 from robustcs.inputs.text import HALF_CHARACTER, is_whole
 
-#: Names under which a turn id stands in a column or field; the first that is there counts.
+#: Names of turn ids in a column or field; the first one present counts.
 TURN = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
 
 
-#: What no id that stands among others on a line can have.
+#: Characters that an id must not contain, because ids are separated by white space.
 _NO_WORD = re.compile("[ \t\r\v\f\0#\ud800-\udfff]")
 
 
 class Rows:
-    """What was given, as rows; rows count from 1.
+    """A Python object as rows, counted from 1.
 
     columns
         Name → values, one for each row.
     place
-        What follows the keyword in messages about a row: ``, row 3``, or the keys that lead to it.
+        The text after the keyword in messages about a row: ``, row 3``, or the keys that lead to it.
     """
 
     def __init__(self, keyword: str, columns: dict[str, list[Any]], place: Callable[[int], str]):
@@ -45,21 +45,21 @@ class Rows:
         return len(next(iter(self.columns.values()), ()))
 
     def has(self, names: Sequence[str]) -> bool:
-        """Is one of ``names`` a column?"""
+        """Return whether one of ``names`` is a column."""
         return find_column(list(self.columns), names) is not None
 
     def name(self, names: Sequence[str]) -> str:
-        """The first of ``names`` that is a column. Raises :class:`InputError` that lists the columns."""
+        """Return the first of ``names`` that is a column. Raises :class:`InputError` that lists the columns."""
         found = find_column(list(self.columns), names)
         if found is None:
             raise input_error(
                 self.file, None, f"no column {names[0]!r}; the columns are: {', '.join(self.columns)}",
-                f"name one of them {' or '.join(names)}", "no-such-column",
+                f"rename one of them to {' or '.join(names)}", "no-such-column",
             )  # fmt: skip
         return found
 
     def ids(self, names: Sequence[str]) -> list[str]:
-        """A column of ids, each one word; what is none goes to ``problems``."""
+        """Return a column of ids, each one word; invalid ids go to ``problems``."""
         name = self.name(names)
         values = self.columns[name]
         return values if _are_words(values) else [self._id(name, value, row) for row, value in enumerate(values, 1)]
@@ -68,20 +68,20 @@ class Rows:
         value = plain(value)
         text = str(value).strip()
         if value is None or not text:
-            self.problems.add(row, f"no {name}", "complete the row or leave it out", "no-id")
+            self.problems.add(row, f"no {name}", "complete the row or delete it", "no-id")
         elif isinstance(value, bool) or not isinstance(value, str | int):
             self.problems.add(row, f"{name} {value!r} is not an id", "give ids as texts, such as '31_4'", "not-an-id")
         elif not is_whole(text):
             found, advice, slug = HALF_CHARACTER
             self.problems.add(row, f"{name} {text!r}: {found}", advice, slug)
         elif len(text.encode().split()) != 1:
-            self.problems.add(row, f"{name} {text!r} has white space", "give ids that are one word", "not-an-id")
+            self.problems.add(row, f"{name} {text!r} contains white space", "write ids as one word", "not-an-id")
         elif text.startswith("#"):
-            self.problems.add(row, f"{name} {text!r} begins as a comment does", "give it another name", "not-an-id")
+            self.problems.add(row, f"{name} {text!r} begins with #, like a comment", "rename it", "not-an-id")
         return text
 
     def numbers(self, names: Sequence[str]) -> list[str]:
-        """A column of numbers as a file would have them, each one word; whether they are numbers the reader says."""
+        """Return a column of numbers as a file would contain them, each one word; the reader checks that they are numbers."""
         name = self.name(names)
         if set(map(type, self.columns[name])) <= {int, float}:
             return list(map(repr, self.columns[name]))
@@ -93,37 +93,37 @@ class Rows:
         return values
 
     def cells(self, name: str) -> list[str]:
-        """A column as texts, empty where nothing stands."""
+        """Return a column as texts, empty for missing values."""
         values = map(plain, self.columns[name])
         return ["" if value is None else word(value) for value in values]
 
     def json(self, name: str) -> list[str]:
-        """A column as JSON; what JSON cannot say goes to ``problems``."""
+        """Return a column as JSON; values that JSON cannot represent go to ``problems``."""
         found = []
         for row, value in enumerate(self.columns[name], 1):
             try:
                 found.append(json.dumps(plain(value)))
             except (TypeError, ValueError, RecursionError) as error:
-                self.problems.add(row, f"{name}: {str(error)[:80]}", "give texts, numbers and lists of them", "not-a-value")
+                self.problems.add(row, f"{name}: {str(error)[:80]}", "use texts, numbers and lists of them", "not-a-value")
         return found
 
     def written(self, text: str, place: Callable[[int], str] | None = None) -> MemoryFile:
-        """The file; ``place`` is that of its lines, where they are not the rows.
+        """Return the file in memory; ``place`` maps its lines to places if they are not the rows.
 
-        Raises :class:`InputError` with all problems, or where there are no rows.
+        Raises :class:`InputError` with all problems, or if there are no rows.
         """
         self.problems.raise_if_any()
         if not len(self):
-            raise input_error(self.file, None, "no rows", "check what was given", "empty")
+            raise input_error(self.file, None, "no rows", "check the input", "empty")
         return self.file.holding(text.encode("utf-8", "surrogatepass"), place)
 
     def place(self, row: int) -> str:
-        """What follows the keyword in messages about a row."""
+        """Return the text after the keyword in messages about a row."""
         return self.file.place(row).removeprefix(str(self.file))
 
 
 def _are_words(values: Sequence[Any]) -> bool:
-    """Are these texts, each one word? Quicker than to look at one after the other."""
+    """Return whether all values are texts of one word; faster than checking each."""
     if set(map(type, values)) != {str}:
         return False
     text = "\n".join(values)
@@ -132,9 +132,9 @@ def _are_words(values: Sequence[Any]) -> bool:
 
 # ---------------------------------------------------------------- values
 def plain(value: Any) -> Any:
-    """A cell as JSON knows it: numpy's scalars and arrays as Python's, what is missing as None, 3.0 as 3.
+    """Return a cell as a JSON value: numpy's scalars and arrays as Python's, missing values as None, 3.0 as 3.
 
-    A column of whole numbers with a gap becomes one of floats, in pandas.
+    Pandas turns a column of whole numbers with a gap into one of floats.
     """
     if value is None or value.__class__ in (str, int, bool):
         return value
@@ -152,7 +152,7 @@ def plain(value: Any) -> Any:
 
 
 def word(value: Any) -> str:
-    """A number as a file would have it: ``0.1``, ``nan``; anything else by its own text."""
+    """Return a number as a file would contain it: ``0.1``, ``nan``; anything else as ``str``."""
     if value.__class__ is float:
         return repr(value)
     if hasattr(value, "tolist"):
@@ -161,27 +161,27 @@ def word(value: Any) -> str:
 
 
 def _native(value: Any) -> Any:
-    """A value of numpy as Python's; a long double, which Python does not have, as a float."""
+    """Return a numpy value as a Python value; a long double becomes a float."""
     native = value.tolist()
     if native.__class__ is not value.__class__:
         return native
     return float(native) if isinstance(native, Real) else str(native)
 
 
-# ---------------------------------------------------------------- what it is
+# ---------------------------------------------------------------- kinds of objects
 def is_frame(value: Any) -> bool:
-    """Is it a frame or a series of pandas?"""
+    """Return whether a value is a pandas frame or series."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, pandas.DataFrame | pandas.Series)
 
 
 def is_ranx(value: Any) -> bool:
-    """Qrels and Run of ranx hold compiled dictionaries, and give plain ones."""
+    """Return whether a value is a Qrels or Run of ranx; ``to_dict`` converts their compiled dictionaries."""
     return hasattr(value, "to_dict") and (hasattr(value, "qrels") or hasattr(value, "run")) and not is_frame(value)
 
 
 def fields_of(record: Any) -> Mapping[str, Any] | None:
-    """The fields of a record; None for anything else."""
+    """Return the fields of a record; None for anything else."""
     if isinstance(record, Mapping):
         return record
     if isinstance(record, tuple) and hasattr(record, "_asdict"):
@@ -192,13 +192,13 @@ def fields_of(record: Any) -> Mapping[str, Any] | None:
 
 
 def is_nested(value: Any) -> bool:
-    """Is it {turn: {document: number}}, rather than inputs by name?"""
+    """Return whether a value is {turn: {document: number}} rather than inputs by name."""
     inner = [part for part in value.values() if isinstance(part, Mapping)] if isinstance(value, Mapping) else []
     return bool(inner) and not any(isinstance(part, Mapping) for one in inner for part in one.values())
 
 
 def is_records(value: Any, by_turn: bool) -> bool:
-    """Is a list one of records, rather than one of inputs? ``by_turn``: a dictionary of texts may be {turn: text}."""
+    """Return whether a list contains records rather than inputs; ``by_turn``: a dictionary may be {turn: text}."""
     if not isinstance(value, list | tuple) or not value:
         return False
     first = fields_of(value[0])
@@ -209,14 +209,14 @@ def is_records(value: Any, by_turn: bool) -> bool:
     return not all(isinstance(part, Mapping) for part in first.values())
 
 
-# ---------------------------------------------------------------- from an object to rows
+# ---------------------------------------------------------------- objects to rows
 def rows_of(keyword: str, value: Any, levels: Sequence[str]) -> Rows | None:
-    """The rows of what was given for ``keyword``; None for what has none.
+    """Return the rows of the value of ``keyword``; None for a value without rows.
 
-    ``levels`` are the columns of a dictionary: what its keys are, level by level, and last its values.
+    ``levels`` are the columns of a dictionary: one for the keys of each level, and the last one for the values.
 
-    Raises :class:`InputError` for a frame with two columns of one name, for a dictionary with fewer levels, and for what is no
-    record among records.
+    Raises :class:`InputError` for a frame with two columns of the same name, for a dictionary with fewer levels, and for a list
+    that contains something other than records.
     """
     if is_frame(value):
         return _of_frame(keyword, value)
@@ -237,7 +237,7 @@ def _of_frame(keyword: str, frame: Any) -> Rows:
     names = [str(name) for name in (*(name for name in frame.index.names if name is not None), *frame.columns)]
     rows = Rows(keyword, {}, _row)
     if len(set(names)) < len(names):
-        raise input_error(rows.file, None, "two columns have the same name", "give every column a name", "wrong-columns")
+        raise input_error(rows.file, None, "two columns have the same name", "give every column its own name", "wrong-columns")
     if len(names) > len(frame.columns):
         frame = frame.reset_index([name for name in frame.index.names if name is not None])
     rows.columns = {name: frame.iloc[:, place].tolist() for place, name in enumerate(names)}
@@ -251,7 +251,7 @@ def _of_records(keyword: str, records: Iterable[Any]) -> Rows:
         named = fields_of(record)
         if named is None:
             advice = "give named tuples, data classes or dictionaries"
-            rows.problems.add(row, f"{str(record)[:60]!r} is no record", advice, "not-a-record")
+            rows.problems.add(row, f"{str(record)[:60]!r} is not a record", advice, "not-a-record")
         else:
             found.append(named)
     rows.problems.raise_if_any()
@@ -269,7 +269,7 @@ def _of_mapping(keyword: str, value: Mapping[Any, Any], levels: Sequence[str]) -
     for key, inner in value.items():
         if not isinstance(inner, Mapping):
             found, wanted = f"{str(inner)[:60]!r} under {str(key)[:60]!r}", f"{{{levels[1]}: {levels[2]}}}"
-            raise input_error(rows.file, None, found, f"give {wanted} there", "not-a-dictionary")
+            raise input_error(rows.file, None, found, f"write {wanted} there", "not-a-dictionary")
     rows.columns = {
         levels[0]: [key for key, inner in value.items() for _ in inner],
         levels[1]: [name for inner in value.values() for name in inner],
@@ -279,7 +279,7 @@ def _of_mapping(keyword: str, value: Mapping[Any, Any], levels: Sequence[str]) -
 
 
 def _keys(value: Mapping[Any, Any], row: int, depth: int) -> str:
-    """``["31_4"]["d7"]``: the keys of the entry that is the ``row``-th."""
+    """Return the keys of entry number ``row``, such as ``["31_4"]["d7"]``."""
     flat: Iterator[tuple[Any, ...]] = ((key,) for key in value)
     if depth == 2:
         flat = ((key, name) for key, inner in value.items() for name in inner)

@@ -1,14 +1,14 @@
-"""Paraphrases of turns, in one of two forms that the header tells apart.
+"""Paraphrases of turns, in one of two formats that the header determines.
 
 ECAsT
-    CSV with the columns TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE. One row is one wording of one turn: manual, which can be
-    understood alone, and raw, which leans on the conversation so far. A column CATEGORY, where there is one, says what kind of
-    variation a row is.
+    CSV with the columns TURN_ID, MANUAL PARAPHRASE and RAW PARAPHRASE. One row is one wording of one turn: manual, which is
+    understood without the conversation, and raw, which depends on it. An optional column CATEGORY names the kind of variation.
 labelled variations
     CSV with ``q_id``, ``variation`` and ``transformation_type`` (the category), as query variation generators publish them
-    (Penha et al., 2022). A variation is manual and raw alike. Rows whose column ``valid`` is false are left out and counted.
+    (Penha et al., 2022). A variation serves as manual and raw text. Rows with a false value in ``valid`` are skipped and
+    counted.
 
-Other columns are passed over; fields may be quoted as in any CSV (RFC 4180).
+Other columns are ignored; fields may be quoted as in any CSV (RFC 4180).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems, csv_
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
-#: The columns that are read; letter case does not matter, nor whether words are joined by a space or by ``_``.
+#: The columns to read, in any letter case, with words joined by a space or by ``_``.
 COLUMNS = ("TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE")
 
 
 CATEGORY = "CATEGORY"
 
 
-#: Of labelled variations: their text, their category, and whether they mean the same.
+#: Columns of labelled variations: text, category, and whether the meaning is unchanged.
 VARIATION, TRANSFORMATION, VALID = "variation", "transformation_type", "valid"
 
 
@@ -38,7 +38,7 @@ _VARIATION_IDS = ("q_id", *ID_NAMES)
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """One row; white space around and inside the texts is one space. ``line`` counts from 1; ``category`` may be empty."""
+    """One row, with single spaces in its texts. ``line`` counts from 1; ``category`` may be empty."""
 
     turn: str
     manual: str
@@ -48,17 +48,17 @@ class Paraphrase:
 
 
 class Paraphrases(dict[str, tuple[Paraphrase, ...]]):
-    """Turn → its paraphrases in file order, the turns in natural order; ``notes`` say what was left out."""
+    """Turn → its paraphrases in file order, the turns in natural order; ``notes`` mention skipped rows."""
 
     notes: tuple[str, ...] = ()
 
 
 def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
-    """The paraphrases of every turn.
+    """Return the paraphrases of every turn.
 
-    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id or (ECAsT) one that does not
-    say its place in the conversation, an empty paraphrase, a quote that is not closed, neither true nor false where a variation
-    is valid; or when columns or rows are missing.
+    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id or (ECAsT) one without a
+    place in the conversation, an empty paraphrase, a quote that is not closed, a value of ``valid`` that is neither true nor
+    false; or if columns or rows are missing.
     """
     refuse_other_kinds(path, "paraphrases")
     problems = RowProblems(path, "paraphrases")
@@ -66,7 +66,7 @@ def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
     first = next(rows, None)
     if first is None:
         problems.raise_if_any()
-        raise input_error(path, None, "the file is empty", f"its first line names {', '.join(COLUMNS)}", "empty")
+        raise input_error(path, None, "the file is empty", f"write {', '.join(COLUMNS)} in the first line", "empty")
     line, header = first
     labelled = find_column([cell.strip() for cell in header], (VARIATION,)) is not None
     form = _Variations(path, line, header) if labelled else _Ecast(path, line, header)
@@ -84,20 +84,20 @@ def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
 
 
 def _whole_rows(rows: Iterator[tuple[int, list[str]]], width: int, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are as wide as the header, with white space in cells as single spaces."""
+    """Yield the rows that are as wide as the header, with single spaces in their cells."""
     for line, cells in rows:
         if len(cells) == width:
             yield line, [" ".join(cell.split()) for cell in cells]
             continue
         problems.skip(
-            line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {width}",
-            "put a text with commas in quotes" if len(cells) > width else "complete the row or leave it out",
+            line, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {width}",
+            "put texts with commas in quotes" if len(cells) > width else "complete the row or delete it",
             "wrong-columns",
         )  # fmt: skip
 
 
 class _Ecast:
-    """The form of ECAsT."""
+    """The ECAsT format."""
 
     notes: tuple[str, ...] = ()
 
@@ -107,28 +107,28 @@ class _Ecast:
         self.category = names.index(CATEGORY) if CATEGORY in names else None
 
     def row(self, line: int, cells: list[str], problems: ProblemList) -> Paraphrase | None:
-        """The paraphrase of a row; None for one that is wrong, which ``problems`` then has."""
+        """Return the paraphrase of a row; None for a wrong row, which goes to ``problems``."""
         turn, manual, raw = (cells[place] for place in self.places)
         if turn_depth(turn) is None:
-            what = f"turn id {turn!r} does not say its place in a conversation" if turn else "no turn id"
+            what = f"turn id {turn!r} contains no place in a conversation" if turn else "no turn id"
             problems.skip(line, what, "write TOPIC_DEPTH, such as 31_4", "no-turn-id")
         elif not manual or not raw:
             column = COLUMNS[1] if not manual else COLUMNS[2]
-            problems.skip(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
+            problems.skip(line, f"turn {turn}: empty {column}", "write the text or delete the row", "empty-text")
         elif not _too_long(line, turn, max(manual, raw, key=len), problems):
             return Paraphrase(turn, manual, raw, line, "" if self.category is None else cells[self.category])
         return None
 
 
 class _Variations:
-    """The form of labelled variations."""
+    """The format of labelled variations."""
 
     def __init__(self, path: str | os.PathLike[str], line: int, header: list[str]):
         names = [cell.strip() for cell in header]
         columns = {name: find_column(names, (name,)) for name in (VARIATION, TRANSFORMATION, VALID)}
         turn = find_column(names, _VARIATION_IDS)
         if turn is None or columns[TRANSFORMATION] is None:
-            raise _no_column(path, line, "q_id" if turn is None else TRANSFORMATION, header, "name it in the first line")
+            raise _no_column(path, line, "q_id" if turn is None else TRANSFORMATION, header, "add it to the first line")
         self.turn = names.index(turn)
         self.text, self.category = (names.index(str(columns[name])) for name in (VARIATION, TRANSFORMATION))
         self.valid = None if columns[VALID] is None else names.index(str(columns[VALID]))
@@ -136,11 +136,11 @@ class _Variations:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many rows are no valid variations."""
-        return (f"variations left out because their file calls them invalid: {self.invalid}",) if self.invalid else ()
+        """A note on the number of invalid variations."""
+        return (f"variations skipped because the file marks them as invalid: {self.invalid}",) if self.invalid else ()
 
     def row(self, line: int, cells: list[str], problems: ProblemList) -> Paraphrase | None:
-        """The paraphrase of a row; None for one that is invalid or wrong, which ``problems`` then has."""
+        """Return the paraphrase of a row; None for an invalid row, and for a wrong one, which goes to ``problems``."""
         turn, text, category = cells[self.turn], cells[self.text], cells[self.category]
         valid = "true" if self.valid is None else cells[self.valid].lower()
         if valid in ("false", "0"):
@@ -148,10 +148,10 @@ class _Variations:
         elif valid not in ("true", "1"):
             problems.add(line, f"{VALID} is {valid!r}", "write True or False", "not-a-flag")
         elif not turn:
-            problems.skip(line, "no turn id", "complete the row or leave it out", "no-turn-id")
+            problems.skip(line, "no turn id", "complete the row or delete it", "no-turn-id")
         elif not text or not category:
             column = VARIATION if not text else TRANSFORMATION
-            problems.skip(line, f"turn {turn}: empty {column}", "write the text or leave the row out", "empty-text")
+            problems.skip(line, f"turn {turn}: empty {column}", "write the text or delete the row", "empty-text")
         elif not _too_long(line, turn, text, problems):
             return Paraphrase(turn, text, text, line, category)
         return None
@@ -160,8 +160,8 @@ class _Variations:
 def _too_long(line: int, turn: str, text: str, problems: ProblemList) -> bool:
     if len(text) <= LONGEST_OF_TURN:
         return False
-    found = f"turn {turn}: a text of {len(text):,} characters"
-    problems.skip(line, found, f"it may have {LONGEST_OF_TURN:,}; is a quote not closed?", "too-long")
+    found = f"turn {turn}: the text has {len(text):,} characters"
+    problems.skip(line, found, f"the limit is {LONGEST_OF_TURN:,}; check for a quote that is not closed", "too-long")
     return True
 
 

@@ -1,4 +1,4 @@
-"""What stands in place of a path on the disk: addresses, several files as one, and files in memory."""
+"""Paths other than files on disk: addresses, several files as one, and files in memory."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ StrPath = str | os.PathLike[str]
 if TYPE_CHECKING:
     _SystemPath = Path
 else:
-    _SystemPath = type(Path())  # each system has a class of its own, and only that one can be made
+    _SystemPath = type(Path())  # each operating system has its own class, and only that one can be created
 
 
 class MemoryFile(_SystemPath):
-    """A path to nothing on the disk, ``<KEYWORD>``, with the bytes that reading it gives; made by :func:`memory_file`.
+    """A file in memory named ``<KEYWORD>``; create it with :func:`memory_file`.
 
-    It goes wherever a path goes, and :mod:`robustcs.inputs.files` opens it.
+    It is accepted wherever a path is, and :mod:`robustcs.inputs.files` opens it.
     """
 
     _data: bytes = b""
     _place: Callable[[int], str]
 
     def place(self, line: int) -> str:
-        """Where a line stands in what was given: messages speak of that, and not of lines that nobody wrote."""
+        """Return the place of a line in the original object, for messages: the user never wrote lines."""
         return f"{self}{self._place(line)}"
 
     def holding(self, data: bytes, place: Callable[[int], str] | None = None) -> MemoryFile:
-        """The file with these bytes; ``place`` is that of its lines, where it is another one now."""
+        """Return the same file with these bytes; ``place`` replaces the places of its lines."""
         return _made(str(self), place or self._place, data)
 
     def reader(self) -> io.BufferedReader:
-        """The bytes from their beginning."""
+        """Return a stream of the bytes from the beginning."""
         return io.BufferedReader(io.BytesIO(self._data))  # type: ignore[type-var]
 
 
 def memory_file(keyword: str, place: Callable[[int], str]) -> MemoryFile:
-    """An empty one; ``place`` is what follows its name for a line number (from 1), such as ``, row 3``."""
+    """Return an empty file in memory; ``place`` maps a line number (from 1) to the text after the name, such as ``, row 3``."""
     return _made(f"<{keyword}>", place, b"")
 
 
@@ -56,20 +56,20 @@ def _made(name: str, place: Callable[[int], str], data: bytes) -> MemoryFile:
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(.+)", re.DOTALL)
 
 
-#: The protocols of fsspec that are opened, beside https.
+#: Supported protocols of fsspec, in addition to https.
 _STORES = ("s3", "gs")
 
 
-#: Seconds in which a server must say something.
+#: Seconds to wait for an answer of a server.
 _PATIENCE = 60
 
 
-#: What identifiers of ir_datasets start with.
+#: Prefix of ir_datasets identifiers.
 IRDS_PREFIX = "irds:"
 
 
 def url_of(path: str | os.PathLike[str]) -> str | None:
-    """The URL that ``path`` is; None for a file of this machine."""
+    """Return ``path`` as a URL; None for a local file."""
     found = _URL.fullmatch(os.fspath(path))
     if found is None or os.path.exists(path):
         return None
@@ -77,36 +77,36 @@ def url_of(path: str | os.PathLike[str]) -> str | None:
 
 
 def shown(path: str | os.PathLike[str]) -> str:
-    """A path as whoever gave it wrote it: a URL with both of its slashes."""
+    """Return a path as the user wrote it: a URL with both slashes."""
     return url_of(path) or os.fspath(path)
 
 
 def located(text: str, folder: Path = Path()) -> Path:
-    """The file that ``text`` names, seen from ``folder``; a URL is the same from everywhere."""
+    """Return the file that ``text`` names, relative to ``folder``; URLs stay as they are."""
     return Path(text) if _URL.fullmatch(text) else folder / text
 
 
 def is_irds(source: str | os.PathLike[str]) -> bool:
-    """Whether a name is one of ir_datasets, and no file."""
+    """Whether a name is an ir_datasets identifier rather than a file."""
     return os.fspath(source).startswith(IRDS_PREFIX)
 
 
 def refusal_of(url: str) -> tuple[str, str] | None:
-    """Why a URL is never opened, and what to do; None for one that may be."""
+    """Return why a URL is not supported, and what to do; None for a supported URL."""
     scheme = url.partition(":")[0]
     if "::" in url:
-        return "a chain of addresses (::)", "name one address"
+        return "a chain of addresses (::) is not supported", "give one address"
     if scheme not in ("https", *_STORES):
-        return f"{scheme}:// is never opened", "name a file, or an address with https://, s3:// or gs://"
+        return f"{scheme}:// addresses are not supported", "give a file, or an address with https://, s3:// or gs://"
     return None
 
 
 @contextmanager
 def opened(url: str) -> Iterator[BinaryIO]:
-    """The bytes at a URL.
+    """Open a URL and yield its bytes.
 
-    Raises :class:`NotInstalledError` without fsspec or what it needs for the protocol, and :class:`InputError` for an address
-    that is never opened and for what cannot be fetched; ``FileNotFoundError`` and ``PermissionError`` are left to the caller.
+    Raises :class:`NotInstalledError` if fsspec or its requirement for the protocol is missing, and :class:`InputError` for an
+    unsupported address or a failed download. The caller handles ``FileNotFoundError`` and ``PermissionError``.
     """
     refused = refusal_of(url)
     if refused is not None:
@@ -117,8 +117,8 @@ def opened(url: str) -> Iterator[BinaryIO]:
     except (FileNotFoundError, PermissionError, InputError, NotInstalledError):
         raise
     except ImportError as error:
-        raise NotInstalledError("no-fsspec", f"{url} needs more than fsspec", str(error)) from None
-    except Exception as error:  # every protocol has errors of its own
+        raise NotInstalledError("no-fsspec", f"{url} needs another package in addition to fsspec", str(error)) from None
+    except Exception as error:  # each protocol has its own errors
         found = f"cannot be fetched ({str(error)[:200] or type(error).__name__})"
         raise input_error(url, None, found, "check the address", "not-fetched") from error
 
@@ -132,7 +132,7 @@ def _stored(url: str) -> Any:
 
 
 def _secure(url: str) -> Any:
-    """The answer of a web server; a redirection to anything but https is not followed."""
+    """Open an https address; redirections to other protocols are not followed."""
     from urllib import request
     from urllib.error import HTTPError
 
@@ -151,12 +151,12 @@ def _secure(url: str) -> Any:
 
 
 class PooledFile(_SystemPath):
-    """A path to several files, ``a.txt + b.txt``, made by :func:`pooled`.
+    """A path to several files, ``a.txt + b.txt``; create it with :func:`pooled`.
 
-    It goes wherever a path goes. The readers of judgments, runs and topics read each of ``files`` and join them.
+    It is accepted wherever a path is. The readers of judgments, runs and topics read each of ``files`` and join them.
 
     names
-        What each is called, where the user says so.
+        Names of the files, if the user gives them.
     """
 
     files: tuple[Path | str, ...] = ()
@@ -167,7 +167,7 @@ class PooledFile(_SystemPath):
 
 
 def pooled(files: Sequence[Path | str], names: Sequence[str] = ()) -> Any:
-    """Return the path of these files: of a single one the file itself."""
+    """Return one path for these files; for a single file, the file itself."""
     if len(files) == 1 and not names:
         return files[0]
     path = PooledFile(" + ".join(map(shown, files)))
@@ -176,5 +176,5 @@ def pooled(files: Sequence[Path | str], names: Sequence[str] = ()) -> Any:
 
 
 def parts_of(path: StrPath) -> tuple[Path | str, ...]:
-    """Return the files that a path stands for."""
+    """Return the files of a path."""
     return path.files if isinstance(path, PooledFile) else (path,)  # type: ignore[return-value]

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 #: What to do about files that contradict each other.
-CLASH = "keep one of the two; if two collections use the same ids, put a prefix before those of one in all its files"
+CLASH = "keep one of the two; if two collections use the same ids, add a prefix to the ids of one of them in all its files"
 
 
 def conflict(path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str) -> Problem:
@@ -84,7 +84,7 @@ def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str)
         other = [turn for turn, text in texts.items() if union.setdefault(turn, text) != text]
         if other:
             have = f"{counted(len(other), 'turn')} of {whose} ({some_of(other)}{and_more(len(other), 5)})"
-            notes.append(f"{os.path.basename(path)} has another text for {have}: that of the earlier file counts")
+            notes.append(f"{os.path.basename(path)} has a different text for {have}; the text of the earlier file is used")
     return union, notes
 
 

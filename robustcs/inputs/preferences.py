@@ -1,4 +1,4 @@
-"""Pairwise preferences of people (Acute-eval): which of two systems' conversations is better by a criterion."""
+"""Pairwise human preferences (Acute-eval): which of two systems' conversations is better by a criterion."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.clariq import table_rows
 from robustcs.inputs.records import RowProblems, json_lines, shape_of
 
-#: What ``winner`` says where a person saw no difference.
+#: Value of ``winner`` if the annotator saw no difference.
 TIE = "tie"
 _COLUMNS = ("criterion", "first", "second", "winner")
 
 
 @dataclass(frozen=True)
 class Preference:
-    """One judgment. ``winner`` is ``first``, ``second`` or :data:`TIE`; ``pair`` names the pair of conversations, or is ''."""
+    """One judgment. ``winner`` is ``first``, ``second`` or :data:`TIE`; ``pair`` is the pair of conversations, or empty."""
 
     criterion: str
     first: str
@@ -28,10 +28,10 @@ class Preference:
 
 
 def read_preferences(path: str | os.PathLike[str]) -> tuple[Preference, ...]:
-    """Read TSV with the columns ``criterion first second winner`` or JSONL with these fields; ``pair`` may stand beside.
+    """Read TSV with the columns ``criterion first second winner`` or JSONL with these fields; ``pair`` is optional.
 
-    Raises :class:`InputError` with every bad judgment (bounded): an empty field, a system against itself, a winner that is
-    neither of the two nor ``tie``.
+    Raises :class:`InputError` with every bad judgment (bounded): an empty field, a system compared with itself, a winner other
+    than the two systems and ``tie``.
     """
     problems = RowProblems(path, "preferences")
     found: list[Preference] = []
@@ -39,11 +39,11 @@ def read_preferences(path: str | os.PathLike[str]) -> tuple[Preference, ...]:
         criterion, first, second, winner, pair = (str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair"))
         lacking = [name for name in _COLUMNS if not str(row.get(name) or "").strip()]
         if lacking:
-            problems.skip(line, f"no {lacking[0]}", "complete the line or leave it out", "empty-field")
+            problems.skip(line, f"no {lacking[0]}", "complete the line or delete it", "empty-field")
         elif first == second:
-            problems.add(line, f"{first} against itself", "name two systems", "same-system")
+            problems.add(line, f"{first} is compared with itself", "name two different systems", "same-system")
         elif winner not in (first, second, TIE):
-            problems.add(line, f"winner {winner!r}", f"it is {first}, {second} or {TIE}", "unknown-winner")
+            problems.add(line, f"unknown winner {winner!r}", f"write {first}, {second} or {TIE}", "unknown-winner")
         else:
             found.append(Preference(criterion, first, second, winner, pair))
     problems.raise_if_any(len(found))

@@ -1,6 +1,6 @@
-"""Relevance judgments (qrels): ``turn iteration document grade``, one judged passage a line.
+"""Relevance judgments (qrels): ``turn iteration document grade``, one judged passage per line.
 
-Read as well: tables by their column names, BEIR's among them, and three columns, ``turn document grade``, as of MS MARCO.
+Also read: tables with column names (such as BEIR's), and three columns, ``turn document grade`` (MS MARCO).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from robustcs.wording import counted
 
 def _advise(columns: int) -> str:
     if columns >= 6:
-        return "it looks like a run, which --run, --original, --qr or --human takes"
+        return "it looks like a run; use --run, --original, --qr or --human"
     if columns == 3:
-        return "it looks like per-turn scores, which --scores takes"
+        return "it looks like per-turn scores; use --scores"
     return "write the four columns of qrels"
 
 
@@ -54,13 +54,13 @@ _THREE_COLUMNS = Layout(
 )
 
 
-#: No scale has more grades; numbers above it are ranks.
+#: Largest grade in three columns; larger numbers are ranks.
 _MOST_IN_THREE = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Qrels:
-    """Judgments, columnar: n judged (turn, document) pairs, each once.
+    """Judgments in columns: n judged (turn, document) pairs, each once.
 
     turns
         The turn ids, each once, in order of first appearance.
@@ -69,9 +69,9 @@ class Qrels:
     ids
         The document id of every pair.
     grades
-        int16[n]; negative grades are judged and not relevant.
+        int16[n]; pairs with negative grades are judged and not relevant.
     parts
-        Of several files: the rows and the turns of each.
+        For several files: the number of rows and the turns of each.
 
     ``documents`` has the document ids, each once, in order of first appearance, and ``document_codes``
     (int64[n]) indexes them.
@@ -104,7 +104,7 @@ class Qrels:
 
     @property
     def sizes(self) -> int | tuple[int, ...]:
-        """Their number, or that of each file where there are several."""
+        """The number of judgments, or a tuple with that of each file."""
         return tuple(rows for rows, _ in self.parts) or len(self)
 
     @cached_property
@@ -123,7 +123,7 @@ class Qrels:
 
 
 class JudgedPairs(NamedTuple):
-    """The judgments turn by turn, in natural order.
+    """The judgments by turn, in natural order.
 
     rows
         int64[n], ascending: the turn of every pair; turn ``t`` has the pairs ``starts[t]:starts[t + 1]``.
@@ -142,10 +142,10 @@ class JudgedPairs(NamedTuple):
 def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     """Read judgments from a file, plain or compressed, or from ir_datasets (``irds:trec-cast/v1/2020/judged``).
 
-    A pair that is judged twice with the same grade counts once and is noted; with different grades it is a problem, since
-    every score would depend on which line wins.
+    A pair that is judged twice with the same grade counts once, with a note. Different grades are a problem, because scores
+    would depend on which line counts.
 
-    Of several files the union counts, under the same rule.
+    Several files are merged under the same rule.
 
     Raises :class:`InputError` for malformed lines and contradictions, :class:`NotInstalledError` for ``irds:`` without
     that package.
@@ -163,8 +163,8 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         raise input_error(
-            source, None, "three columns, and the numbers are no grades",
-            "it looks like a run, which --run, --original, --qr or --human takes", "other-kind",
+            source, None, "three columns, but the numbers are not grades",
+            "it looks like a run; use --run, --original, --qr or --human", "other-kind",
         )  # fmt: skip
     qrels = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:
@@ -173,7 +173,7 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
 
 
 def _union(source: PooledFile) -> Qrels:
-    """The judgments of several files."""
+    """Merge the judgments of several files."""
     parts = [read_qrels(file) for file in source.files]
     turns = tuple(dict.fromkeys(turn for part in parts for turn in part.turns))
     code_of = {turn: code for code, turn in enumerate(turns)}
@@ -209,7 +209,7 @@ def _columns(rows: list[tuple[str, str, int]]) -> Columns:
 
 
 def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], line: Callable[[int], int | None]) -> Qrels:
-    """The judgments of columns; ``line`` gives the line of a row, for messages."""
+    """Return the judgments of columns; ``line`` maps a row to its line, for messages."""
     turn_codes, ids, grades = columns.numbers("turn"), columns.ids("document"), columns.numbers("grade")
     problems = ProblemList(path)
     extreme = np.flatnonzero(np.abs(grades) > MAX_GRADE)
@@ -220,9 +220,9 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
         )  # fmt: skip
     problems.total = len(extreme)
     problems.raise_if_any()
-    notes = [f"{name}: {columns.comments} comment lines were left out"] if columns.comments else []
+    notes = [f"{name}: skipped {columns.comments} comment lines"] if columns.comments else []
     if columns.header:
-        notes.append(f"{name}: the first line is a header and was left out")
+        notes.append(f"{name}: skipped the header line")
 
     first = first_of_pairs(turn_codes, ids)
     if first is not None:
@@ -255,9 +255,9 @@ def _read_ir_datasets(name: str) -> Qrels:
 
 
 def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int]], list[int]]:
-    """(turn, document, grade) of every row, and its line.
+    """Return (turn, document, grade) of every row, and its line.
 
-    Raises :class:`InputError` with every malformed row (bounded), or when there is none.
+    Raises :class:`InputError` with every malformed row (bounded), or if there are no rows.
     """
     table = read_table(path)
     assert isinstance(table, Table)
@@ -271,7 +271,7 @@ def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int
     for line, cells in table.cells(problems):
         ids = cells[turn], cells[document]
         if not all(map(is_turn_id, ids)):
-            problems.add(line, "no turn id or no passage id", "complete the row or leave it out", "no-turn-id")
+            problems.add(line, "no turn id or no passage id", "complete the row or delete it", "no-turn-id")
             continue
         value = _whole(cells[grade])
         if value is None:
@@ -288,7 +288,7 @@ def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int
 
 
 def _whole(cell: object) -> int | None:
-    """A whole number, also where it is written ``1.0``."""
+    """Return a whole number, even if it is written as ``1.0``."""
     if isinstance(cell, str):
         text = cell.strip()
         whole, _, rest = text.partition(".")

@@ -87,7 +87,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         cells = ((turn, about), (item, rated), (worker, rater), (criterion, what))
         lacking = [name for name, value in cells if name and not value]
         if lacking:
-            problems.skip(line, f"no {lacking[0]}", "complete the row or leave it out", "no-id")
+            problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "no-id")
             continue
         value = _text(row.get(grade))
         if not value:
@@ -108,7 +108,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     if repeated:
         notes.append(f"{repeated} repeated ratings were counted once")
     if missing:
-        notes.append(f"{missing} rows without a rating were left out")
+        notes.append(f"{missing} rows without a rating were skipped")
     return list(ratings.values()), tuple(notes)
 
 
@@ -200,7 +200,7 @@ def _read_judgments(path: StrPath) -> list[Grade]:
         for entry in (entry for entries in lists for entry in entries):
             item = next((entry[name] for name in entry if name.lower().endswith(" id")), "") if isinstance(entry, dict) else ""
             if not isinstance(item, str) or not item:
-                problems.add(None, f"turn {turn}: an entry without an id", 'give every entry its "Question ID"', "no-id")
+                problems.add(None, f"turn {turn}: an entry without an id", 'add "Question ID" to every entry', "no-id")
                 continue
             for criterion, grade in entry.items():
                 if isinstance(grade, bool) or not isinstance(grade, int):
@@ -234,7 +234,7 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
     for line, row in rows:
         ids = [str(row.get(name) or "").strip() if name else "" for name in (turn, item, criterion)]
         if not ids[0] or not ids[1]:
-            problems.add(line, f"no {turn if not ids[0] else item}", "complete the row or leave it out", "no-id")
+            problems.add(line, f"no {turn if not ids[0] else item}", "complete the row or delete it", "no-id")
             continue
         value = _whole(str(row.get(grade, "")).strip(), line, problems)
         earlier = checks.setdefault((ids[0], ids[1], ids[2]), value)

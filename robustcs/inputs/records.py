@@ -1,4 +1,4 @@
-"""What the readers of texts and of answers share: telling JSON, JSONL and tables apart, and one value per turn."""
+"""Shared parts of the readers of texts and answers: the shape of a file, one value per turn, and skipped rows."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from robustcs.inputs.text import (
 T = TypeVar("T", str, tuple[str, ...])
 
 
-#: Names under which a turn id stands, in a JSON object or in the header of a table; the first that is there counts.
+#: Names of turn ids in a JSON object or the header of a table; the first one present counts.
 ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
 
 
 Shape = Literal["json", "jsonl", "table"]
 
 
-#: Characters of one text. What compares texts takes time by the square of their length, and no question is a book.
+#: Longest text in characters. Comparing texts takes time quadratic in their length.
 LONGEST_OF_TURN = 1_000_000
 
 
-#: Enough of a file to see with what it begins.
+#: Bytes that show how a file begins.
 _HEAD = 1 << 16
 
 
 def shape_of(path: StrPath) -> Shape:
-    """Whether the file is one JSON value, JSON objects line by line, or something else (a table), by its first lines.
+    """Return whether the file is one JSON value, JSONL, or a table (anything else), by its first lines.
 
-    Raises :class:`InputError` for a file without any text.
+    Raises :class:`InputError` for a file without text.
     """
     begins_as_json = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
     longest = LONGEST_TEXT if begins_as_json else LONGEST_LINE
@@ -59,18 +59,18 @@ def shape_of(path: StrPath) -> Shape:
         return "table"
     if len(head) == 1:
         return "jsonl" if _is_record(head[0]) else "json"
-    # the second line of JSONL may be broken
+    # the second line of JSONL may be malformed
     return "jsonl" if all(line.startswith("{") for line in head) or _object(head[0]) is not None else "json"
 
 
 def _is_record(line: str) -> bool:
-    """Whether a file's only line is a record with a turn id, and not an object of all turns."""
+    """Whether the only line of a file is a record with a turn id, and not an object of all turns."""
     fields = _object(line)
     return fields is not None and not fields.keys().isdisjoint((*ID_NAMES, "topic_number"))
 
 
 def _object(line: str) -> dict[str, Any] | None:
-    """The JSON object that a line is; None for any other line."""
+    """Return the JSON object on a line; None for any other line."""
     try:
         value = parse_json(line)
     except ValueError:
@@ -79,14 +79,14 @@ def _object(line: str) -> dict[str, Any] | None:
 
 
 def add_not_json(problems: ProblemList, number: int, error: Exception) -> None:
-    """Note a line of a JSONL file that Python's parser refused with ``error``."""
-    problems.skip(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object a line", "not-json")
+    """Note a line of a JSONL file that Python's parser rejected with ``error``."""
+    problems.skip(number, f"not JSON ({getattr(error, 'msg', error)})", "write one JSON object per line", "not-json")
 
 
 def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and object of every line of a JSONL file; other lines go to ``problems``.
+    """Yield the line number and the object of every line of a JSONL file; other lines go to ``problems``.
 
-    ``halves`` is as in :func:`~robustcs.inputs.files.read_json`.
+    ``halves`` is as in :func:`~robustcs.inputs.text.read_json`.
     """
     for number, line in filled_lines(path):
         try:
@@ -95,7 +95,7 @@ def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> It
             add_not_json(problems, number, error)
             continue
         if not isinstance(record, dict):
-            problems.skip(number, "not a JSON object", "write one JSON object a line", "not-an-object")
+            problems.skip(number, "not a JSON object", "write one JSON object per line", "not-an-object")
         elif not halves and half_character(line) is not None:
             problems.skip(number, *HALF_CHARACTER)
         else:
@@ -103,12 +103,12 @@ def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> It
 
 
 def record_id(record: dict[str, Any]) -> object:
-    """What stands under the first of :data:`ID_NAMES`; None where there is none."""
+    """Return the value of the first of :data:`ID_NAMES`; None if there is none."""
     return next((record[name] for name in ID_NAMES if name in record), None)
 
 
 class ByTurn(Generic[T]):
-    """Collects one value per turn of a file; the same value again is fine, another one is a problem. ``what`` values are."""
+    """Collects one value per turn. The same value twice is fine, another value is a problem. ``what`` names the values."""
 
     def __init__(self, path: StrPath, what: str = "texts"):
         self.path = path
@@ -117,12 +117,12 @@ class ByTurn(Generic[T]):
         self._lines: dict[str, int | None] = {}
 
     def add(self, turn: object, value: T, line: int | None) -> None:
-        """Keep ``value`` for the id ``turn``."""
+        """Keep ``value`` for the turn id ``turn``."""
         if not is_turn_id(turn):
             there = turn is not None and str(turn).strip()
             long = isinstance(turn, str) and len(turn) > LONGEST_ID
             found = f"turn id {turn!r} is {'too long' if long else 'not a text'}" if there else "no turn id"
-            self.problems.skip(line, found, "give every entry its turn id, such as 31_4", "no-turn-id")
+            self.problems.skip(line, found, "add a turn id such as 31_4 to every entry", "no-turn-id")
             return
         key = str(turn).strip()
         earlier = self.values.setdefault(key, value)
@@ -135,7 +135,7 @@ class ByTurn(Generic[T]):
             )  # fmt: skip
 
     def text(self, turn: object, value: object, line: int | None, empty: bool = False) -> str | None:
-        """``value`` without white space around it if it is a text, else None and a problem; ``empty`` allows ''."""
+        """Return ``value`` without surrounding white space if it is a text; else note a problem. ``empty`` allows ''."""
         name = f"turn {turn}: " if is_turn_id(turn) else ""
         if not isinstance(value, str):
             slug = "empty-text" if value is None else "not-a-text"
@@ -146,17 +146,19 @@ class ByTurn(Generic[T]):
             self.problems.skip(line, f"{name}{found}", advice, slug)
             return None
         if len(value) > LONGEST_OF_TURN:
-            found = f"{name}a text of {len(value):,} characters"
-            self.problems.skip(line, found, f"it may have {LONGEST_OF_TURN:,}; is this the right column?", "too-long")
+            found = f"{name}the text has {len(value):,} characters"
+            self.problems.skip(
+                line, found, f"the limit is {LONGEST_OF_TURN:,}; check that this is the right column", "too-long"
+            )
             return None
         value = value.strip()
         if not value and not empty:
-            self.problems.skip(line, f"{name}empty text", "write the text or leave out the turn", "empty-text")
+            self.problems.skip(line, f"{name}empty text", "write the text or remove the turn", "empty-text")
             return None
         return value
 
     def result(self) -> dict[str, T]:
-        """The values in file order. Raises :class:`InputError` with all problems, or when there is no value."""
+        """Return the values in file order. Raises :class:`InputError` with all problems, or if there are no values."""
         self.problems.raise_if_any(sum(map(_texts, self.values.values())))
         if not self.values:
             raise input_error(self.path, None, "the file has no turns", "check the path", "empty")
@@ -164,12 +166,12 @@ class ByTurn(Generic[T]):
 
 
 def _texts(value: str | tuple[str, ...]) -> int:
-    """How many texts these are; of several a skipped one is empty."""
+    """Return the number of texts; a skipped one of several is empty."""
     return 1 if isinstance(value, str) else len(list(filter(None, value)))
 
 
 def _as_json(value: object) -> str:
-    """The beginning of ``value`` as JSON has it, for a message."""
+    """Return the beginning of ``value`` as JSON, for a message."""
     try:
         return json.dumps(value)[:60]
     except RecursionError:
@@ -177,30 +179,30 @@ def _as_json(value: object) -> str:
 
 
 def _show(value: str | tuple[str, ...], limit: int = 60) -> str:
-    """The value in quotes for a message, cut where it is long."""
+    """Return the value in quotes for a message, shortened if it is long."""
     text = value if isinstance(value, str) else " | ".join(value)
     return repr(text if len(text) <= limit else f"{text[: limit - 1]}…")
 
 
 def no_column(path: StrPath, line: int | None, column: str, columns: Iterable[str]) -> InputError:
-    """The error for a column (or JSON field) that the file lacks; it lists those that are there."""
+    """Return the error for a column or JSON field that the file does not have; it lists the existing ones."""
     return input_error(
         path, line, f"no column {column!r}; the columns are: {', '.join(columns)}",
-        "name one of them, as FILE:COLUMN", "no-such-column",
+        "choose one of them as FILE:COLUMN", "no-such-column",
     )  # fmt: skip
 
 
-#: Per cent of a file's rows that may be skipped.
+#: Largest percentage of a file's rows that may be skipped.
 MOST = 5
 
 
-#: Skipped rows of a file that are listed.
+#: Skipped rows per file that are listed.
 _LISTED = 1_000
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """What was skipped of a file: ``count`` of ``rows``, which are texts, answers and so on (``what``)."""
+    """The skipped rows of a file: ``count`` of ``rows``; ``what`` names the rows (texts, answers and so on)."""
 
     count: int
     rows: int
@@ -217,9 +219,9 @@ _skipped: dict[str, Skipped] = {}
 
 
 def take_skipped(path: StrPath, strict: bool) -> Skipped | None:
-    """What the last reading of ``path`` skipped, if anything; it is told once, since a file may be read for several things.
+    """Return what the last reading of ``path`` skipped, or None; each reading is reported once.
 
-    Raises :class:`InputError` with it where ``strict``.
+    Raises :class:`InputError` with the skipped rows if ``strict``.
     """
     found = _skipped.pop(os.fspath(path), None)
     if found and strict:
@@ -228,7 +230,7 @@ def take_skipped(path: StrPath, strict: bool) -> Skipped | None:
 
 
 class RowProblems(ProblemList):
-    """The problems of a file that may skip some of its rows; ``what`` its rows are."""
+    """The problems of a file that may skip some rows; ``what`` names its rows."""
 
     def __init__(self, path: StrPath, what: str = "rows"):
         super().__init__(path)
@@ -236,17 +238,17 @@ class RowProblems(ProblemList):
         self.skipped = ProblemList(path, _LISTED)
 
     def skip(self, line: int | None, found: str, advice: str, slug: str) -> None:
-        """Note a row that is skipped."""
+        """Note a skipped row."""
         self.skipped.add(line, found, advice, slug)
 
     def take(self, other: ProblemList) -> None:
-        """Note what another list of the same file has."""
+        """Add the problems of another list for the same file."""
         super().take(other)
         if isinstance(other, RowProblems):
             self.skipped.take(other.skipped)
 
     def raise_if_any(self, rows: int = 0) -> None:
-        """Raise where anything but single rows is wrong, or more than :data:`MOST` per cent of them; ``rows`` are sound."""
+        """Raise for problems other than single rows, or if more than :data:`MOST` percent are skipped; ``rows`` are usable."""
         path, count, every = os.fspath(self.path), self.skipped.total, self.skipped.total + rows
         _skipped.pop(path, None)
         listed = sorted(self.skipped.problems, key=_line)
@@ -266,11 +268,11 @@ def _line(problem: Problem) -> int:
     return problem.line or 0
 
 
-#: Line number, and the row's value by column name; values of CSV are texts.
+#: Line number, and the values of the row by column name; values of CSV are texts.
 Row = tuple[int, dict[str, Any]]
 
 
-#: Characters of one cell; the csv module's own limit of 131,072 is less than a long passage has.
+#: Longest cell in characters; the limit of the csv module, 131,072, is too small for long passages.
 LONGEST_CELL = 16 << 20
 
 
@@ -278,10 +280,10 @@ csv.field_size_limit(LONGEST_CELL)
 
 
 def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
-    """The column names of the file (those of its first row, where it is JSONL), and its rows one after the other.
+    """Return the column names of the file (for JSONL, of its first row) and an iterator over its rows.
 
-    Commas separate (RFC 4180), or tabs where the header line has tabs and no comma. Rows that are no CSV, have another
-    number of columns than the header, or are no JSON objects go to ``problems``.
+    The separator is a comma (RFC 4180), or a tab if the header has tabs and no comma. Rows that are not CSV, have another
+    number of columns than the header, or are not JSON objects go to ``problems``.
 
     Raises :class:`InputError` for a file without rows.
     """
@@ -298,7 +300,7 @@ def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
 
 
 def columns_of(path: StrPath) -> list[str]:
-    """The column names of the file. Raises :class:`InputError` for a file without rows."""
+    """Return the column names of the file. Raises :class:`InputError` for a file without rows."""
     return read_rows(path, ProblemList(path))[0]
 
 
@@ -318,13 +320,17 @@ def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
     header = [name.strip() for name in first[1]]
     if len(set(header)) < len(header):
         raise input_error(
-            path, first[0], "two columns have the same name", "name every column in the first line", "wrong-columns"
+            path,
+            first[0],
+            "two columns have the same name",
+            "give every column its own name in the first line",
+            "wrong-columns",
         )
     return header, _named(header, cells, problems)
 
 
 def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row that is not blank; rows that are no CSV go to ``problems``."""
+    """Yield the line number and cells of every row that is not blank; rows that are not CSV go to ``problems``."""
     reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1
@@ -333,9 +339,9 @@ def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[t
         except StopIteration:
             return
         except csv.Error as error:
-            # a quote that is not closed may have swallowed sound rows
+            # a quote that is not closed may have swallowed valid rows
             note = problems.skip if reader.line_num == line else problems.add
-            note(line, f"not CSV ({error})", "double the quotes inside a quoted text and close it", "not-csv")
+            note(line, f"not CSV ({error})", "double the quotes inside a quoted text, and close the text", "not-csv")
             continue
         if any(cell.strip() for cell in cells):
             yield line, cells
@@ -347,25 +353,25 @@ def _named(header: list[str], rows: Iterable[tuple[int, list[str]]], problems: P
             yield line, dict(zip(header, cells, strict=True))
             continue
         problems.skip(
-            line, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
-            "put a text with commas in quotes" if len(cells) > len(header) else "complete the row or leave it out",
+            line, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {len(header)}",
+            "put texts with commas in quotes" if len(cells) > len(header) else "complete the row or delete it",
             "wrong-columns",
         )  # fmt: skip
 
 
 def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """The first of ``columns`` that is one of ``names``, whose order counts; letter case does not."""
+    """Return the column that matches the earliest of ``names``, ignoring letter case."""
     lower = {column.lower(): column for column in reversed(columns)}
     return next((lower[name.lower()] for name in names if name.lower() in lower), None)
 
 
 def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str]) -> str:
-    """:func:`find_column`, or :class:`InputError` that lists the columns which are there."""
+    """Return :func:`find_column`, or raise :class:`InputError` that lists the existing columns."""
     found = find_column(columns, names)
     if found is None:
         there = ", ".join(" ".join(name.split())[:40] for name in columns[:12])
         raise input_error(
-            path, 1, f"no column {names[0]!r}; the columns are: {there}", f"name one of them {' or '.join(names)}",
+            path, 1, f"no column {names[0]!r}; the columns are: {there}", f"rename one of them to {' or '.join(names)}",
             "no-such-column",
         )  # fmt: skip
     return found

@@ -1,4 +1,4 @@
-"""The kinds of files with retrieved passages other than the lines of TREC, and how a file of one is told."""
+"""Formats of run files other than TREC lines, and their detection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from robustcs.inputs.text import finite_number
 from robustcs.inputs.text_formats import OF_CONVERSATION, OF_DPR, is_dpr
 from robustcs.inputs.trec_lines import LINES, grades, measure_columns
 
-#: Where the passages of a response stand: 2023 and 2024, 2025.
+#: Fields of a response that contain its passages: iKAT 2023 and 2024, iKAT 2025.
 _PROVENANCE = ("passage_provenance", "citations")
 
 
@@ -48,7 +48,7 @@ def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Ret
 
 
 def _passages(turn: Mapping[str, Any]) -> list[tuple[object, object]]:
-    """2025: the references. Else the provenance or the citations of the responses, in the order of their ranks."""
+    """Return the references (iKAT 2025), else the provenance or citations of the responses, in the order of their ranks."""
     if turn.get("references") or "responses" not in turn:
         return passages_in(turn.get("references"))
     responses = turn.get("responses")
@@ -67,7 +67,7 @@ def _contexts(records: Iterable[Record], problems: ProblemList) -> Iterator[Retr
 
 
 DPR_RUN = RunFormat(
-    "a run in the form of DPR (TopiOCQA)", lambda record: is_dpr(record) and isinstance(record.get("ctxs"), list), _contexts
+    "a run in DPR format (TopiOCQA)", lambda record: is_dpr(record) and isinstance(record.get("ctxs"), list), _contexts
 )
 
 
@@ -76,14 +76,14 @@ def _model_passages(records: Iterable[Record], problems: ProblemList) -> Iterato
         yield Retrieved(entry.turn, passages_in(entry.fields.get("Model_passages")), entry.line)
 
 
-SCAI_RUN = RunFormat("a run of SCAI-QReCC", has("Conversation_no", "Turn_no", "Model_passages"), _model_passages)
+SCAI_RUN = RunFormat("a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), _model_passages)
 
 
-_NO_ANSWER = ("no list 'answer'", "complete the line or leave it out", "no-such-column")
+_NO_ANSWER = ("no list 'answer'", "complete the line or delete it", "no-such-column")
 
 
 def answers(records: Iterable[Record], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:
-    """(topic, the answer, line) of every answer, its sentences joined, unchecked."""
+    """Yield (topic, [answer], line) of every answer, its sentences joined, without checking them."""
     for record in records:
         turns = record.fields.get("turns")
         for fields in turns if isinstance(turns, list) else [record.fields]:
@@ -104,7 +104,7 @@ def _rag_retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator
             problems.add(record.line, *_NO_ANSWER)
             continue
         cited = (one for part in said if isinstance(part, dict) for one in passages_in(part.get("citations")))
-        # numbers are places among references
+        # numbers are positions in the references
         passages = passages_in(fields.get("references")) or [one for one in cited if isinstance(one[0], str)]
         yield Retrieved(topic_of(fields), passages, record.line)
 
@@ -113,7 +113,7 @@ RAG_RUN = RunFormat("TREC RAG answers", is_answer, _rag_retrieved)
 
 
 def _is_plain(record: Mapping[str, Any]) -> bool:
-    """``{turn: {passage: score}}``; neither scores of measures, of which the outer or the inner names tell, nor grades."""
+    """Whether a record is ``{turn: {passage: score}}``, and neither scores of measures (by its names) nor grades."""
     turns = dict(islice(record.items(), LINES))
     if not turns or not all(isinstance(scores, dict) for scores in turns.values()):
         return False
@@ -132,10 +132,10 @@ def _of_turns(records: Iterable[Record], problems: ProblemList) -> Iterator[Retr
 PLAIN = RunFormat("a run {turn: {passage: score}}", _is_plain, _of_turns)
 
 
-#: All kinds; the first that fits a record counts.
+#: All formats; the first one that fits a record counts.
 FORMATS: tuple[RunFormat, ...] = (mtrag.RUN, RUN, DPR_RUN, SCAI_RUN, RAG_RUN, PLAIN)
 
 
 def run_format_of(record: Mapping[str, Any]) -> RunFormat | None:
-    """The kind of the file whose first record this is; None where it has no passages that are known."""
+    """Return the format of a file, given its first record; None if it contains no known passages."""
     return next((one for one in FORMATS if one.fits(record)), None)

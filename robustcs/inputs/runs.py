@@ -1,6 +1,6 @@
-"""Runs: lines of TREC, ``turn Q0 document rank score tag``, tables by their column names, and the JSON of today's collections.
+"""Runs: TREC lines ``turn Q0 document rank score tag``, tables with column names, and JSON of current collections.
 
-:mod:`robustcs.inputs.run_formats` lists the kinds of JSON. Three columns, ``turn document rank``, are MS MARCO's.
+:mod:`robustcs.inputs.run_formats` lists the JSON formats. Three columns, ``turn document rank``, are MS MARCO's format.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from robustcs.lazy import npt
 
 def _advise(columns: int) -> str:
     return {
-        3: "it looks like per-turn scores, which --scores takes",
-        4: "it looks like qrels, which --qrels takes",
+        3: "it looks like per-turn scores; use --scores",
+        4: "it looks like qrels; use --qrels",
     }.get(columns, "write the six columns of a TREC run")
 
 
@@ -56,22 +56,22 @@ _THREE_COLUMNS = Layout(
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run as it stands in its file, columnar: n rows in file order.
+    """A run in columns: n rows in file order.
 
     turns
         The turn ids, each once, in order of first appearance.
     turn_codes
         int32[n], index into ``turns``.
     ids
-        The document id of every row; ``documents`` has them as Arrow strings[n].
+        The document id of every row; ``documents`` contains them as Arrow strings[n].
     scores
         float32[n]; trec_eval keeps scores as 32-bit floats.
     ranks
-        int64[n], the file's rank column; only where it was asked for.
+        int64[n], the file's rank column; only if requested.
     notes
-        What was passed over while reading (header, comments).
+        Notes on skipped lines (header, comments).
     parts
-        Of several files: the rows of each.
+        For several files: the number of rows of each.
     """
 
     name: str
@@ -90,12 +90,12 @@ class Run:
 def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Run:
     """Read a run, plain or compressed. ``name`` defaults to the file's name; ``ranks`` keeps the rank column.
 
-    Column 2 and the tag are not read; the rank column only with ``ranks`` (real runs start at 0, at 1, or repeat it).
-    Scores are compared as 32-bit floats later, so a score beyond their range becomes infinite. Where the file has ranks or an
-    order and no scores, the score of a passage is its rank, negative. Several files are one run, with different turns each.
+    Column 2 and the tag are not read, and the rank column only with ``ranks`` (real ranks start at 0, at 1, or repeat).
+    Scores are later compared as 32-bit floats, so a score beyond their range becomes infinite. If a file has ranks or an order
+    but no scores, the score of a passage is its negative rank. Several files form one run with different turns.
 
-    Raises :class:`InputError` for malformed lines, with all of them (bounded), for a file of another kind, and for a turn that
-    stands in two of several files.
+    Raises :class:`InputError` with all malformed lines (bounded), for a file of another kind, and for a turn in two of several
+    files.
     """
     if isinstance(path, PooledFile):
         return _whole(list(_pieces_of_files(path, lambda file: [read_run(file, name, ranks)])))
@@ -110,14 +110,14 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
 
 
 class ScatteredError(Exception):
-    """The rows of a turn stand apart in the file of a run, so that it cannot be evaluated piece by piece."""
+    """The rows of a turn are not contiguous, so the run cannot be evaluated in pieces."""
 
 
 def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Iterator[Run]:
-    """A run as :func:`read_run` reads it, in pieces of whole turns, so that no more than one of them is in memory.
+    """Read a run as :func:`read_run` does, in pieces of whole turns, so that only one piece is in memory.
 
-    The notes and the parts of the last piece are those of the run. Raises :class:`InputError` as ``read_run`` does, and
-    :class:`ScatteredError` where a turn goes on after another one has begun.
+    The notes and parts of the last piece are those of the run. Raises :class:`InputError` as ``read_run`` does, and
+    :class:`ScatteredError` if a turn continues after another one has begun.
     """
     if isinstance(path, PooledFile):
         yield from _pieces_of_files(path, lambda file: run_pieces(file, name, ranks))
@@ -146,7 +146,7 @@ def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: boo
 
 
 def _pieces_of_files(path: PooledFile, pieces: Callable[[Path | str], Iterable[Run]]) -> Iterator[Run]:
-    """The pieces of several files. Raises :class:`InputError` for a turn of two of them."""
+    """Yield the pieces of several files. Raises :class:`InputError` for a turn in two of them."""
     seen: dict[str, int] = {}
     notes: tuple[str, ...] = ()
     rows: list[int] = []
@@ -157,7 +157,7 @@ def _pieces_of_files(path: PooledFile, pieces: Callable[[Path | str], Iterable[R
             for turn in piece.turns:
                 if seen.setdefault(turn, place) != place:
                     other = shown(path.files[seen[turn]])
-                    found = f"turn {turn} is also in {other}, which is given as another part of the same run"
+                    found = f"turn {turn} is also in {other}, another file of the same run"
                     raise input_error(file, None, found, f"name two systems, or {CLASH}", "contradicting-files")
             rows[-1] += len(piece)
             last = piece
@@ -166,7 +166,7 @@ def _pieces_of_files(path: PooledFile, pieces: Callable[[Path | str], Iterable[R
 
 
 def _whole(pieces: Sequence[Run]) -> Run:
-    """The run of all pieces, none of which has a turn of another."""
+    """Join pieces without common turns into one run."""
     shifts = np.cumsum([0, *(len(piece.turns) for piece in pieces[:-1])], dtype=np.int32)
     ranks = [piece.ranks for piece in pieces if piece.ranks is not None]
     return replace(
@@ -188,27 +188,27 @@ def _layout(ranks: bool) -> Layout:
 
 
 def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
-    """Of a piece, only the turns that stand in it."""
+    """Return a run of the turns in this piece."""
     return _run(name, columns, columns.numbers("score"), columns.numbers("rank") if ranks else None)
 
 
 def _as_singles(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """Scores as trec_eval keeps them; beyond the range they are infinite."""
+    """Return scores as 32-bit floats, like trec_eval; scores beyond the range are infinite."""
     with np.errstate(over="ignore"):
         return scores.astype(np.float32)
 
 
 def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
     codes, ids = columns.numbers("turn"), columns.ids("document")
-    told = [f"{name}: the first line is a header and was left out"] if columns.header else []
-    told += [f"{name}: {columns.comments} comment lines were left out"] if columns.comments else []
+    told = [f"{name}: skipped the header line"] if columns.header else []
+    told += [f"{name}: skipped {columns.comments} comment lines"] if columns.comments else []
     first, last = int(codes.min()), int(codes.max())
     turns = tuple(columns.labels[first : last + 1])
     return Run(name, turns, codes - np.int32(first), ids, scores, ranks, (*told, *notes))
 
 
 def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks: bool) -> Run:
-    """``turn document rank``; numbers that are not whole are scores."""
+    """Return a run of ``turn document rank``; numbers that are not whole are scores."""
     codes, numbers = columns.numbers("turn"), columns.numbers("score")
     if not bool((numbers == np.floor(numbers)).all()):
         return _run(name, columns, _as_singles(numbers), _places(codes) if ranks else None,
@@ -216,15 +216,15 @@ def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks
     pairs = np.stack([codes.astype(np.float64), numbers])
     if np.unique(pairs, axis=1).shape[1] < len(numbers):
         raise input_error(
-            path, None, "three columns, and numbers that repeat within a turn are no ranks",
-            "it looks like qrels, which --qrels takes", "other-kind",
+            path, None, "three columns, but the numbers repeat within a turn, so they are not ranks",
+            "it looks like qrels; use --qrels", "other-kind",
         )  # fmt: skip
     return _run(name, columns, (-numbers).astype(np.float32), numbers.astype(np.int64) if ranks else None,
                 f"{name}: three columns, read as turn, document and rank")  # fmt: skip
 
 
 def _places(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """int64[n]: the place of every row among those of its turn, from 1, in file order."""
+    """Return int64[n]: the place of every row within its turn, from 1, in file order."""
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], codes[order])
     places = np.empty(len(codes), np.int64)
@@ -235,14 +235,14 @@ def _places(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 _LARGEST_RANK = 10**9
 
 
-#: Turns, each once; the turn's code, the document, the score and, where asked for, the rank of every row, in file order.
+#: Turns, each once; then for every row in file order: turn code, document, score and, if requested, rank.
 _Checked: TypeAlias = (
     "tuple[tuple[str, ...], npt.NDArray[np.int32], Ids, npt.NDArray[np.float64], npt.NDArray[np.int64] | None]"
 )
 
 
 class _Row(NamedTuple):
-    """One passage, unchecked; a score or a rank of None is not given."""
+    """One unchecked passage; None for a missing score or rank."""
 
     turn: object
     document: object
@@ -252,9 +252,9 @@ class _Row(NamedTuple):
 
 
 def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> _Checked:
-    """The rows of a run of JSON (``shape`` json) or in a table with a line of names (table).
+    """Return the rows of a JSON run (``shape`` json) or of a table with a line of names (table).
 
-    Raises :class:`InputError` with every malformed row (bounded), or when there is none.
+    Raises :class:`InputError` with every malformed row (bounded), or if there are no rows.
     """
     read: Any = _from_json if shape == "json" else _from_table
     problems = ProblemList(path)
@@ -263,15 +263,15 @@ def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> _Chec
     counts: dict[int, int] = {}
     for row in read(path, problems):
         if not is_turn_id(row.turn):
-            problems.add(row.line, "no turn id", "give every passage its turn, such as 31_4", "no-turn-id")
+            problems.add(row.line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id")
             continue
         turn = str(row.turn).strip()
         if not is_turn_id(row.document):
-            problems.add(row.line, f"turn {turn}: a passage without an id", "give every passage its id", "no-passage-id")
+            problems.add(row.line, f"turn {turn}: a passage without an id", "add an id to every passage", "no-passage-id")
             continue
         code = codes.setdefault(turn, len(codes))
         counts[code] = place = counts.get(code, 0) + 1
-        # the ranks of real runs are not trusted, nor read where nobody needs them
+        # ranks of real runs are unreliable, so they are read only if needed
         rank = place if row.rank is None or not (ranks or row.score is None) else _run_row_whole(row.rank)
         score = (None if rank is None else -float(rank)) if row.score is None else _number(row.score)
         if score is None or rank is None:
@@ -296,12 +296,12 @@ def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> _Chec
 
 
 def _number(value: object) -> float | None:
-    """A finite number, or the one that a text says."""
+    """Return a finite number, or the one in a text."""
     return decimal_number(value.strip()) if isinstance(value, str) else finite_number(value)
 
 
 def _run_row_whole(value: object) -> int | None:
-    """A whole number, or the one that a text says; a row's rank fits into a float without loss."""
+    """Return a whole number, or the one in a text; ranks must fit a float exactly."""
     if isinstance(value, str):
         return whole_number(value.strip(), _LARGEST_RANK)
     number = finite_number(value)
@@ -321,12 +321,12 @@ def _from_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator
 
 
 def _given(cell: object) -> object:
-    """The cell; an empty one is a text, and no number."""
+    """Return the cell; None becomes an empty text, which is not a number."""
     return "" if cell is None else cell
 
 
 def _from_json(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
-    """The passages of every turn; where one of them has no score, the order of the file counts for the turn."""
+    """Yield the passages of every turn; if one of them has no score, the file order ranks the turn."""
     records = list(json_records(path, problems))
     kind = run_format_of(records[0].fields) if records else None
     for turn, passages, line in kind.turns(records, problems) if kind else ():
@@ -336,7 +336,7 @@ def _from_json(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[
 
 
 def _distinct(passages: Iterable[tuple[object, object]]) -> Iterator[tuple[object, object]]:
-    """Each passage where it stands first."""
+    """Yield each passage at its first occurrence."""
     seen: set[str] = set()
     for document, score in passages:
         if repr(document) not in seen:

@@ -1,6 +1,6 @@
-"""Per-turn scores as ``trec_eval -q`` prints them: ``measure turn value``, one score a line.
+"""Per-turn scores as ``trec_eval -q`` prints them: ``measure turn value``, one score per line.
 
-Read as well are tables by their column names: a measure, a turn and a value in every row, or a column for every measure.
+Also read: tables with a measure, a turn and a value in every row, or with a column for every measure.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from robustcs.inputs.trec_lines import MS_MARCO, measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 
-#: The row that averages over turns; it is not a turn.
+#: The id of the row with averages over turns; it is not a turn.
 ALL = "all"
 
 
-#: trec_eval prints about a hundred.
+#: More first cells than this are not measures; trec_eval prints about a hundred.
 _MOST_MEASURES = 200
 
 
 def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """The scores of one run: a float frame indexed by turn (natural order), one column per measure as the file names it.
+    """Return the scores of one run: a float frame indexed by turn (natural order), one column per measure as in the file.
 
-    Rows of the turn ``all`` are averages and left out. A measure that a turn lacks is NaN.
+    Rows of the turn ``all`` are averages and are skipped. A measure without a score for a turn is NaN.
 
     Raises :class:`InputError` for malformed lines, a turn scored twice by one measure, and a file with averages only.
     """
@@ -53,14 +53,14 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
         earlier = lines.setdefault((measure, turn), number)
         if earlier != number:
             problems.add(
-                number, f"{measure} of turn {turn} stands in {at_line(path, earlier)} already",
+                number, f"{measure} of turn {turn} is already in {at_line(path, earlier)}",
                 "keep one of the two lines", "repeated-score",
             )  # fmt: skip
             continue
         values.setdefault(measure, {})[turn] = value
     problems.raise_if_any()
     if not values:
-        found = "only averages (turn 'all')" if averages else "the file is empty"
+        found = "the file contains only averages (turn 'all')" if averages else "the file is empty"
         raise input_error(path, None, found, "write per-turn scores with trec_eval -q", "no-turns")
     frame = pd.DataFrame(values)
     frame = frame.loc[sorted(frame.index, key=turn_sort_key)]
@@ -69,12 +69,12 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _turns_come_first(path: str | os.PathLike[str]) -> bool:
-    """Are the first cells numbers, or so many that they are no measures?"""
+    """Return whether the first cells are numbers, or too many to be measures."""
     first = first_cells(path)
     return len(first) > _MOST_MEASURES or all(cell[0].isdigit() for cell in first)
 
 
-#: Line, measure, turn, value as it stands there.
+#: Line, measure, turn, raw value.
 _Score = tuple[int, str, str, object]
 
 
@@ -86,10 +86,10 @@ def _of_lines(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
         if len(cells) == 3 or (len(cells) > 3 and cells[1] == ALL):
             yield number, cells[0], cells[1], cells[2]
             continue
-        hint = {4: "it looks like qrels, which --qrels takes", 6: "it looks like a run, which --run takes"}
+        hint = {4: "it looks like qrels; use --qrels", 6: "it looks like a run; use --run"}
         problems.add(
             number,
-            f"{len(cells)} column{'s' * (len(cells) != 1)} where per-turn scores have 3 (measure turn value)",
+            f"{len(cells)} column{'s' * (len(cells) != 1)} but per-turn scores have 3 (measure turn value)",
             hint.get(len(cells), "write the output of trec_eval -q"),
             "wrong-columns",
         )
@@ -103,7 +103,7 @@ def _of_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
     wide = [table.columns.index(name) for name in measure_columns(table.columns)]
     for line, cells in table.cells(problems):
         if not is_turn_id(cells[turn]):
-            problems.add(line, "no turn id", "complete the row or leave it out", "no-turn-id")
+            problems.add(line, "no turn id", "complete the row or delete it", "no-turn-id")
             continue
         name = str(cells[turn]).strip()
         if table.is_scores and measure is not None and value is not None:
@@ -114,17 +114,19 @@ def _of_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
 
 
 def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
-    """Column → turn → value, without surrounding white space; a turn with an empty value is absent from that column.
+    """Return column → turn → value, without surrounding white space; a turn with an empty value is not in that column.
 
-    TSV has no quoting. Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, a turn twice; or
-    without a column of turn ids (:data:`~robustcs.inputs.records.ID_NAMES`), other columns or rows.
+    TSV has no quoting. Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, a repeated turn; or
+    if there are no turn ids (:data:`~robustcs.inputs.records.ID_NAMES`), no other columns or no rows.
     """
     if mtrag.has_tasks(first_record(path) or {}):
         broken = ProblemList(path)
         labels = mtrag.labels(list(json_records(path, broken)))
         broken.raise_if_any()
         if not labels:
-            raise input_error(path, None, "tasks without labels", "name a file with answerability", "no-such-column")
+            raise input_error(
+                path, None, "tasks without labels", "give tasks with labels such as answerability", "no-such-column"
+            )
         return labels
     rows = filled_lines(path)
     number, first = next(rows, (1, ""))
@@ -133,10 +135,10 @@ def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     position = next((names.index(name) for name in ID_NAMES if name in names), None)
     if position is None:
         found = f"no column of turn ids; the columns are: {', '.join(header)}"
-        raise input_error(path, number, found, f"name one of them {', '.join(ID_NAMES)}", "no-such-column")
+        raise input_error(path, number, found, f"rename one of them to {', '.join(ID_NAMES)}", "no-such-column")
     if len(header) < 2 or len(set(header)) < len(header):
-        found = "no column beside the turn ids" if len(header) < 2 else "two columns of the same name"
-        raise input_error(path, number, found, "name every column in the first line, with tabs between", "wrong-columns")
+        found = "no column besides the turn ids" if len(header) < 2 else "two columns of the same name"
+        raise input_error(path, number, found, "name every column in the first line, separated by tabs", "wrong-columns")
     columns: dict[str, dict[str, str]] = {name: {} for i, name in enumerate(header) if i != position}
     problems = RowProblems(path)
     seen: dict[str, int] = {}
@@ -144,16 +146,16 @@ def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) != len(header):
             problems.skip(
-                number, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {len(header)}",
-                "complete the line or leave it out", "wrong-columns",
+                number, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {len(header)}",
+                "complete the line or delete it", "wrong-columns",
             )  # fmt: skip
             continue
         turn = cells[position]
         if not turn:
-            problems.skip(number, "no turn id", "give every turn one line", "no-turn-id")
+            problems.skip(number, "no turn id", "complete the line or delete it", "no-turn-id")
             continue
         if turn in seen:
-            found = f"turn {turn} stands in {at_line(path, seen[turn])} already"
+            found = f"turn {turn} is already in {at_line(path, seen[turn])}"
             problems.add(number, found, "give every turn one line", "repeated-turn")
             continue
         seen[turn] = number

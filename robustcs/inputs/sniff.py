@@ -1,6 +1,6 @@
-"""What kind of file is this? Told by what stands at its beginning, never by its name.
+"""Detect the kind of a file by its beginning, never by its name.
 
-:func:`identify` is what ``robustcs init`` and ``check`` ask, and every reader that was given a file of another kind.
+``robustcs init``, ``robustcs check`` and every reader that receives a file of another kind use :func:`identify`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from robustcs.inputs.trec_lines import (
     measure_columns,
 )
 
-#: ``ptkb`` are iKAT's judgments of the statements about a person: qrels by their looks, and of no passages. No command takes
-#: them.
+#: Kinds of files. ``ptkb`` are iKAT's judgments of statements about a person: they look like qrels, but judge no passages,
+#: and no command reads them.
 Kind = Literal[
     "run", "qrels", "scores", "texts", "paraphrases", "collection", "answers", "snippets", "ratings", "clariq topics",
     "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "assignments",
@@ -44,7 +44,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-#: Which options take a kind, for messages.
+#: Options and commands that read a kind, for messages.
 _TAKEN_BY: dict[Kind, str] = {
     "run": "--run, --original, --qr or --human",
     "qrels": "--qrels",
@@ -67,33 +67,32 @@ _TAKEN_BY: dict[Kind, str] = {
 }
 
 
-#: Ids of clarifying questions, in ClariQ and CAsT-ReGIn.
+#: Ids of clarifying questions in ClariQ and CAsT-ReGIn.
 _QUESTION = re.compile(r"Q[0-9]{4,}")
 
 
-#: The column of a judge's parser (umbrela).
+#: A column that umbrela writes.
 _STATUS = "result_status"
 
 
-#: Passages are longer than questions: words of the first text of JSONL with ``_id`` and ``text`` alone.
+#: Passages are longer than questions: the fewest words of a passage in JSONL with only ``_id`` and ``text``.
 _PASSAGE_WORDS = 60
 
 
 @dataclass(frozen=True)
 class Identified:
-    """What a file is.
+    """The kind of a file.
 
     kind
-        What it is for.
+        The kind by which options and commands read the file.
     family
-        As messages call it: ``iKAT topics``, ``BEIR qrels``, ``a TREC run``.
+        The name in messages: ``iKAT topics``, ``BEIR qrels``, ``a TREC run``.
     also
-        Further kinds that it can be read as: TopiOCQA's questions with passages are a run, texts and answers.
+        Further kinds that the file can be read as: TopiOCQA's questions with passages are a run, texts and answers.
     formulations
-        Of texts: formulation → the column or field that holds it, for ``FILE:COLUMN``. Empty where one text column serves
-        whatever role the file is given.
+        For texts: formulation → its column or field, for ``FILE:COLUMN``. Empty if one text column serves every role.
     by_fields
-        Was it told by names of fields or columns? Else by the looks of its cells alone.
+        Whether names of fields or columns identify the kind, rather than only the form of the cells.
     shape
         JSON, a table with a line of column names, or lines without one.
     """
@@ -107,27 +106,29 @@ class Identified:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Everything that it can be read as."""
+        """All kinds that the file can be read as."""
         return (self.kind, *self.also)
 
     @property
     def says(self) -> str:
-        """``these are iKAT topics``."""
+        """A sentence such as ``these are iKAT topics``."""
         return f"this is {self.family}" if self.family.startswith(("a ", "an ")) else f"these are {self.family}"
 
     @property
     def advice(self) -> str:
-        """What to do with it."""
+        """What to do with the file."""
         if self.kind == "ptkb":
-            return "name the judgments of passages"
+            return "give the judgments of passages instead"
         one = self.family.startswith(("a ", "an "))
-        return f"{_TAKEN_BY[self.kind]} takes {'it' if one else 'them'}" if self.kind in _TAKEN_BY else "no command takes them"
+        return (
+            f"use {'it' if one else 'them'} with {_TAKEN_BY[self.kind]}" if self.kind in _TAKEN_BY else "no command reads them"
+        )
 
 
 def identify(path: str | os.PathLike[str]) -> Identified | None:
-    """What ``path`` is, by its content; None for anything that no reader knows, and for what cannot be read.
+    """Return the kind of ``path`` by its content; None if no reader knows it or it cannot be read.
 
-    Reads the first mebibyte at most. A pipe is kept for its reader; what is no regular file should not be asked about.
+    Reads at most the first mebibyte. A pipe is kept for its reader; do not call it on devices.
     """
     lines = first_lines(path)
     if lines and lines[0].lstrip().startswith(("{", "[")):
@@ -147,15 +148,15 @@ def identify(path: str | os.PathLike[str]) -> Identified | None:
 
 
 def kind_of(path: str | os.PathLike[str]) -> Kind | None:
-    """The kind of ``path``; None for anything else, unreadable files included."""
+    """Return the kind of ``path``; None for unknown and unreadable files."""
     found = identify(path)
     return None if found is None else found.kind
 
 
 def refuse_other_kinds(path: str | os.PathLike[str], wanted: Kind) -> Identified | None:
-    """What the file is, where it can be read as ``wanted`` or nothing is known of it.
+    """Return the kind of the file if it can be read as ``wanted``, or None if the kind is unknown.
 
-    Raises :class:`InputError` for a file whose fields say that it is something else, with what it is and which option takes it.
+    Raises :class:`InputError` if its fields show another kind; the message names the kind and the option that reads it.
     """
     if is_parquet(path):
         read_table(path)  # its own error if it is damaged or pyarrow is not installed
@@ -166,7 +167,7 @@ def refuse_other_kinds(path: str | os.PathLike[str], wanted: Kind) -> Identified
 
 
 def first_cells(path: str | os.PathLike[str]) -> set[str]:
-    """What stands in the first column at the beginning of ``path``: turn ids of a run or of qrels."""
+    """Return the cells of the first column at the beginning of ``path``: the turn ids of a run or of qrels."""
     return {line.split()[0] for line in first_lines(path)}
 
 
@@ -198,7 +199,7 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
         return Identified("collection", "passages")
     if texts is not None and texts is not PLAIN:
         answered: tuple[Kind, ...] = ("answers",) if texts in (QRECC, DPR) else ()
-        # the fields of a topic's turns are not those of the topic
+        # the turns have the fields, not the topic
         inner = _first_turn(record) if texts in (IKAT_TOPICS, TOPICS) or "turns" in record else record
         if texts is QUERIES:
             return Identified("texts", texts.name, ("collection",))
@@ -207,7 +208,7 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
 
 
 def _of_tasks(record: Mapping[str, Any]) -> Identified:
-    """What can be read of tasks of MTRAG, by what the first of them has; all of it of an export."""
+    """Return the kinds of a file of MTRAG tasks by the fields of its first task; an export is assumed to have everything."""
     export = mtrag.is_export(record)
     contexts = record.get("contexts")
     there: tuple[tuple[Kind, bool], ...] = (
@@ -242,20 +243,20 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
         if any(isinstance(value, list) and value and isinstance(value[0], str) for value in values):
             return Identified("answers", "answers {turn: [answer, …]}", by_fields=False)
         if all(isinstance(value, str) for value in values):
-            # answers of systems look the same
+            # answers of systems have the same form
             return Identified("texts", "texts {turn: text}", ("answers",), by_fields=False)
     return None
 
 
 def _plain_formulations(names: Mapping[str, Any] | Sequence[str]) -> dict[Role, str]:
-    """The formulations that have columns of their own beside each other; none where one column serves every role."""
+    """Return the formulations that have their own columns; none if one column serves every role."""
     own = PLAIN.named or {}
     found = {role: next((name for name in own[role] if name in names), "") for role in own}
     return {role: name for role, name in found.items() if name}
 
 
 def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields that the turns of a topic have, those that stand at the beginning of the file."""
+    """Return the fields of the turns of a topic, as far as they are at the beginning of the file."""
     lists = (value for value in record.values() if isinstance(value, list) and value and isinstance(value[0], dict))
     fields: dict[str, Any] = {}
     for turn in next(lists, []):
@@ -264,14 +265,14 @@ def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _asks(record: Mapping[str, Any]) -> bool:
-    """Questions that a system would ask (CAsT 2022)."""
+    """Whether a record contains questions that a system would ask (CAsT 2022)."""
     turns = record.get("turns")
     first = turns[0] if isinstance(turns, list) and turns else None
     return isinstance(first, dict) and "questions" in first
 
 
 def _is_label(record: Mapping[str, Any]) -> bool:
-    """A grade of a passage, given by its text (umbrela) or by its id; judgments of people are no JSON."""
+    """Whether a record is a grade of a passage, by text (umbrela) or by id; human judgments are never JSON."""
     joined = {"query", "passage"} <= record.keys()
     by_id = not record.keys().isdisjoint(TURN_NAMES) and not record.keys().isdisjoint(DOCUMENT_NAMES)
     return (joined or by_id) and not record.keys().isdisjoint(GRADE_NAMES)
@@ -291,7 +292,7 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
 
 # ---------------------------------------------------------------- tables and lines
 def _of_header(line: str) -> Identified | None:
-    """By the names of columns that are no turn ids."""
+    """Return the kind by column names other than turn ids."""
     columns = [cell.strip(' "') for cell in line.lower().split("\t" if "\t" in line else ",")]
     if is_annotations(columns):
         return Identified("snippets", "snippet annotations")
@@ -328,7 +329,7 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
 
 
 def _is_trec(table: Table, lines: Sequence[str]) -> bool:
-    """A run or qrels of TREC whose first line names the columns in their usual order."""
+    """Whether a table is a TREC run or qrels file whose first line names the columns in the usual order."""
     rows = [line.split() for line in lines[1:LINES]]
     return (are_run(rows) or are_qrels(rows)) and table.document in (None, 2) and table.turn == 0
 

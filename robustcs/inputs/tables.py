@@ -1,6 +1,6 @@
 """Tables with a line of column names: CSV, TSV, columns separated by spaces, and Parquet.
 
-Which column is which is told by the usual names, whatever their letter case. CSV is quoted as in RFC 4180; TSV has no quoting.
+Columns are recognized by their usual names in any letter case. CSV follows RFC 4180; TSV has no quoting.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import csv_rows
 from robustcs.inputs.text import filled_lines, first_bytes
 
-#: The usual names of columns; the first that is there counts.
+#: The usual names of columns; the first one present counts.
 TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
 
 
-#: Columns of conversations, beside whose turns' places there is no column of turn ids.
+#: Columns of files with conversations, which have places of turns instead of turn ids.
 _CONVERSATION_NAMES = frozenset({"conversation_no", "conv_id", "topic_number", "quac_dialog_id"})
 
 
@@ -47,15 +47,15 @@ VALUE_NAMES = ("value", "score")
 _PARQUET = b"PAR1"
 
 
-#: Rows of Parquet, each of which becomes Python's objects.
+#: Largest number of Parquet rows; each row becomes Python objects.
 _MOST_ROWS = 20_000_000
 
 
-#: The line of names is no longer.
+#: Largest length of the line of names, in bytes.
 _HEAD = 1 << 16
 
 
-#: Rows of Parquet that are taken at a time.
+#: Rows of Parquet per batch.
 _BATCH = 10_000
 
 
@@ -64,13 +64,13 @@ class Table:
     """A table whose first line names its columns.
 
     columns
-        The names as they stand there.
+        The names as in the file.
     separator
-        What separates cells: a comma, a tab, or a space for any white space; empty in Parquet.
+        The separator of cells: a comma, a tab, or a space for any white space; empty for Parquet.
     line
-        The number of the line of names; 0 in Parquet, which has no lines: its rows count from 1.
+        The number of the line of names; 0 for Parquet, whose rows count from 1.
     cells
-        (line number, cells) of every row, read as they are asked for; rows of another width go to the problems.
+        Function that yields (line number, cells) of every row; rows of another width go to the problems.
     """
 
     columns: tuple[str, ...]
@@ -84,11 +84,11 @@ class Table:
         return tuple(name.lower() for name in self.columns)
 
     def find(self, names: Sequence[str]) -> int | None:
-        """The position of the first of ``names`` that is a column."""
+        """Return the position of the first of ``names`` that is a column."""
         return next((self.names.index(name) for name in names if name in self.names), None)
 
     def rows(self, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(line number, value by column name) of every row."""
+        """Yield (line number, value by column name) of every row."""
         for line, cells in self.cells(problems):
             yield line, dict(zip(self.columns, cells, strict=True))
 
@@ -104,24 +104,24 @@ class Table:
 
     @property
     def is_beir(self) -> bool:
-        """Are these BEIR's qrels, whose grade is called ``score``?"""
+        """Whether these are BEIR qrels, whose grade is called ``score``."""
         return {"query-id", "corpus-id", "score"} <= set(self.names) and self.find(RANK_NAMES) is None
 
     @property
     def is_qrels(self) -> bool:
-        """Does it grade the passages of turns?"""
+        """Whether the table contains grades of passages for turns."""
         graded = self.find(GRADE_NAMES) is not None or self.is_beir
         return graded and None not in (self.turn, self.document)
 
     @property
     def is_run(self) -> bool:
-        """Does it rank passages for turns?"""
+        """Whether the table ranks passages for turns."""
         ranked = self.find(SCORE_NAMES) is not None or self.find(RANK_NAMES) is not None
         return ranked and not self.is_beir and None not in (self.turn, self.document)
 
     @property
     def is_scores(self) -> bool:
-        """Has it values of measures by turn, one a row?"""
+        """Whether each row contains a measure, a turn and a value."""
         return None not in (self.turn, self.find(MEASURE_NAMES), self.find(VALUE_NAMES)) and self.document is None
 
 
@@ -131,7 +131,7 @@ def is_parquet(path: StrPath) -> bool:
 
 
 def read_table(path: StrPath) -> Table | None:
-    """The table of a file whose first line names a column of turn ids or of conversations; None for any other file.
+    """Return the table of a file whose first line names a column of turn ids or of conversations; None for any other file.
 
     Raises :class:`InputError` for two columns with the same name, and for damaged Parquet.
     """
@@ -145,13 +145,13 @@ def read_table(path: StrPath) -> Table | None:
         return None
     if len(set(table.names)) < len(columns):
         raise input_error(
-            path, number, "two columns have the same name", "name every column in the first line", "wrong-columns"
+            path, number, "two columns have the same name", "give every column its own name in the first line", "wrong-columns"
         )
     return table
 
 
 def _first_line(path: StrPath) -> tuple[int, str]:
-    """Number and text of the first line that is neither blank nor a comment; of a line without end its beginning."""
+    """Return the number and text of the first line that is neither blank nor a comment; a very long line is cut."""
     text = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip() and not line.startswith("#"))
     return next(lines, (0, ""))
@@ -165,13 +165,13 @@ def _cells(
         if number <= header:
             continue
         if len(cells) == width:
-            if tuple(cell.strip().strip('"') for cell in cells) != names:  # files that were joined repeat it
+            if tuple(cell.strip().strip('"') for cell in cells) != names:  # concatenated files repeat the header
                 yield number, cells
             continue
         problems.skip(
-            number, f"{len(cells)} column{'s' * (len(cells) != 1)} where the header has {width}",
-            "put a text with commas in quotes" if len(cells) > width and delimiter == ","
-            else "is there a separator inside a cell?" if len(cells) > width else "complete the row or leave it out",
+            number, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {width}",
+            "put texts with commas in quotes" if len(cells) > width and delimiter == ","
+            else "is there a separator inside a cell?" if len(cells) > width else "complete the row or delete it",
             "wrong-columns",
         )  # fmt: skip
 
@@ -187,7 +187,7 @@ def _parquet(path: StrPath) -> Table:
     import pyarrow.parquet as pq
 
     def refuse(error: Exception) -> NoReturn:
-        found = f"not Parquet that can be read ({str(error).splitlines()[0][:100]})"
+        found = f"the Parquet file cannot be read ({str(error).splitlines()[0][:100]})"
         raise input_error(path, None, found, "write the file again", "bad-parquet") from None
 
     def open_file() -> Any:
@@ -206,7 +206,7 @@ def _parquet(path: StrPath) -> Table:
     try:
         opened = open_file()
         columns = tuple(opened.schema_arrow.names)
-        # a few bytes can say a row a billion times
+        # a few bytes can encode a billion repeated rows
         if opened.metadata.num_rows > _MOST_ROWS:
             raise too_large(path, f"more than {_MOST_ROWS:,} rows")
     except (pa.ArrowException, OSError) as error:

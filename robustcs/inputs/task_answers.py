@@ -34,7 +34,12 @@ def pairs_in(answer: object, line: int, problems: ProblemList) -> list[tuple[int
     if isinstance(answer, str):
         value = literal(answer)
         if value is None:
-            problems.add(line, f"the answer {answer[:40]!r} is no literal", "write JSON, as MTurk does", "not-a-literal")
+            problems.add(
+                line,
+                f"the answer {answer[:40]!r} is neither JSON nor a Python literal",
+                "write JSON, as MTurk does",
+                "not-a-literal",
+            )
             return None
         entities = _entities(value)
         if entities is None:
@@ -49,7 +54,7 @@ def pairs_in(answer: object, line: int, problems: ProblemList) -> list[tuple[int
         return None
     for entry in offsets:
         if len(entry) != 2 or not all(_is_offset(value) for value in entry):
-            problems.add(line, "a snippet without start and end", "give both as whole numbers", "bad-offsets")
+            problems.add(line, "a snippet without start and end", "write both as whole numbers", "bad-offsets")
             return None
     return offsets  # type: ignore[return-value]
 
@@ -114,7 +119,7 @@ def selection_in(
     else:
         places = row.get(chosen)  # type: ignore[assignment]
         if not isinstance(places, list) or any(not _is_offset(place) or place not in range(len(texts)) for place in places):
-            found = f"chosen is no list of numbers from 0 to {len(texts) - 1}"
+            found = f"chosen is not a list of numbers from 0 to {len(texts) - 1}"
             problems.add(line, found, 'write "chosen": [0, 2], numbers of sentences, or [] for none', "bad-choice")
             return None
     ends, end = [], -1

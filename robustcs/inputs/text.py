@@ -1,4 +1,4 @@
-"""The text of files: lines, JSON, numbers, and the beginning of a file, by which its kind is told."""
+"""The text of files: lines, JSON, numbers, and the beginning of a file, which shows its kind."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ _BOM = b"\xef\xbb\xbf"
 _CHUNK = 8 * 1024 * 1024
 
 
-#: Bytes of a line of text; a few kilobytes of compressed data can say gigabytes, and a line is held in memory whole.
+#: Longest line in bytes; lines are held in memory, and a few compressed kilobytes can unpack to gigabytes.
 LONGEST_LINE = 64 * MIB
 
 
-#: Bytes of a file that is read whole. JSON often stands in one line, and its parser needs all of it.
+#: Largest file that is read as a whole, in bytes. JSON is often one line, and its parser needs all of it.
 LONGEST_TEXT = 1024 * MIB
 
 
-#: Letters of an id. The longest real ones are addresses of web pages; what sorts, aligns and draws ids takes them whole.
+#: Longest id in characters. The longest real ones are web addresses; sorting, aligning and drawing use whole ids.
 LONGEST_ID = 8192
 
 
-#: Values of one JSON text: each takes some 64 bytes of memory, an empty list two bytes of the file.
+#: Most values in one JSON text: each takes some 64 bytes of memory, but an empty list only two bytes of the file.
 _MOST_VALUES = 30_000_000
 
 
-#: An escaped character of JSON text; the group is half of one, of which the other half does not stand beside it.
+#: An escaped character of JSON text; the group matches half of a surrogate pair without its other half.
 _ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
 
 
 def first_bytes(path: str | os.PathLike[str], size: int) -> bytes:
-    """The first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as :func:`line_chunks` does."""
+    """Return the first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as :func:`line_chunks` does."""
     with open_binary(path) as stream, damage_told(path):
         return stream.read(size)
 
 
 def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-    """The file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
+    """Yield the file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
 
-    Raises :class:`InputError` when the compressed data are damaged, the file is UTF-16, its lines lack a line feed, or one goes
-    on for more than ``longest`` bytes beyond a piece.
+    Raises :class:`InputError` if the compressed data are damaged, the file is UTF-16, its lines end only in carriage returns,
+    or a line continues for more than ``longest`` bytes after a piece.
     """
     with open_binary(path) as stream:
         first = True
         before = 0
         while True:
             with damage_told(path):
-                # on to the next line end, so that no line is cut
+                # read to the next line end, so that no line is cut
                 piece = stream.read(size)
                 rest = stream.readline(longest)
             if len(rest) == longest and not rest.endswith(b"\n"):
@@ -71,7 +71,7 @@ def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int =
                 piece = piece.removeprefix(_BOM)
                 if b"\n" not in piece and b"\r" in piece.rstrip():
                     raise input_error(
-                        path, None, "lines end in carriage returns alone", "save it with usual line ends", "old-line-ends"
+                        path, None, "lines end in carriage returns only", "save it with LF or CRLF line ends", "old-line-ends"
                     )
             if not piece:
                 break
@@ -79,7 +79,7 @@ def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int =
 
 
 def _line_feeds(path: str | os.PathLike[str], size: int) -> int:
-    """Line feeds in the first ``size`` bytes; counted for a message only, since counting takes time."""
+    """Return the number of line feeds in the first ``size`` bytes; used only for messages, because counting is slow."""
     found = 0
     with open_binary(path) as stream:
         while piece := stream.read(min(_CHUNK, size)):
@@ -93,13 +93,13 @@ def _too_long(path: str | os.PathLike[str], line: int | None, found: str) -> Inp
 
 
 def text_lines(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
-    """Line number (from 1) and text of every line, without its line end.
+    """Yield line number (from 1) and text of every line, without its line end.
 
-    Raises :class:`InputError` for a line that is not UTF-8 or, by about :data:`LONGEST_LINE`, too long.
+    Raises :class:`InputError` for a line that is not UTF-8 or is longer than about :data:`LONGEST_LINE`.
     """
     number = 0
     for chunk in line_chunks(path, longest=longest):
-        # not splitlines(): U+2028 and form feeds stand inside real texts
+        # not splitlines(): U+2028 and form feeds occur inside real texts
         lines = chunk.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -112,7 +112,7 @@ def text_lines(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> Ite
 
 
 def read_text(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> str:
-    """The whole file as text with plain line ends, for the small files that are not read by line.
+    """Return the whole file as text with plain line ends; for small files that are not read by line.
 
     Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than :data:`LONGEST_TEXT`.
     """
@@ -137,10 +137,10 @@ def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
 
 
 def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """The value that JSON text says; ``pairs_hook`` as ``object_pairs_hook`` of :func:`json.loads`.
+    """Return the value of JSON text; ``pairs_hook`` is the ``object_pairs_hook`` of :func:`json.loads`.
 
-    Raises ``ValueError`` in plain words for everything that Python's parser refuses, nesting and numbers without end included;
-    a syntax error is a ``json.JSONDecodeError`` and has its line.
+    Raises ``ValueError`` in plain words for everything that Python's parser rejects, including too deep nesting and too long
+    numbers; a syntax error is a ``json.JSONDecodeError`` with its line.
     """
 
     if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
@@ -150,26 +150,26 @@ def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | N
     except json.JSONDecodeError:
         raise
     except ValueError:
-        raise ValueError("a number of thousands of digits") from None
+        raise ValueError("a number with thousands of digits") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
 def half_character(text: str) -> int | None:
-    """Where JSON text escapes half of a character (a lone surrogate), which no other file can hold; None where nowhere."""
+    """Return where JSON text escapes half a character (a lone surrogate), which UTF-8 cannot encode; None if nowhere."""
     if "\\ud" not in text and "\\uD" not in text:
         return None
     return next((match.start() for match in re.finditer(_ESCAPED, text, re.DOTALL) if match[1]), None)
 
 
-#: What is said of half a character, and what to do about it.
-HALF_CHARACTER = ("half a character (a lone surrogate)", "write UTF-8", "not-utf8")
+#: Message and advice for half a character.
+HALF_CHARACTER = ("half a character (a lone surrogate)", "save the file as UTF-8", "not-utf8")
 
 
 def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
-    """The JSON value that the file holds.
+    """Return the JSON value of the file.
 
-    ``halves`` lets halves of characters pass, for a reader that looks at the texts it takes and passes over others. Raises
+    ``halves`` accepts halves of characters, for readers that check the texts that they use themselves. Raises
     :class:`InputError` with the line of a syntax error or of half a character.
     """
 
@@ -190,7 +190,7 @@ _WHOLE = re.compile(r"([+-]?)0*([0-9]+)")
 
 
 def whole_number(text: str, most: int) -> int | None:
-    """The whole number that ``text`` says in ASCII digits; None for any other text, and for a number beyond ±``most``."""
+    """Return the whole number in ASCII digits; None for any other text, and for a number beyond ±``most``."""
     match = _WHOLE.fullmatch(text)
     if match is None or len(match[2]) > len(str(most)):
         return None
@@ -199,7 +199,7 @@ def whole_number(text: str, most: int) -> int | None:
 
 
 def finite_number(value: object) -> float | None:
-    """A JSON or TOML value as a finite float; None where it is no number, or one too large for a float."""
+    """Return a JSON or TOML value as a finite float; None if it is not a number or is too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -208,15 +208,15 @@ def finite_number(value: object) -> float | None:
         return None
 
 
-#: Enough to see the shape of a table,
+#: Bytes that show the form of a table.
 _HEAD = 1 << 16
 
 
-#: and the first fields of a record of JSON, which may list hundreds of passages.
+#: Bytes that show the first fields of a JSON record, which may list hundreds of passages.
 _JSON_HEAD = 1 << 20
 
 
-#: What matters to nesting: strings (the last one may not end), brackets, commas.
+#: Tokens that matter to nesting: strings (the last one may be cut), brackets, commas.
 _TOKEN = r'"(?:[^"\\]|\\.?)*"?|[][{},]'
 
 
@@ -224,9 +224,9 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
-    """The lines of the first ``size`` bytes that are neither blank nor comments; none where the file cannot be read.
+    """Return the lines of the first ``size`` bytes that are neither blank nor comments; none if the file cannot be read.
 
-    A line that goes on is cut; it is left out where there are others.
+    The last line may be cut; it is dropped if there are others.
     """
     text = _text(path, size)
     if len(text) >= size // 4 and "\n" in text:  # four bytes make a character at most
@@ -235,7 +235,7 @@ def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
 
 
 def ir_metadata(path: str | os.PathLike[str]) -> str:
-    """``tag bm25, team a`` of a run whose first comment lines are ir_metadata; empty where they say neither."""
+    """Return ``tag bm25, team a`` from the ir_metadata comments of a run; empty if they contain neither."""
     block = re.search(
         r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$", _text(path, _HEAD), re.MULTILINE | re.DOTALL
     )
@@ -254,9 +254,9 @@ def _text(path: str | os.PathLike[str], size: int) -> str:
 
 
 def first_record(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The first object of a JSON list or of JSONL, or the one object that a file is; None where it begins with neither.
+    """Return the first object of a JSON list or of JSONL, or the one object of the file; None if it begins with neither.
 
-    An object that does not end within the first mebibyte has the fields that stand there.
+    An object longer than the first mebibyte has only the fields before the cut.
     """
     text = _text(path, _JSON_HEAD).lstrip()
     if text.startswith("["):
@@ -271,7 +271,7 @@ def first_record(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 
 
 def _whole(text: str) -> str:
-    """The object that ``text`` begins with; one that does not end is cut after its last whole value, and closed."""
+    """Return the object at the beginning of ``text``; a cut object ends after its last complete value."""
     stack: list[str] = []
     cut = depth = 1
     for token in re.finditer(_TOKEN, text, re.DOTALL):
@@ -285,7 +285,7 @@ def _whole(text: str) -> str:
                 return text[: token.end()]
         elif found != ",":
             continue
-        # what is opened after this is dropped, so these brackets are still the first of the stack at the end
+        # everything opened after this is dropped, so these brackets are still the first of the stack at the end
         cut, depth = token.end() if found != "," else token.start(), len(stack)
     return text[:cut] + "".join(_CLOSING[bracket] for bracket in reversed(stack[:depth]))
 
@@ -294,47 +294,47 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def filled_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
-    """Line number and text of every line that is not blank."""
+    """Yield line number and text of every line that is not blank."""
     return ((number, line) for number, line in text_lines(path, longest) if line.strip())
 
 
 def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
-    """The entries of a file that ``read_json`` gives as an object, also those whose key is repeated."""
+    """Return the entries of a file that ``read_json`` returns as an object, including repeated keys."""
     pairs: list[tuple[str, Any]] = []
 
     def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal pairs
-        pairs = found  # the outermost object comes last
+        pairs = found  # the outermost object is parsed last
         return dict(found)
 
     try:
         parse_json(read_text(path, LONGEST_TEXT), keep)
-    except ValueError as error:  # the hook takes a level of nesting more than read_json
+    except ValueError as error:  # the hook needs one more level of nesting than read_json
         raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
     return pairs
 
 
 def is_whole(text: str) -> bool:
-    """Whether every character of ``text`` is a whole one, and not half of a pair (a lone surrogate)."""
+    """Whether ``text`` contains no half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def is_turn_id(value: object) -> bool:
-    """A non-empty text of whole characters, not longer than an id can be, or a whole number."""
+    """Whether a value is a whole number, or a non-empty text of whole characters, not longer than an id may be."""
     if isinstance(value, str):
         return len(value) <= LONGEST_ID and bool(value.strip()) and is_whole(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def looks_like(line: str) -> str:
-    """Advice for a line of another kind of TREC file, naming the option that takes it; empty for any other line."""
+    """Return advice for a line of another kind of TREC file that names its option; empty for any other line."""
     cells = line.split()
     if len(cells) >= 6 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]) and _is_number(cells[4]):
-        return "it looks like a run, which --run, --original, --qr or --human takes"
+        return "it looks like a run; use --run, --original, --qr or --human"
     if len(cells) == 4 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]):
-        return "it looks like qrels, which --qrels takes"
+        return "it looks like qrels; use --qrels"
     if len(cells) == 3 and line.count("\t") == 2 and (_is_number(cells[2]) or cells[1] == "all"):
-        return "it looks like per-turn scores, which --scores takes"
+        return "it looks like per-turn scores; use --scores"
     return ""
 
 
@@ -343,6 +343,6 @@ def _is_number(cell: str) -> bool:
 
 
 def decimal_number(cell: str) -> float | None:
-    """The finite number that the text writes in ASCII; None for all else that Python would read: ``nan``, ``inf``, ``1_0``."""
+    """Return the finite number in ASCII; None for what else Python would read: ``nan``, ``inf``, ``1_0``."""
     value = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
     return value if math.isfinite(value) else None

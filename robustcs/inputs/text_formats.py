@@ -174,7 +174,7 @@ QRECC = TextFormat(
 
 
 DPR = TextFormat(
-    "questions in the form of DPR (TopiOCQA)", is_dpr, _dpr,
+    "questions in DPR format (TopiOCQA)", is_dpr, _dpr,
     {"original": ("question",), "qr": ("rewrite",), "human": ("manual_rewrite", "gold_rewrite")},
 )  # fmt: skip
 

@@ -1,10 +1,10 @@
-"""The question texts of turns: raw turns, rewrites by a model, rewrites by hand.
+"""The question texts of turns: raw turns, rewrites by a model, human rewrites.
 
-The format is told by content, not by the file's name: :mod:`robustcs.inputs.text_formats` lists those with fields of their own.
-Beside them are read:
+The format is detected by content, not by the file's name. :mod:`robustcs.inputs.text_formats` lists the formats with their own
+fields. Also read:
 
 - one JSON object ``{turn: text}``;
-- TSV with a header line, or with two columns ``id TAB text`` and none. TSV has no quoting: quotes belong to the text.
+- TSV with a header line, or with two columns ``id TAB text`` without one. TSV has no quoting: quotes belong to the text.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ Samples = tuple[str, ...]
 
 
 def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str, str]:
-    """Turn id → text without surrounding white space, in file order; the first where a turn has several samples.
+    """Return turn id → text without surrounding white space, in file order; if a turn has several samples, the first.
 
-    ``column`` names the column or field, or a formulation (``original``, ``qr``, ``human``, ``raw``, ``manual``) where the file
-    has no column of that name; by default ``role`` chooses it where the format has several formulations, and it is the first of
-    :data:`~robustcs.inputs.text_formats.TEXT_NAMES` elsewhere. A turn of topics that lacks the field is absent from the result.
+    ``column`` names a column or field, or a formulation (``original``, ``qr``, ``human``, ``raw``, ``manual``) if the file has
+    no column of that name. By default, ``role`` selects it if the format has several formulations; else it is the first of
+    :data:`~robustcs.inputs.text_formats.TEXT_NAMES`. A turn of a topic file without the field is not in the result.
 
     Rows without an id or a text, and lines that cannot be parsed, are skipped (:mod:`robustcs.inputs.records`). Raises
-    :class:`InputError` with every problem of the file (bounded): too many such rows, a turn with two different texts, a column
-    that is not there.
+    :class:`InputError` with every problem of the file (bounded): too many such rows, a turn with two different texts, a missing
+    column.
     """
     return TextFile(path).texts(role, column)
 
 
 def read_samples(path: StrPath, role: Role, column: str | None = None) -> dict[str, Samples]:
-    """As :func:`read_texts`, with all samples of every turn in file order: one or more.
+    """Return all samples of every turn in file order, one or more; otherwise as :func:`read_texts`.
 
-    A sample whose text was skipped is an empty one, so that the others keep their places.
+    A skipped sample is empty, so that the others keep their places.
     """
     return TextFile(path).samples(role, column)
 
 
 def without_empty(samples: Mapping[str, Samples]) -> dict[str, Samples]:
-    """The samples without those whose text was skipped, and the turns that have any."""
+    """Return the samples without skipped ones, for the turns that have any left."""
     return {turn: kept for turn, some in samples.items() if (kept := tuple(filter(None, some)))}
 
 
 class TextFile:
-    """A file of texts, which is read once however many formulations are taken from it.
+    """A file of texts, read once for any number of formulations.
 
     Raises :class:`InputError` as :func:`read_texts` does.
     """
@@ -76,36 +76,36 @@ class TextFile:
         self._shape = "table" if self._table else "json" if self._named else shape_of(path)
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
-        """The texts of one formulation: see :func:`read_texts`."""
+        """Return the texts of one formulation: see :func:`read_texts`."""
         return {turn: samples[0] for turn, samples in self.samples(role, column).items() if samples[0]}
 
     def role(self, *order: Role) -> Role:
-        """The first formulation of ``order`` that the file has; the first of all where its kind does not say which it has."""
+        """Return the first formulation of ``order`` in the file, or the first of all if its format does not tell."""
         refuse_other_kinds(self.path, "texts")
         there = self._formulations
         return next((role for role in order if role in there), order[0])
 
     @property
     def is_rewrites(self) -> bool:
-        """Does the file hold a rewriter's texts, so that these and not the turns that it was asked are what it is about?"""
+        """Whether the file contains the output of a rewriter, rather than only the turns that it rewrote."""
         kind, there = self._entries[0], self._formulations
         return kind is not None and there.get("qr") in kind.sampled and there.get("qr") != there.get("human")
 
     @property
     def _formulations(self) -> dict[Role, str]:
-        """Formulation → the field that holds it."""
+        """Formulation → the field that contains it."""
         kind, entries, _ = self._entries
         return {} if kind is None else kind.formulations({name for entry in entries for name in entry.fields})
 
     def notes(self, role: Role, column: str | None = None) -> tuple[str, ...]:
-        """What a reader of :meth:`texts` should know: that a turn has several samples."""
+        """Return a note if turns have several samples."""
         most = max(map(len, self.samples(role, column).values()), default=1)
         if most == 1:
             return ()
-        return (f"{Path(self.path).name} has up to {most} texts for a turn: the first stands for it",)
+        return (f"{Path(self.path).name} has up to {most} texts for a turn; the first is used",)
 
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
-        """All texts of one formulation: see :func:`read_samples`."""
+        """Return all texts of one formulation: see :func:`read_samples`."""
         if column is None and not self._named:
             refuse_other_kinds(self.path, "texts")
         kind, entries, problems = self._entries
@@ -121,7 +121,7 @@ class TextFile:
 
     @cached_property
     def _entries(self) -> tuple[TextFormat | None, list[Entry], RowProblems]:
-        """The kind of file, its turns, and what is wrong with it; no kind for what has no records of one."""
+        """The format, turns and problems of the file; the format is None if there are no records of a known one."""
         problems = RowProblems(self.path)
         if self._named:
             return irds.QUERIES, list(irds.QUERIES.entries(irds.queries(os.fspath(self.path)), problems)), problems
@@ -137,19 +137,19 @@ class TextFile:
         if self._shape == "jsonl":
             kind = kind or PLAIN
         elif kind is PLAIN and isinstance(self._value, dict):
-            return None, [], RowProblems(self.path)  # {turn: text}, where a turn may be called as a field is
+            return None, [], RowProblems(self.path)  # {turn: text}; a turn may have the name of a field
         entries = list(kind.entries(records, problems)) if kind else []
-        if broken and len(entries) > len(records):  # whole conversations, and nobody knows of how many turns
+        if broken and len(entries) > len(records):  # a lost record may contain any number of turns
             ProblemList.take(problems, problems.skipped)
         return kind, entries, problems
 
     def _kind_of_table(self, table: Table) -> TextFormat | None:
-        """None for the plain TSV, which is read by lines."""
+        """Return the format of a table; None for plain TSV, which is read by lines."""
         kind = format_of(dict.fromkeys((*table.columns, *table.names), ""))
         if kind is PLAIN and table.separator == "\t":
             return None
         if kind is None and table.separator != "\t":
-            return PLAIN  # whose columns the user may name
+            return PLAIN  # the user may name its columns
         return kind
 
     @cached_property
@@ -162,21 +162,21 @@ class TextFile:
 
 
 class _Texts(ByTurn[Samples]):
-    """The samples of every turn; a turn all of whose samples were skipped has empty ones."""
+    """The samples of every turn; if all samples of a turn were skipped, they are empty."""
 
     def __init__(self, path: StrPath):
         super().__init__(path)
         self._empty: dict[str, Samples] = {}
 
     def add(self, turn: object, value: Samples, line: int | None) -> None:
-        """Keep the samples of ``turn``, one of which at least has a text."""
+        """Keep the samples of ``turn``, at least one of which has a text."""
         if any(value):
             super().add(turn, value, line)
         elif is_turn_id(turn):
             self._empty[str(turn).strip()] = value
 
     def result(self) -> dict[str, Samples]:
-        """The samples by turn, those without any text last. Raises as :meth:`ByTurn.result` does."""
+        """Return the samples by turn, turns without any text last. Raises as :meth:`ByTurn.result` does."""
         return super().result() | {turn: value for turn, value in self._empty.items() if turn not in self.values}
 
 
@@ -203,7 +203,7 @@ def _read_entries(
         if kind.optional and (name is None or fields[name] is None):
             continue
         if name is None:
-            texts.problems.skip(line, f"no field {chosen!r}", "complete the line or leave it out", "no-such-column")
+            texts.problems.skip(line, f"no field {chosen!r}", "complete the line or delete it", "no-such-column")
             continue
         found = _samples(texts, turn, fields[name], line, name in kind.last, column is not None or name in kind.sampled)
         if several and any(found) and is_turn_id(turn):
@@ -216,7 +216,7 @@ def _read_entries(
 
 
 def _samples(texts: _Texts, turn: object, value: object, line: int | None, last: bool, several: bool) -> Samples:
-    """The texts of a turn, empty where one is skipped."""
+    """Return the texts of a turn, empty for skipped ones."""
     if last and isinstance(value, list) and value:
         value = value[-1]
     values = value if several and isinstance(value, list) and value else [value]
@@ -253,8 +253,8 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column:
     for number, line in rows:
         cells = line.split("\t")
         if len(cells) != width:
-            advice = "is there a tab inside a text?" if len(cells) > width else "complete the line or leave it out"
-            found = f"{len(cells)} column{'s' * (len(cells) != 1)} where {expected}"
+            advice = "is there a tab inside a text?" if len(cells) > width else "complete the line or delete it"
+            found = f"{len(cells)} column{'s' * (len(cells) != 1)} but {expected}"
             texts.problems.skip(number, found, advice, "wrong-columns")
             continue
         _add(texts, cells[id_position], cells[text_position], number)

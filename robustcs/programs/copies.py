@@ -55,7 +55,7 @@ def ask_copies(
         if not left:
             break
     if total.complaint and not (total.answers or total.refused):
-        found, advice = f"--with {asking.command} {total.complaint}", "robustcs try-program tells what is wrong with it"
+        found, advice = f"--with {asking.command} {total.complaint}", "check it with robustcs try-program"
         raise UsageError("program-failed", found, advice)
     total.failed = len({str(request["id"]) for request in requests} - total.answers.keys())
     total.refused = {key: answer for key, answer in total.refused.items() if key not in total.answers}

@@ -87,7 +87,7 @@ def reranker(folder: str, device: str) -> Answers:
     true, false = (tokenizer.encode(word, **plain)[:1] for word in ("true", "false"))
     tail = tokenizer.encode(" Relevant:", **plain) + [one for one in [tokenizer.eos_token_id] if one is not None]
     if mono_t5 and true == false:
-        raise ValueError("its words true and false begin alike: name a monoT5 model")
+        raise ValueError("its tokens for true and false are the same: give a monoT5 model")
 
     def scores(batch: Requests) -> Any:
         if not mono_t5:
@@ -126,7 +126,7 @@ def answered(requests: Requests, given: argparse.Namespace) -> Iterator[dict[str
     for (stage, _), some in groupby(sorted(requests, key=order), lambda one: order(one)[:2]):
         folder, queue = getattr(given, stage, None), list(some)
         if folder is None:
-            raise ValueError(f"no model for {stage}: name its folder with --{stage.replace('_', '-')}")
+            raise ValueError(f"no model for {stage}: give its folder with --{stage.replace('_', '-')}")
         model = reranker(folder, device) if stage == "rerank" else writer(folder, device, templates[stage], given.decoding)
         for start in range(0, len(queue), given.batch):
             batch = queue[start : start + given.batch]
@@ -138,10 +138,12 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m robustcs.programs.models", description=main.__doc__)
     for stage in STAGES:
         parser.add_argument(f"--{stage.replace('_', '-')}", metavar="FOLDER", help="model of this stage")
-    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="auto: a GPU where there is one")
-    parser.add_argument("--batch", default=16, type=int, metavar="N", help="texts at a time")
-    parser.add_argument("--decoding", default="sampling", choices=["sampling", "beam"], help="how several texts are found")
-    parser.add_argument("--prompt", default=[], action="append", metavar="STAGE=TEMPLATE", help="with {text} or {conversation}")
+    parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="auto: a GPU if available")
+    parser.add_argument("--batch", default=16, type=int, metavar="N", help="texts per batch")
+    parser.add_argument("--decoding", default="sampling", choices=["sampling", "beam"], help="how several texts are generated")
+    parser.add_argument(
+        "--prompt", default=[], action="append", metavar="STAGE=TEMPLATE", help="template with {text} or {conversation}"
+    )
     given = parser.parse_args()
     try:
         for answer in answered([json.loads(line) for line in sys.stdin], given):

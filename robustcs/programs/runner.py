@@ -100,7 +100,7 @@ def words_of(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError("bad-command", f"--with {command}: {error}", "quote it as for a shell") from None
+        raise UsageError("bad-command", f"--with {command}: {error}", "quote it as in a shell") from None
     if not words:
         raise UsageError("bad-command", "--with has no command", "name a program, such as --with 'python model.py'")
     return words
@@ -248,7 +248,7 @@ class _Copy:
                 why = answer
             elif (key := str(answer["id"])) not in self._asked:
                 replies.foreign += 1
-                why = "has an id that no request has"
+                why = "has an id that was not requested"
             elif key in replies.answers or key in replies.refused:
                 replies.repeated += 1
                 why = "answers a request a second time"
@@ -274,13 +274,13 @@ class _Copy:
         over = code is not None and (answered or self._out.closed)
         over = over or (self._settled is not None and now > self._settled + _GRACE)
         if over and code:
-            replies.complaint = f"was ended by signal {-code}" if code < 0 else f"ended with exit status {code}"
+            replies.complaint = f"was stopped by signal {-code}" if code < 0 else f"exited with status {code}"
         elif over and code is None and not answered:
-            replies.complaint = "closed its stdout, but did not end"
+            replies.complaint = "closed its stdout but did not exit"
         elif over and not answered and not self._out.closed:
-            replies.complaint = "ended, but a process that it started kept its stdout open"
+            replies.complaint = "exited, but a process that it started kept its stdout open"
         elif not answered and self._in_vain > _USELESS + len(self._asked):
-            replies.complaint = "printed lines that answer no request, without end"
+            replies.complaint = "printed too many lines that answer no request"
         elif not answered and now > self._useful + timeout:
             replies.complaint = f"gave no useful answer for {timeout:g} seconds"
         return over or bool(replies.complaint)
@@ -313,9 +313,9 @@ def _parsed(line: bytes) -> dict[str, Any] | str:
     if half_character(text) is not None:
         return "has half a character (a lone surrogate)"
     if not isinstance(answer, dict):
-        return "is JSON, but no object"
+        return "is JSON, but not an object"
     if not isinstance(answer.get("id"), str | int) or isinstance(answer["id"], bool):
-        return "has no id that is text or a whole number"
+        return "has no id, or one that is neither text nor a whole number"
     return answer
 
 

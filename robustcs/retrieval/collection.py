@@ -82,12 +82,12 @@ def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
     """Line, id and text of every passage that can be indexed; the others go to ``problems``."""
     for number, passage, text in passages(path, None, problems):
         if passage.split() != [passage]:
-            found = f"passage id {passage!r} has white space"
-            problems.add(number, found, "runs cannot hold it; change the id", "bad-passage-id")
+            found = f"passage id {passage!r} contains white space"
+            problems.add(number, found, "change the id, because run files separate columns by white space", "bad-passage-id")
         elif not is_whole(passage):
-            problems.add(number, f"passage id {passage!r} has half a character", "write UTF-8", "bad-passage-id")
+            problems.add(number, f"passage id {passage!r} has half a character", "save the file as UTF-8", "bad-passage-id")
         elif not text.strip():
-            problems.add(number, f"passage {passage} is empty", "write its text or leave the line out", "empty-text")
+            problems.add(number, f"passage {passage} is empty", "write its text or delete the line", "empty-text")
         else:
             yield number, passage, text
 
@@ -103,5 +103,5 @@ def _find_repeated(path: str | os.PathLike[str], hashes: array[int], lines: arra
     seen: dict[str, int] = {}
     for number, passage, _ in _passages(Path(path), ProblemList(path)):
         if number in wanted and seen.setdefault(passage, number) != number:
-            found = f"passage {passage} stands in line {seen[passage]} too"
+            found = f"passage {passage} is also in line {seen[passage]}"
             problems.add(number, found, "keep one of the two lines", "repeated-passage")

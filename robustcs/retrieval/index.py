@@ -58,7 +58,7 @@ def index_state(folder: str | os.PathLike[str]) -> IndexState:
     """
     path = Path(folder)
     if not path.exists():
-        advice = "name a folder with --index, or a collection to make it from with --collection"
+        advice = "give an index with --index, or a collection with --collection to create one"
         raise input_error(path, None, "no such index", advice, "no-such-index")
     if not any(path.glob("segments_*")):
         found = "the folder has no file segments_N" if path.is_dir() else "this is a file"
@@ -106,8 +106,8 @@ def ready_index(
         same = all(origin.get(name) == value for name, value in _dated(collection).items())
         if not same and origin.get("sha256") != sha256(collection):
             raise input_error(
-                folder, None, f"this index was made from another content of {collection}",
-                "delete the folder, and it is made again", "stale-index",
+                folder, None, f"the content of {collection} has changed since this index was created",
+                "delete the folder to create it again", "stale-index",
             )  # fmt: skip
     return index_state(folder)
 
@@ -152,8 +152,8 @@ def build_index(
             written, files, passages = write_parts(collection, parts, track)
             if wanted and _content(passages) not in wanted:
                 raise input_error(
-                    collection, None, "other passages than those that the runs were retrieved from",
-                    "name their index with --index, or another --folder to retrieve all questions from this collection",
+                    collection, None, "not the passages that the runs were retrieved from",
+                    "give their index with --index, or another --folder to retrieve all questions from this collection",
                     "other-collection",
                 )  # fmt: skip
             command = [
@@ -168,8 +168,8 @@ def build_index(
             indexed = int(found[1].replace(",", ""))
             if indexed != written:
                 raise input_error(
-                    collection, None, f"{written} passages, but Anserini indexed {indexed}", "report this with the collection",
-                    "wrong-document-count",
+                    collection, None, f"{written} passages, but Anserini indexed {indexed}",
+                    "report this bug with the collection", "wrong-document-count",
                 )  # fmt: skip
             origin |= {"documents": indexed, "pyserini": version, "passages": passages, "segments": _segments(made)}
             (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
@@ -178,7 +178,7 @@ def build_index(
             except OSError:
                 if not folder.exists():
                     raise
-                tell(f"{folder} was made by another process meanwhile; that one is used")
+                tell(f"{folder} was created by another process in the meantime and is used")
     except OSError as error:
         raise not_written(folder, error) from None
     tell(f"indexed {indexed:,} passages")

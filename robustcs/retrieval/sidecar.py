@@ -80,7 +80,7 @@ def read_sidecar(run: Path) -> Sidecar | None:
     made = value.get("made", {"rewriter": str(value.get("rewriter", ""))} if value.get("origin") else {})
     run_checksum, texts = value.get("run"), value.get("texts")
     if not (isinstance(run_checksum, str) and isinstance(texts, dict) and isinstance(made, dict)):
-        raise input_error(path, None, "not what robustcs writes beside a run", "delete it", "bad-sidecar")
+        raise input_error(path, None, "not a file that robustcs writes next to a run", "delete it", "bad-sidecar")
     return Sidecar(run_checksum, texts, made)
 
 
@@ -104,7 +104,7 @@ def require_unchanged(run: Path, checksum: str | None = None) -> Sidecar | None:
         beside = sidecar_path(run).name
         raise input_error(
             run, None, f"changed since robustcs retrieved it: {beside} has another checksum",
-            f"delete both files, and it is retrieved again; or, to use the run as it is, delete {beside} and name the run in"
+            f"delete both files to retrieve it again; or, to use the run as it is, delete {beside} and name the run in"
             f' robustcs.toml (run = "{run}")',
             "changed-run",
         )  # fmt: skip

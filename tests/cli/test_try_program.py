@@ -50,18 +50,20 @@ def test_the_requests_are_those_of_the_protocol(in_demo: Command, tmp_path: Path
     [
         ("", ['it ended early: 3 requests without an answer; for each request, print one line of JSON with its "id", and flush'
              ' stdout']),
-        ("sys.exit('no key')", ["it ended with exit status 1: no key"]),
+        ("sys.exit('no key')", ["it exited with status 1: no key"]),
         ("time.sleep(60)", ["it gave no useful answer for 1 seconds"]),
         ("while True: print(flush=True); time.sleep(0.01)", ["it gave no useful answer for 1 s", "a line on stdout is blank;"]),
         ("for r in lines: print('Grade: 1')", ["a line on stdout is not JSON in UTF-8, or longer than 1 MiB: Grade: 1;"]),
-        ("for r in lines: say(grade=1)", ['a line on stdout has no id that is text or a whole number: {"grade": 1};']),
-        ("for r in lines: say(id='x', grade=1)", ['a line on stdout has an id that no request has: {"id": "x", "grade": 1};']),
+        ("for r in lines: say(grade=1)", ['a line on stdout has no id, or one that is neither text nor a whole number:'
+            ' {"grade": 1};']),
+        ("for r in lines: say(id='x', grade=1)", ['a line on stdout has an id that was not requested: {"id": "x",'
+            ' "grade": 1};']),
         ("for r in lines: say(id=r['id'], grade=5)",
          ['the answer to request 2 has no "grade" that is a whole number from 0 to 4: {"id": "2", "grade": 5}']),
         ("for r in lines: say(id=r['id'], score=1)", ["the answer to request 0 has no \"grade\" that"]),
         ("for r in lines: say(id=r['id'], error='quota')", ["the answer to request 1 reports an error: \"quota\""]),
         ("r = next(lines); say(id=r['id'], grade=1)", ["it ended early: 2 requests without an answer"]),
-        ("for r in lines: say(id=r['id'], grade=1)\nsys.exit(2)", ["it ended with exit status 2"]),
+        ("for r in lines: say(id=r['id'], grade=1)\nsys.exit(2)", ["it exited with status 2"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(in_demo: Command, tmp_path: Path, body: str, said: list[str]) -> None:

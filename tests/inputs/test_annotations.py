@@ -73,7 +73,8 @@ def test_shared_worker_ids_are_noted_and_every_row_counts(tmp_path: Path) -> Non
     texts, notes = read_annotations(path)
     assert len(texts["1_2", "p1"].annotations) == 3
     assert notes == (
-        "experts.csv: worker ids look shared, w1 (1 texts) annotate a text more than once; every row counts as one annotator",
+        "experts.csv: worker ids look shared: w1 (1 texts) annotate the same text more than once; each row counts as"
+        " one annotator",
     )
 
 
@@ -81,21 +82,21 @@ def test_shared_worker_ids_are_noted_and_every_row_counts(tmp_path: Path) -> Non
     ("row", "message"),
     [
         (mturk("w", "__import__('os').getcwd()"),
-         'the answer "__import__(\'os\').getcwd()" is no literal; write JSON, as MTurk does'),
-        (mturk("w", "[" * 5000), f"the answer '{'[' * 40}' is no literal; write JSON, as MTurk does"),
+         'the answer "__import__(\'os\').getcwd()" is neither JSON nor a Python literal; write JSON, as MTurk does'),
+        (mturk("w", "[" * 5000), f"the answer '{'[' * 40}' is neither JSON nor a Python literal; write JSON, as MTurk does"),
         (mturk("w", "[{}]"), 'the answer has no list of entities; write [{"task": {"entities": []}}]'),
         (mturk("w", json.dumps([{"t": {"entities": [{"startOffset": 1}]}}])),
-         "a snippet without start and end; give both as whole numbers"),
+         "a snippet without start and end; write both as whole numbers"),
         (mturk("w", json.dumps(answer((0, 33)))),
          "turn 1_2 passage p1: snippet [0, 33) is not inside the text of 32 characters;"
-         " offsets count characters from 0, and start is below end"),
+         " count offsets in characters from 0, with start below end"),
         (mturk("w", json.dumps(answer((5, 5)))),
          "turn 1_2 passage p1: snippet [5, 5) is not inside the text of 32 characters;"
-         " offsets count characters from 0, and start is below end"),
-        (mturk("", "[]"), "no worker id; complete the row or leave it out"),
-        (mturk("w", "[]", **{"Input.passage_id": "['a', 'b']"}), "no passage id; complete the row or leave it out"),
+         " count offsets in characters from 0, with start below end"),
+        (mturk("", "[]"), "no worker id; complete the row or delete it"),
+        (mturk("w", "[]", **{"Input.passage_id": "['a', 'b']"}), "no passage id; complete the row or delete it"),
         (mturk("w", "[]", **{"Input.passage": " "}),
-         "turn 1_2 passage p1: no text; write the text that the offsets count in"),
+         "turn 1_2 passage p1: no text; add the text that the offsets refer to"),
     ],
 )  # fmt: skip
 def test_bad_rows(tmp_path: Path, row: dict[str, str], message: str) -> None:
@@ -108,11 +109,11 @@ def test_bad_rows(tmp_path: Path, row: dict[str, str], message: str) -> None:
 def test_two_texts_under_one_id_are_refused(tmp_path: Path) -> None:
     task = json.dumps(answer((0, 3)))
     path = write_csv(tmp_path / "a.csv", [mturk("w1", task), mturk("w2", task, **{"Input.passage": "Other text"})])
-    with pytest.raises(InputError, match=r"a.csv:3: turn 1_2 passage p1 has another text than in an earlier line"):
+    with pytest.raises(InputError, match=r"a.csv:3: turn 1_2 passage p1 has a different text in an earlier line"):
         read_annotations(path)
     first, second = (write_csv(tmp_path / name, [mturk("w", task, **{"Input.passage": text})])
                      for name, text in (("b.csv", TEXT), ("c.csv", "Other text")))  # fmt: skip
-    with pytest.raises(InputError, match="c.csv: turn 1_2 passage p1 has another text than in an earlier file"):
+    with pytest.raises(InputError, match="c.csv: turn 1_2 passage p1 has a different text in an earlier file"):
         join_annotations([(path, read_annotations(path)[0]) for path in (first, second)])
 
 
@@ -149,12 +150,13 @@ def test_sentences_and_paragraphs_are_not_pooled(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         join_annotations(read)
     assert str(error.value) == (
-        f"annotations of paragraphs ({tmp_path}/paragraph) and sentences ({tmp_path}/sentence) are two tasks, and are not"
-        " pooled; compare the files of each by themselves"
+        f"annotations of paragraphs ({tmp_path}/paragraph) and sentences ({tmp_path}/sentence) are different tasks and"
+        " cannot be"
+        " pooled; analyze the files of each task separately"
     )
     both = tmp_path / "both"
     both.write_text("".join(path.read_text() for path, _ in read))
-    with pytest.raises(UsageError, match="are two tasks"):
+    with pytest.raises(UsageError, match="are different tasks"):
         join_annotations([(both, read_annotations(both)[0])])
     assert len(join_annotations(read[:1])) == 1
 
@@ -162,12 +164,12 @@ def test_sentences_and_paragraphs_are_not_pooled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"Input.passage_id": r"['\ud800']"}, "no passage id; complete the row or leave it out"),
-        ({"Input.passage_id": "[" * 2000}, "no passage id; complete the row or leave it out"),
-        ({"Input.passage_id": f"[{'-' * 2_000_000}1]"}, "no passage id; complete the row or leave it out"),
-        ({"Answer.taskAnswers": "[" * 100_000}, "is no literal; write JSON, as MTurk does"),
+        ({"Input.passage_id": r"['\ud800']"}, "no passage id; complete the row or delete it"),
+        ({"Input.passage_id": "[" * 2000}, "no passage id; complete the row or delete it"),
+        ({"Input.passage_id": f"[{'-' * 2_000_000}1]"}, "no passage id; complete the row or delete it"),
+        ({"Answer.taskAnswers": "[" * 100_000}, "is neither JSON nor a Python literal; write JSON, as MTurk does"),
         ({"Answer.taskAnswers": f"[{{'t': {{'entities': [{{'startOffset': 0, 'endOffset': 0x{'f' * 6000}}}]}}}}]"},
-         "a snippet without start and end; give both as whole numbers"),
+         "a snippet without start and end; write both as whole numbers"),
     ],
 )  # fmt: skip
 def test_literals_without_end(tmp_path: Path, changed: dict[str, str], message: str) -> None:
@@ -214,13 +216,13 @@ def test_confidence_time_and_acceptance(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"confidence": 6}, "a.jsonl:1: confidence '6'; write 1 to 5, or leave it out"),
-        ({"confidence": True}, "a.jsonl:1: confidence 'True'; write 1 to 5, or leave it out"),
-        ({"confidence": 2.5}, "a.jsonl:1: confidence '2.5'; write 1 to 5, or leave it out"),
-        ({"seconds": -1}, "a.jsonl:1: a time of '-1'; write seconds, from 0 on, or leave it out"),
-        ({"seconds": "soon"}, "a.jsonl:1: a time of 'soon'; write seconds, from 0 on, or leave it out"),
-        ({"seconds": [1]}, "a.jsonl:1: a time of '[1]'; write seconds, from 0 on, or leave it out"),
-        ({"accepted": "yes"}, "a.jsonl:1: accepted 'yes'; write true or false, or leave it out"),
+        ({"confidence": 6}, "a.jsonl:1: invalid confidence '6'; write 1 to 5, or remove it"),
+        ({"confidence": True}, "a.jsonl:1: invalid confidence 'True'; write 1 to 5, or remove it"),
+        ({"confidence": 2.5}, "a.jsonl:1: invalid confidence '2.5'; write 1 to 5, or remove it"),
+        ({"seconds": -1}, "a.jsonl:1: invalid time '-1'; write seconds, 0 or more, or remove it"),
+        ({"seconds": "soon"}, "a.jsonl:1: invalid time 'soon'; write seconds, 0 or more, or remove it"),
+        ({"seconds": [1]}, "a.jsonl:1: invalid time '[1]'; write seconds, 0 or more, or remove it"),
+        ({"accepted": "yes"}, "a.jsonl:1: accepted is 'yes'; write true or false, or remove it"),
     ],
 )
 def test_wrong_additions_are_told(tmp_path: Path, more: dict[str, Any], message: str) -> None:
@@ -256,15 +258,15 @@ def test_choices_of_sentences_in_both_forms(tmp_path: Path) -> None:
     assert found[0] == found[1]
     paragraphs = write_csv(tmp_path / "p.csv", [mturk("w", json.dumps(answer()))])
     files = [(path, read_annotations(path)[0]) for path in (plain, paragraphs)]
-    with pytest.raises(UsageError, match="^annotations of choices of sentences .* and paragraphs .* are two tasks"):
+    with pytest.raises(UsageError, match="^annotations of choices of sentences .* and paragraphs .* are different tasks"):
         join_annotations(files)
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"chosen": [2]}, "s.jsonl:1: chosen is no list of numbers from 0 to 1; write"),
-        ({"chosen": ["0"]}, "s.jsonl:1: chosen is no list of numbers from 0 to 1; write"),
+        ({"chosen": [2]}, "s.jsonl:1: chosen is not a list of numbers from 0 to 1; write"),
+        ({"chosen": ["0"]}, "s.jsonl:1: chosen is not a list of numbers from 0 to 1; write"),
         ({"sentences": []}, "s.jsonl:1: no list of sentences; write their texts as a list"),
         ({"sentences": ["a", " "]}, "s.jsonl:1: no list of sentences; write their texts as a list"),
     ],

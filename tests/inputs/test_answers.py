@@ -72,7 +72,7 @@ def test_the_data_set_of_quac(tmp_path: Path) -> None:
     }
     with pytest.raises(InputError) as caught:
         read_predicted_answers(path)
-    assert str(caught.value) == f"{path}: a data set with gold answers; name a file of predictions here"
+    assert str(caught.value) == f"{path}: this is a data set with gold answers; give a file of predictions"
 
 
 def test_the_predictions_of_quac(tmp_path: Path) -> None:
@@ -112,22 +112,22 @@ BAD: list[tuple[str, Reader, str | dict[str, Any], str]] = [
     ("a list", read_gold_answers, "[1]", f"§: JSON, but not an object {{turn: answer}}; {FORMATS}"),
     ("a table", read_gold_answers, "31_1\ta\n", f"§:1: not JSON; {FORMATS}"),
     ("a run", read_predicted_answers, "31_1 Q0 D 1 2.0 t\n",
-     "§:1: not JSON; it looks like a run, which --run, --original, --qr or --human takes"),
+     "§:1: not JSON; it looks like a run; use --run, --original, --qr or --human"),
     ("bad JSON", read_gold_answers, '{"31_1": "a",\n"31_2"}',
      "§:2: not JSON (Expecting ':' delimiter); check the file"),
     ("bad JSONL", read_predicted_answers, '{"id": 1, "answer": "a"}\n{"id": 2, "answer": a}\n',
-     "§:2: not JSON (Expecting value); write one JSON object a line"),
+     "§:2: not JSON (Expecting value); write one JSON object per line"),
     ("no gold", read_gold_answers, '{"id": 1, "answers": []}\n{"id": 2, "answer": ""}\n',
-     "§:1: turn 1: no gold answer; write CANNOTANSWER where the passage does not answer\n"
-     "§:2: turn 2: empty text; write the text or leave out the turn"),
+     "§:1: turn 1: no gold answer; write CANNOTANSWER if the passage contains no answer\n"
+     "§:2: turn 2: empty text; write the text or remove the turn"),
     ("no answer field", read_gold_answers, '{"id": 1, "answer": "a"}\n{"id": 2, "text": "b"}\n',
      f"§:2: no field 'answer' or 'answers'; the fields are: id, text; {FORMATS}"),
     ("no id", read_gold_answers, '{"answer": "a"}\n{"id": " ", "answer": "b"}\n',
-     "§:1: no turn id; give every entry its turn id, such as 31_4\n"
-     "§:2: no turn id; give every entry its turn id, such as 31_4"),
+     "§:1: no turn id; add a turn id such as 31_4 to every entry\n"
+     "§:2: no turn id; add a turn id such as 31_4 to every entry"),
     ("several predictions", read_predicted_answers, '{"31_1": ["a", "b"], "31_2": []}',
-     "§: turn 31_1: 2 answers where a prediction has one; keep the answer that the system gives\n"
-     "§: turn 31_2: 0 answers where a prediction has one; keep the answer that the system gives"),
+     "§: turn 31_1: 2 answers but a prediction has one; keep one answer of the system\n"
+     "§: turn 31_2: 0 answers but a prediction has one; keep one answer of the system"),
     ("not a text", read_predicted_answers, {"31_1": None, "31_2": {"a": 1}},
      "§: turn 31_1: null is not a text; write a text in quotes\n"
      "§: turn 31_2: {\"a\": 1} is not a text; write a text in quotes"),
@@ -137,9 +137,9 @@ BAD: list[tuple[str, Reader, str | dict[str, Any], str]] = [
      '{"id": 1, "answers": ["a", "b"]}\n{"id": 2, "answer": "c"}\n{"id": 1, "answers": ["a", "c"]}\n',
      "§:3: turn 1 has 'a | c' here but 'a | b' in line 1; keep one of the two"),
     ("QuAC predictions of two lengths", read_predicted_answers, '{"qid": ["a", "b"], "best_span_str": ["x"]}\n',
-     "§:1: qid and best_span_str are not lists of one length; write one answer for each question of the dialog"),
+     "§:1: qid and best_span_str are not lists of the same length; write one answer for each question of the dialog"),
     ("QuAC data with a hole", read_gold_answers, {"data": [{"paragraphs": [{"qas": [{"id": "C_1_q#0"}]}]}]},
-     f"§: article 1 of the list is not as in QuAC (KeyError: 'answers'); {FORMATS}"),
+     f"§: article 1 of the list is not in QuAC format (KeyError: 'answers'); {FORMATS}"),
 ]  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def test_bad_input(tmp_path: Path, reader: Reader, content: Any, message: str) -
 
 
 def test_nothing_of_the_public_data_is_an_answer_file(shared_data: Path) -> None:
-    with pytest.raises(InputError, match="this is a mixed-initiative run; robustcs crowd --run takes it"):
+    with pytest.raises(InputError, match="this is a mixed-initiative run; use it with robustcs crowd --run"):
         read_gold_answers(shared_data / "cast2022-regin/GPT-3_raw_run.json")
-    with pytest.raises(InputError, match="these are CANARD questions; --rewrites takes them"):
+    with pytest.raises(InputError, match="these are CANARD questions; use them with --rewrites"):
         read_gold_answers(shared_data / "canard/dev.json.gz")

@@ -48,10 +48,10 @@ def test_bad_topics(tmp_path: Path) -> None:
     head = "topic_id\tclarification_need\tfacet_id\tquestion_id\n"
     rows = "1\t5\tF1\tQ1\n1\t2\tF1\n2\t3\tF1\tQ1\n\t\t\tQ1\n2\t4\tF2\tQ1\n1\t1\tF1\tQ2\n"
     assert problem(read_topics, written(tmp_path, head + rows)) == (
-        "F:2: clarification need '5'; it is 1, 2, 3 or 4\n"
-        "F:3: 3 columns where the header has 4; complete the line or leave it out\n"
+        "F:2: unknown clarification need '5'; write 1, 2, 3 or 4\n"
+        "F:3: 3 columns but the header has 4; complete the line or delete it\n"
         "F:4: facet F1 belongs to topic 2 here but to 1 earlier; give every facet one topic\n"
-        "F:5: no topic id; complete the line or leave it out\n"
+        "F:5: no topic id; complete the line or delete it\n"
         "F:6: topic 2 has the clarification need 4 here but 3 earlier; give every topic one label"
     )
     assert problem(read_topics, written(tmp_path, "topic\tx\n")) == (
@@ -62,16 +62,16 @@ def test_bad_topics(tmp_path: Path) -> None:
 
 def test_bank_problems(tmp_path: Path) -> None:
     assert problem(read_question_bank, written(tmp_path, "question_id\tquestion\nQ1\ta\nQ1\tb\n\tc\n")) == (
-        "F:3: question Q1 has another text earlier; keep one\nF:4: no question id; complete the line or leave it out"
+        "F:3: question Q1 has a different text earlier; keep one\nF:4: no question id; complete the line or delete it"
     )
 
 
 def test_needs(tmp_path: Path) -> None:
     assert read_needs(written(tmp_path, "topic_id\tlabel\n171 1\n170\t3\n171 1\n")) == {"171": 1, "170": 3}
     assert problem(read_needs, written(tmp_path, "1 0\n1 2.0\n2\n3 1\n3 2\n")) == (
-        "F:1: label '0' of topic 1; it is 1, 2, 3 or 4\n"
-        "F:2: label '2.0' of topic 1; it is 1, 2, 3 or 4\n"
-        "F:3: 1 column where a prediction has 2 (topic_id label); write the topic and one label\n"
+        "F:1: unknown label '0' of topic 1; write 1, 2, 3 or 4\n"
+        "F:2: unknown label '2.0' of topic 1; write 1, 2, 3 or 4\n"
+        "F:3: 1 column but a prediction has 2 (topic_id label); write the topic and one label\n"
         "F:5: topic 3 has the label 2 here but 1 earlier; keep one of the two"
     )
 
@@ -100,5 +100,5 @@ def test_bad_runs_of_texts(tmp_path: Path) -> None:
         'F:9: not a line of a run of texts; write: context_id 0 "question" rank score tag',
     ]
     assert problem(read_question_run, path, "r", None) == (
-        "F:1: the questions are texts; name the question bank with --questions FILE"
+        "F:1: the questions are texts, not ids; name the question bank with --questions FILE"
     )

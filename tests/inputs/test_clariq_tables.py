@@ -53,7 +53,7 @@ def test_pickles_are_never_loaded(tmp_path: Path, protocol: int, wrap: str) -> N
     for reader in (read_performance, read_evaluation, read_conversations, is_json):
         with pytest.raises(InputError) as caught:
             reader(path)
-        assert "a pickle, which robustcs never loads: loading one can run any program" in str(caught.value)
+        assert "this is a pickle, which robustcs never loads: loading it can run any program" in str(caught.value)
         assert CONVERT in str(caught.value)
 
 
@@ -84,10 +84,10 @@ def test_the_real_evaluations(shared_data: Path) -> None:
 
 def test_tables_in_the_wrong_place(tmp_path: Path) -> None:
     assert problem(read_evaluation, written(tmp_path, TABLE)) == (
-        "F: NDCG3 of F1 has a value per question; give this table with --performance FILE"
+        "F: NDCG3 of F1 has a value per question; use --performance FILE for this table"
     )
     assert problem(read_performance, written(tmp_path, {"P1": {"F1": 0.5}})) == (
-        "F: P1 of F1 has no values of questions; give one system's values with --evaluations NAME=FILE"
+        "F: P1 of F1 has no values per question; use --evaluations NAME=FILE for the values of one system"
     )
     assert problem(read_evaluation, written(tmp_path, {"Recall5": {"1": 0.5}})) == (
         "F: these are recalls of questions; robustcs computes them from --run NAME=FILE"
@@ -96,11 +96,11 @@ def test_tables_in_the_wrong_place(tmp_path: Path) -> None:
         "F: P1 of F1 is True; write a number\nF: P1 of F2 is 'x'; write a number"
     )
     assert problem(read_performance, written(tmp_path, '{"P1": {"F1": {"Q1": NaN, "Q2": {"no_answer": 1}}}}')) == (
-        'F: P1 of F1, Q1: nan is no value; write a number, or {"with_answer": number}\n'
-        "F: P1 of F1, Q2: {'no_answer': 1} is no value; write a number, or {\"with_answer\": number}"
+        'F: P1 of F1, Q1: nan is not a value; write a number, or {"with_answer": number}\n'
+        "F: P1 of F1, Q2: {'no_answer': 1} is not a value; write a number, or {\"with_answer\": number}"
     )
     assert problem(read_evaluation, written(tmp_path, [1])) == (
-        'F: JSON, but no table by measure and facet; write {"NDCG3": {"F0001": …}}'
+        'F: JSON, but not a table by measure and facet; write {"NDCG3": {"F0001": …}}'
     )
 
 
@@ -115,6 +115,6 @@ def test_conversations(tmp_path: Path) -> None:
     path = written(tmp_path, "\ttopic_id\tfacet_id\tquestion1\tanswer1\tquestion2\n0\t8\tF1\tq\ta\t\n1\t8\tF1\tq\ta\tq\n")
     assert [entry.asked for entry in read_conversations(path).values()] == [1, 2]
     assert problem(read_conversations, written(tmp_path, {"1": {}, "2": record(1, 0), "3": record(1, 1)})) == (
-        "F: record 1 lacks topic_id, facet_id, context_id or conversation_context; complete the record\n"
-        "F: context 1 stands for two conversations; give each its id"
+        "F: record 1 has no topic_id, facet_id, context_id or conversation_context; complete the record\n"
+        "F: context 1 belongs to two conversations; give each its own id"
     )

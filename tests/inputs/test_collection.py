@@ -70,7 +70,7 @@ def test_every_malformed_line_is_named(tmp_path: Path) -> None:
         f"{file}:3: no passage id; {advice}",
         f"{file}:4: not a JSON object; {advice}",
         f"{file}:5: passage d has no contents; {advice}",
-        f"{file}:6: passage a has another text than in an earlier line; keep one of the two lines",
+        f"{file}:6: passage a has a different text in an earlier line; keep one of the two lines",
         f"{file}:7: no passage id; {advice}",
     ]
 
@@ -78,7 +78,7 @@ def test_every_malformed_line_is_named(tmp_path: Path) -> None:
 def test_files_of_another_kind(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the file is empty"):
         read_passages(write(tmp_path / "empty", "\n\n"), {"a"})
-    with pytest.raises(InputError, match="it looks like a run, which --run"):
+    with pytest.raises(InputError, match="it looks like a run; use --run"):
         read_passages(write(tmp_path / "run", "1_1 Q0 d 1 2.5 tag\n"), {"a"})
 
 

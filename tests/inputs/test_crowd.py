@@ -46,7 +46,7 @@ def test_published_judgments(tmp_path: Path) -> None:
          "f:2: grade '2001' is not a small whole number; write grades such as 0 to 3"),
         ('{"a": 1}', "f: JSON, but no judgments; write CSV or JSONL with turn, item, worker, criterion and grade"),
         ('{"1_1": {"Questions": [{"Relevance": 1}]}}',
-         'f: turn 1_1: an entry without an id; give every entry its "Question ID"'),
+         'f: turn 1_1: an entry without an id; add "Question ID" to every entry'),
     ],
 )  # fmt: skip
 def test_bad_grades(tmp_path: Path, text: str, message: str) -> None:

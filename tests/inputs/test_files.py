@@ -118,7 +118,7 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
     path.chmod(0)
     with pytest.raises(InputError) as error:
         open_binary(path)
-    assert message(error) == f"{path}: may not be read; check the file's permissions"
+    assert message(error) == f"{path}: no permission to read this file; check the file's permissions"
 
 
 def test_a_refused_file_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_a_refused_file_is_named_with_what_to_do(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError) as error:
         open_binary("secret")
-    assert message(error) == "secret: may not be read; check the file's permissions"
+    assert message(error) == "secret: no permission to read this file; check the file's permissions"
 
 
 @settings(deadline=None)
@@ -163,7 +163,7 @@ def test_lines_that_end_in_carriage_returns_alone_do_not_pass_as_one_line(tmp_pa
     path.write_bytes(b"31_1 Q0 d 1 2 t\r31_1 Q0 e 2 1 t\r")
     with pytest.raises(InputError) as error:
         list(line_chunks(path))
-    assert message(error) == f"{path}: lines end in carriage returns alone; save it with usual line ends"
+    assert message(error) == f"{path}: lines end in carriage returns only; save it with LF or CRLF line ends"
 
 
 def test_lines_are_split_at_line_feeds_only(tmp_path: Path) -> None:
@@ -268,9 +268,9 @@ def test_files_packed_twice_and_archives_are_named(tmp_path: Path, inside: Calla
     kind = {gzip.compress: "gzip", bz2.compress: "bz2"}[inside]
     with pytest.raises(InputError) as error:
         read_text(path)
-    assert message(error) == f"{path}: compressed twice ({kind} in gzip); unpack it once, and name what comes out"
+    assert message(error) == f"{path}: compressed twice ({kind} in gzip); unpack it once and give the result"
     path.write_bytes(b"PK\x03\x04 and more")
-    with pytest.raises(InputError, match="a zip archive; unpack it, and name the file that is in it"):
+    with pytest.raises(InputError, match="this is a zip archive; unpack it and give the file inside"):
         read_text(path)
 
 
@@ -332,7 +332,7 @@ def test_the_line_of_a_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     [
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
-        ("9" * 5000, "a number of thousands of digits"),
+        ("9" * 5000, "a number with thousands of digits"),
     ],
 )
 def test_json_that_pythons_parser_gives_up(text: str, found: str) -> None:
@@ -358,5 +358,5 @@ def test_half_a_character_has_its_line_unless_it_may_pass(tmp_path: Path) -> Non
     path.write_text('{"a": 1,\n"\\ud800": 2}')
     with pytest.raises(InputError) as error:
         read_json(path)
-    assert message(error) == f"{path}:2: half a character (a lone surrogate); write UTF-8"
+    assert message(error) == f"{path}:2: half a character (a lone surrogate); save the file as UTF-8"
     assert read_json(path, halves=True) == {"a": 1, "\ud800": 2}

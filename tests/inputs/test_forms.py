@@ -195,15 +195,15 @@ QRELS = RUN.drop(columns="score").assign(relevance=[1, 0, 2])
         ("score", "1_0", "<it>, row 2: score '1_0' is not a number; write a decimal number"),
         ("score", True, "<it>, row 2: score 'True' is not a number; write a decimal number"),
         ("score", [1], "<it>, row 2: score '[1]' is not a number; write a decimal number"),
-        ("query_id", None, "<it>, row 2: no query_id; complete the row or leave it out"),
-        ("query_id", " ", "<it>, row 2: no query_id; complete the row or leave it out"),
-        ("query_id", "1 1", "<it>, row 2: query_id '1 1' has white space; give ids that are one word"),
-        ("query_id", "#1", "<it>, row 2: query_id '#1' begins as a comment does; give it another name"),
+        ("query_id", None, "<it>, row 2: no query_id; complete the row or delete it"),
+        ("query_id", " ", "<it>, row 2: no query_id; complete the row or delete it"),
+        ("query_id", "1 1", "<it>, row 2: query_id '1 1' contains white space; write ids as one word"),
+        ("query_id", "#1", "<it>, row 2: query_id '#1' begins with #, like a comment; rename it"),
         ("query_id", 31.1, "<it>, row 2: query_id 31.1 is not an id; give ids as texts, such as '31_4'"),
         ("query_id", True, "<it>, row 2: query_id True is not an id; give ids as texts, such as '31_4'"),
         ("doc_id", ("a", "b"), "<it>, row 2: doc_id ['a', 'b'] is not an id; give ids as texts, such as '31_4'"),
-        ("doc_id", "a\ud800", "<it>, row 2: doc_id 'a\\ud800': half a character (a lone surrogate); write UTF-8"),
-        ("doc_id", "a\nb", "<it>, row 2: doc_id 'a\\nb' has white space; give ids that are one word"),
+        ("doc_id", "a\ud800", "<it>, row 2: doc_id 'a\\ud800': half a character (a lone surrogate); save the file as UTF-8"),
+        ("doc_id", "a\nb", "<it>, row 2: doc_id 'a\\nb' contains white space; write ids as one word"),
         ("doc_id", "a\0b", "<it>, row 2: document 'a\\x00b' is not text; the file seems to be binary"),
     ],
 )
@@ -243,7 +243,7 @@ def test_judgments_that_contradict_each_other_are_refused_and_repeated_ones_note
 def test_places_in_dictionaries_are_their_keys() -> None:
     message = refusal("run", {"1_1": {"a": 1.0}, "1_2": {"b": 2.0, "c": "x"}}, read_run)
     assert message == '<it>["1_2"]["c"]: score \'x\' is not a number; write a decimal number'
-    assert refusal("qrels", {"1_1": {"a": 1}, "1_2": 2}) == "<it>: '2' under '1_2'; give {doc_id: relevance} there"
+    assert refusal("qrels", {"1_1": {"a": 1}, "1_2": 2}) == "<it>: '2' under '1_2'; write {doc_id: relevance} there"
     message = refusal("texts", {"1_1": "What?", "1_2": None}, lambda file: read_texts(file, "human"))
     assert message == '<it>["1_2"]: turn 1_2: null is not a text; write a text in quotes'
 
@@ -259,14 +259,16 @@ def test_without_ranks_the_order_cannot_follow_them() -> None:
 
 def test_columns_that_are_not_there_are_told_with_those_that_are() -> None:
     message = refusal("run", RUN.rename(columns={"doc_id": "url"}))
-    assert message.startswith("<it>: no column 'doc_id'; the columns are: query_id, url, score; name one of them doc_id or")
+    assert message.startswith(
+        "<it>: no column 'doc_id'; the columns are: query_id, url, score; rename one of them to doc_id or"
+    )
     two = pd.DataFrame([["1_1", "a", "b", 1.0]], columns=["qid", "docno", "docno", "score"])
-    assert refusal("run", two) == "<it>: two columns have the same name; give every column a name"
+    assert refusal("run", two) == "<it>: two columns have the same name; give every column its own name"
 
 
 @pytest.mark.parametrize("empty", [{}, [], RUN.head(0), {"1_1": {}}, iter(())])
 def test_nothing_is_refused(empty: Any) -> None:
-    assert refusal("run", empty, read_run) == "<it>: no rows; check what was given"
+    assert refusal("run", empty, read_run) == "<it>: no rows; check the input"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +278,9 @@ def test_other_types_are_refused_with_what_is_taken(value: Any, what: str) -> No
     message = refusal("run", value)
     assert message.startswith(f"it is {what}")
     assert message.endswith(f"; give a file, {FORMS['run'].takes}")
-    assert refusal("run", [1, 2]).startswith("<it>, row 1: '1' is no record; give named tuples, data classes or dictionaries")
+    assert refusal("run", [1, 2]).startswith(
+        "<it>, row 1: '1' is not a record; give named tuples, data classes or dictionaries"
+    )
     assert refusal("ratings", {"item": ["a"]}) == f"it is a dict; give a file, {FORMS['ratings'].takes}"
 
 
@@ -303,7 +307,7 @@ def test_a_missing_score_is_refused_with_its_measure() -> None:
     message = refusal("scores", wide, read_scores)
     assert message == "<it>, row 2, ndcg_cut_3: value 'nan' is not a number; write a decimal number"
     twice = [Metric("1_1", "P_1", 0.5), Metric("1_1", "P_1", 0.5)]
-    assert refusal("scores", twice, read_scores).startswith("<it>, row 2: P_1 of turn 1_1 stands in row 1 already")
+    assert refusal("scores", twice, read_scores).startswith("<it>, row 2: P_1 of turn 1_1 is already in row 1")
     assert refusal("scores", wide.rename(columns={"P_1": "P at 1"})).startswith("<it>: measure 'P at 1' is not one word")
 
 
@@ -330,7 +334,7 @@ def test_bad_texts_are_refused() -> None:
     assert refusal("texts", frame, human) == "<it>, row 2: turn 1_1 has 'b' here but 'a' in row 1; keep one of the two"
     frame["text"] = ["a", float("nan")]
     assert refusal("texts", frame, human) == "<it>, row 2: turn 1_1: null is not a text; write a text in quotes"
-    assert refusal("texts", {"1_1": " "}, human) == '<it>["1_1"]: turn 1_1: empty text; write the text or leave out the turn'
+    assert refusal("texts", {"1_1": " "}, human) == '<it>["1_1"]: turn 1_1: empty text; write the text or remove the turn'
     assert refusal("texts", {"": "a"}, human).startswith('<it>[""]: no turn id')
     assert refusal("texts", {"1_1": object()}).startswith('<it>["1_1"]: text: Object of type object is not JSON serializable')
 
@@ -381,14 +385,14 @@ def test_tables_of_the_other_studies(demo: Path) -> None:
 
 def test_rows_below_a_header_are_counted_from_one() -> None:
     frame = pd.DataFrame({"topic_id": ["1", ""], "initial_request": ["a", "b"]})
-    assert refusal("clariq_topics", frame, read_topics) == "<it>, row 2: no topic id; complete the line or leave it out"
+    assert refusal("clariq_topics", frame, read_topics) == "<it>, row 2: no topic id; complete the line or delete it"
     frame["initial_request"] = ["a", "b\tc"]
-    assert refusal("clariq_topics", frame) == "<it>, row 2: initial_request has a tab or a line end; take it out"
+    assert refusal("clariq_topics", frame) == "<it>, row 2: initial_request contains a tab or a line break; remove it"
     paraphrases = pd.DataFrame({"TURN_ID": ["1_1", "1_2"], "MANUAL PARAPHRASE": ["a\nb", ""], "RAW PARAPHRASE": ["c", "d"]})
     message = refusal("paraphrases", paraphrases, read_paraphrases)
     assert message.startswith("<it>, row 2: turn 1_2: empty MANUAL PARAPHRASE")
     grades = pd.DataFrame({"id": ["a", "a"], "text": ["x", "y"]})
-    assert refusal("bank", grades) == "<it>, row 2: a has another text earlier; keep one of the two"
+    assert refusal("bank", grades) == "<it>, row 2: a has a different text earlier; keep one of the two"
 
 
 def test_the_checksum_follows_the_content() -> None:

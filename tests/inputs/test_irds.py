@@ -54,9 +54,9 @@ def test_formulations() -> None:
 
 @pytest.mark.usefixtures("irds")
 def test_names_that_are_not_there() -> None:
-    with pytest.raises(UsageError, match="ir_datasets knows no 'no/such'; see the catalogue of ir_datasets"):
+    with pytest.raises(UsageError, match="ir_datasets has no data set 'no/such'; see the catalogue of ir_datasets"):
         read_texts("irds:no/such", "human")
-    with pytest.raises(UsageError, match="no-queries has no queries; name a subset that has"):
+    with pytest.raises(UsageError, match="no-queries has no queries; choose a subset with queries"):
         read_texts("irds:no-queries", "human")
 
 

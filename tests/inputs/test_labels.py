@@ -79,8 +79,8 @@ def test_texts_are_joined_exactly_and_the_rest_is_counted(tmp_path: Path, collec
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (umbrela("And it?", "Bread needs yeast.", 1), "query 'And it?' is that of 1_2 and of 2_1"),
-        (umbrela("What is bread?", "The same.", 1), "passage 'The same.' is that of twin1 and of twin2"),
+        (umbrela("And it?", "Bread needs yeast.", 1), "query 'And it?' is the text of both 1_2 and 2_1"),
+        (umbrela("What is bread?", "The same.", 1), "passage 'The same.' is the text of both twin1 and twin2"),
         (umbrela("What is bread?", "Bread needs yeast.", 0.5), "grade '0.5' is not a grade"),
         ({**umbrela("x", "y", 1), "query": 3}, "query is not a text"),
     ],
@@ -98,7 +98,7 @@ def test_labels_for_texts_need_the_texts(tmp_path: Path, collection: Path) -> No
         read_labels(path, lambda: Texts(QUERIES, None))
     with pytest.raises(UsageError, match="--rewrites ROLE=FILE"):
         read_labels(path, lambda: Texts({}, collection))
-    with pytest.raises(InputError, match="none of its texts"):
+    with pytest.raises(InputError, match="no label has the texts"):
         read_labels(path, lambda: Texts({"human": {"1_1": "Something else?"}}, collection))
 
 
@@ -108,7 +108,7 @@ def test_labels_for_texts_need_the_texts(tmp_path: Path, collection: Path) -> No
         ("turn,document,grade\n1_1,a,0\n1_1,a,1\n", ":3: turn 1_1 document a has grade 1 but grade 0 in line 2"),
         ("turn,document,grade\n1_1,a,high\n", ":2: grade 'high' is not a grade"),
         ("turn,document,grade\n1_1,a,0.73\n", ":2: grade '0.73' is not a grade"),
-        ("turn,document,grade\n1_1\n", ":2: 1 column where the header has 3"),
+        ("turn,document,grade\n1_1\n", ":2: 1 column but the header has 3"),
         ("turn,document,grade\n,a,1\n", ":2: no turn id"),
         ("turn,document,grade\n1_1,a,\n", ": no row has a grade"),
         ('{"turn": "1_1", "text": "x"}\n{"turn": "1_1", "text": "x"}\n', ":1: no labels; the fields are: turn, text"),

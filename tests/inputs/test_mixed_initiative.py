@@ -54,9 +54,9 @@ def test_a_score_that_is_null_leaves_the_rank(tmp_path: Path) -> None:
         ({"turns": [{"turn_id": "1_1", "responses": {}}]}, "turn 1 of the list has no turn_id or no responses"),
         ({"run_name": "r"}, "JSON, but not a mixed-initiative run; write"),
         (turns(("", [])), "turn 1 of the list has no turn_id or no questions; complete the turn"),
-        (turns(("1_1", [{"question": "Why?"}])), "turn 1_1: a question without text or score; give it both"),
+        (turns(("1_1", [{"question": "Why?"}])), "turn 1_1: a question without text or score; add both"),
         (turns(("1_1", [{"question": "Why?", "score": float("nan")}])), "turn 1_1: a question without text or score"),
-        (turns(("1_1", []), ("1_1", [])), "turn 1_1 stands twice; put its questions into one list"),
+        (turns(("1_1", []), ("1_1", [])), "turn 1_1 occurs twice; merge its questions into one list"),
         (turns(("1_1", [])), "the run has no questions; check the path"),
     ],
 )
@@ -84,7 +84,7 @@ def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
     assert mapped.run.scores.tolist() == [3, 2, 1, 1]
     assert mapped.how == {"id": 1, "exact": 0, "normalised": 1}
     assert mapped.unmapped == (asked[0], asked[3])
-    assert mapped.run.notes == ("mine: not in the bank: 2 of 4 questions, which keep their places in the run",)
+    assert mapped.run.notes == ("mine: not in the bank: 2 of 4 questions; they keep their places in the run",)
 
 
 def test_texts_need_a_bank() -> None:

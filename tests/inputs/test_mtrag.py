@@ -70,9 +70,9 @@ def test_passages_without_scores_are_in_the_order_of_the_file(tmp_path: Path) ->
     [
         (read_predicted_answers, REFERENCE, "§: tasks without predictions; name a file of answers"),
         (read_gold_answers, SECOND, "§: tasks without targets; name a file of tasks with targets"),
-        (read_slices, REFERENCE, "§: tasks without labels; name a file with answerability"),
-        (read_qrels, FIRST, "§: these are MTRAG tasks; --answers or --gold takes them"),
-        (lambda path: read_texts(path, "original"), REFERENCE, "§: these are MTRAG tasks; --answers or --gold takes them"),
+        (read_slices, REFERENCE, "§: tasks without labels; give tasks with labels such as answerability"),
+        (read_qrels, FIRST, "§: these are MTRAG tasks; use them with --answers or --gold"),
+        (lambda path: read_texts(path, "original"), REFERENCE, "§: these are MTRAG tasks; use them with --answers or --gold"),
     ],
 )
 def test_what_tasks_lack_is_told(tmp_path: Path, reader: Callable[[Path], Any], task: dict[str, Any], message: str) -> None:
@@ -112,10 +112,15 @@ def test_an_export_of_inspectorraget(tmp_path: Path, version: int) -> None:
     assert rows(read_run(path)) == [("c1<::>2", "d1", -1.0), ("c1<::>4", "d2", -1.0)]
     assert read_texts(path, "original") == {"c1<::>2": "Why?", "c1<::>4": "Who?"}
     assert read_passages(path, {"d1", "d2"}) == {"d1": "one", "d2": "two"}
-    with pytest.raises(InputError, match="answers of a, b, and none of 'c'; give the answers one of these names"):
+    with pytest.raises(
+        InputError, match="the file contains answers of a, b, but not of 'c'; use one of these names for the answers"
+    ):
         read_predicted_answers(path, "c")
     assert read_predicted_answers(answer_files([f"{path}:b"])) == {"c1<::>2": "Yes."}
-    for text, found in (("", "answers of a, b; name"), (":c", "answers of a, b, and none of 'c'; name")):
+    for text, found in (
+        ("", "the file contains answers of a, b; name"),
+        (":c", "the file contains answers of a, b, but not of 'c'; name"),
+    ):
         with pytest.raises(InputError, match=f"{found} the model: FILE:MODEL"):
             read_predicted_answers(answer_files([f"{path}{text}"]))
 
@@ -123,9 +128,9 @@ def test_an_export_of_inspectorraget(tmp_path: Path, version: int) -> None:
 def test_a_model_is_named_only_where_there_are_models(tmp_path: Path) -> None:
     plain = tmp_path / "plain.json"
     plain.write_text('{"c1": "x"}')
-    with pytest.raises(InputError, match="no answers of models, and so none of 'a'; leave out :MODEL"):
+    with pytest.raises(InputError, match="the file names no models, so it has no answers of 'a'; remove :MODEL"):
         read_predicted_answers(answer_files([f"{plain}:a"]))
-    with pytest.raises(InputError, match="answers of no named model, and none of 'a'; leave out :MODEL"):
+    with pytest.raises(InputError, match="the file contains answers of no named model, but not of 'a'; remove :MODEL"):
         read_predicted_answers(answer_files([f"{written(tmp_path, [FIRST], lines=True)}:a"]))
 
 

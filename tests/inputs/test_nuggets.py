@@ -30,7 +30,7 @@ def test_nuggets_in_lists_and_one_a_line(tmp_path: Path) -> None:
     expected = (Nugget("a", "vital"), Nugget("b", "okay", ("d1", "7")))
     assert read_nuggets(listed) == {"2024-1": expected}
     found = identify(listed)
-    assert found is not None and found.kind == "nuggets" and found.advice == "robustcs answers --nuggets takes them"
+    assert found is not None and found.kind == "nuggets" and found.advice == "use them with robustcs answers --nuggets"
     single = [{"topic_id": 7, **nugget()}, {"topic_id": 7, "text": "b"}, {"topic_id": 7, **nugget()}]
     assert read_nuggets(written(tmp_path, single)) == {"7": (Nugget("a", "vital"), Nugget("b", ""))}
 
@@ -38,13 +38,14 @@ def test_nuggets_in_lists_and_one_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"text": "a"}, "n.jsonl:1: no topic id; give every line its topic, as topic_id or narrative_id or turn_id or qid"),
+        ({"text": "a"}, "n.jsonl:1: no topic id; add topic_id or narrative_id or turn_id or qid to every line"),
         ({"qid": "1", "nuggets": [{"importance": "vital"}]}, "n.jsonl:1: turn 1: null is not a text; write a text in quotes"),
-        ({"qid": "1", "nuggets": [nugget(importance="maybe")]}, "n.jsonl:1: topic 1: importance 'maybe'; write vital or okay"),
+        ({"qid": "1", "nuggets": [nugget(importance="maybe")]}, "n.jsonl:1: topic 1: unknown importance 'maybe'; write"
+            " vital or okay"),
         ({"qid": "1", "nuggets": [nugget(passages="d1")]},
-         'n.jsonl:1: topic 1: the passages of a nugget are no list of ids; write ["ID", …]'),
+         'n.jsonl:1: topic 1: the passages of a nugget are not a list of ids; write ["ID", …]'),
         ({"qid": "1", "nuggets": [nugget(), nugget(importance="okay")]},
-         "n.jsonl:1: topic 1: nugget 'a' stands twice, and not alike; keep one of the two"),
+         "n.jsonl:1: topic 1: nugget 'a' occurs twice with different values; keep one of the two"),
         ({"qid": "1", "nuggets": []}, "n.jsonl: the file has no nuggets; check the path"),
     ],
 )  # fmt: skip
@@ -69,7 +70,9 @@ def test_assignments_of_one_run_or_of_the_named_one(tmp_path: Path) -> None:
     assert kind is not None and kind.kind == "assignments"
     both = written(tmp_path, [assigned("r1"), assigned("r2", "not_support")])
     assert read_assignments(both, "r2")["1"] == Assigned((Nugget("a", "vital", (), 0.0),), None)
-    with pytest.raises(InputError, match="assignments of r1, r2, and none of 'r3'; give the answers one of these names"):
+    with pytest.raises(
+        InputError, match="the file contains assignments of r1, r2, but not of 'r3'; use one of these names for the answers"
+    ):
         read_assignments(both, "r3")
 
 
@@ -77,12 +80,12 @@ def test_assignments_of_one_run_or_of_the_named_one(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([assigned(label="yes")],
-         "n.jsonl:1: topic 1: assignment 'yes'; write support, partial_support, not_support"),
+         "n.jsonl:1: topic 1: unknown assignment 'yes'; write support, partial_support, not_support"),
         ([{"qid": "1", "nuggets": [nugget()]}],
-         "n.jsonl:1: topic 1: no nuggets with an assignment; name assignments, not nuggets"),
-        ([assigned(), assigned()], "n.jsonl:2: topic 1 stands twice; keep one of the two"),
+         "n.jsonl:1: topic 1: no nuggets with an assignment; give a file of assignments"),
+        ([assigned(), assigned()], "n.jsonl:2: topic 1 occurs twice; keep one of the two"),
         ([{"nuggets": [nugget(assignment="support")]}],
-         "n.jsonl:1: no topic id; give every line its topic, as topic_id or narrative_id or turn_id or qid"),
+         "n.jsonl:1: no topic id; add topic_id or narrative_id or turn_id or qid to every line"),
     ],
 )  # fmt: skip
 def test_wrong_assignments_are_told(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:

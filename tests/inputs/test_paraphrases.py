@@ -58,19 +58,21 @@ def test_what_csv_allows(tmp_path: Path) -> None:
 def test_all_bad_rows_together(tmp_path: Path) -> None:
     text = HEADER + '1_1,a\n,b,c\nseven,b,c\n1_2,,c\n1_2,b, \n1_3,"b"x,c\n1_4,b,c,d\n1_5,b,c\n1_6,"b,c\n1_7,b,c\n'
     assert problem(tmp_path, text).splitlines() == [
-        "P:2: 2 columns where the header has 3; complete the row or leave it out",
+        "P:2: 2 columns but the header has 3; complete the row or delete it",
         "P:3: no turn id; write TOPIC_DEPTH, such as 31_4",
-        "P:4: turn id 'seven' does not say its place in a conversation; write TOPIC_DEPTH, such as 31_4",
-        "P:5: turn 1_2: empty MANUAL PARAPHRASE; write the text or leave the row out",
-        "P:6: turn 1_2: empty RAW PARAPHRASE; write the text or leave the row out",
-        "P:7: not CSV (',' expected after '\"'); double the quotes inside a quoted text and close it",
-        "P:8: 4 columns where the header has 3; put a text with commas in quotes",
-        "P:10: not CSV (unexpected end of data); double the quotes inside a quoted text and close it",
+        "P:4: turn id 'seven' contains no place in a conversation; write TOPIC_DEPTH, such as 31_4",
+        "P:5: turn 1_2: empty MANUAL PARAPHRASE; write the text or delete the row",
+        "P:6: turn 1_2: empty RAW PARAPHRASE; write the text or delete the row",
+        "P:7: not CSV (',' expected after '\"'); double the quotes inside a quoted text, and close the text",
+        "P:8: 4 columns but the header has 3; put texts with commas in quotes",
+        "P:10: not CSV (unexpected end of data); double the quotes inside a quoted text, and close the text",
     ]
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
-    assert problem(tmp_path, "\n") == ("P: the file is empty; its first line names TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE")
+    assert problem(tmp_path, "\n") == (
+        "P: the file is empty; write TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE in the first line"
+    )
     assert problem(tmp_path, HEADER) == "P: the file has no paraphrases; check the path"
     assert problem(tmp_path, "1_1,a,b\n") == (
         "P:1: no column 'TURN_ID'; the columns are: 1_1, a, b;"
@@ -101,7 +103,7 @@ def test_a_text_as_long_as_a_book_is_refused(tmp_path: Path) -> None:
     path.write_text(f"TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a,{'b ' * 200_000}\n")
     assert len(read_paraphrases(path)["1_1"][0].raw) == 399_999
     path.write_text(f"TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,{'b' * 1_000_001},a\n")
-    with pytest.raises(InputError, match="file.csv:2: turn 1_1: a text of 1,000,001 characters; it may have 1,000,000"):
+    with pytest.raises(InputError, match="file.csv:2: turn 1_1: the text has 1,000,001 characters; the limit is 1,000,000"):
         read_paraphrases(path)
 
 
@@ -116,7 +118,7 @@ def test_labelled_variations(shared_data: Path) -> None:
     assert sorted((one.turn, one.category, one.raw) for some in found.values() for one in some) == valid
     assert all(one.raw == one.manual for some in found.values() for one in some)
     assert (len(found), len(valid), len(rows)) == (43, 334, 429)
-    assert found.notes == ("variations left out because their file calls them invalid: 95",)
+    assert found.notes == ("variations skipped because the file marks them as invalid: 95",)
 
 
 def test_categories(tmp_path: Path) -> None:
@@ -130,12 +132,12 @@ def test_broken_variations(tmp_path: Path) -> None:
     text = header + "1,typo,a,yes\n,typo,a,True\n2,,a,True\n3,typo,,True\n4,typo,,False\n5,typo,a,1\n"
     assert problem(tmp_path, text).splitlines() == [
         "P:2: valid is 'yes'; write True or False",
-        "P:3: no turn id; complete the row or leave it out",
-        "P:4: turn 2: empty transformation_type; write the text or leave the row out",
-        "P:5: turn 3: empty variation; write the text or leave the row out",
+        "P:3: no turn id; complete the row or delete it",
+        "P:4: turn 2: empty transformation_type; write the text or delete the row",
+        "P:5: turn 3: empty variation; write the text or delete the row",
     ]
     assert problem(tmp_path, "q_id,variation\n1,a\n") == (
-        "P:1: no column 'transformation_type'; the columns are: q_id, variation; name it in the first line"
+        "P:1: no column 'transformation_type'; the columns are: q_id, variation; add it to the first line"
     )
     assert problem(tmp_path, "variation,transformation_type\n1,a\n").startswith("P:1: no column 'q_id'; the columns are:")
     assert problem(tmp_path, header + "1,typo,a,False\n") == "P: the file has no paraphrases; check the path"

@@ -49,7 +49,7 @@ def test_judgments_that_contradict_each_other(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         read_qrels(path)
     told = str(error.value).replace(f"{tmp_path}/", "").split("\n")
-    advice = "keep one of the two; if two collections use the same ids, put a prefix before those of one in all its files"
+    advice = "keep one of the two; if two collections use the same ids, add a prefix to the ids of one of them in all its files"
     assert told == [
         f"b:2: turn 1_1 document d2 has grade 1 here but 0 in a:3; {advice}",
         f"b:3: turn 1_1 document d1 has grade 3 here but 2 in a:1; {advice}",
@@ -72,7 +72,7 @@ def test_a_run_of_several_files_is_that_of_one(tmp_path: Path) -> None:
 
 def test_a_turn_of_two_files_of_a_run(tmp_path: Path) -> None:
     path = files(tmp_path, {"a": "1_1 Q0 d1 1 1 t\n", "b": "2_1 Q0 d1 1 1 t\n1_1 Q0 d1 1 1 t\n"})
-    with pytest.raises(InputError, match="b: turn 1_1 is also in .*a, which is given as another part of the same run"):
+    with pytest.raises(InputError, match="b: turn 1_1 is also in .*a, another file of the same run"):
         read_run(path)
 
 

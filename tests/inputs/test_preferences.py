@@ -28,7 +28,7 @@ def test_messages(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_preferences(path)
     assert str(caught.value).replace(str(path), "F") == (
-        "F:2: winner 'x'; it is a, b or tie\nF:3: a against itself; name two systems\n"
-        "F:4: no criterion; complete the line or leave it out\n"
-        "F:5: 3 columns where the header has 4; complete the line or leave it out"
+        "F:2: unknown winner 'x'; write a, b or tie\nF:3: a is compared with itself; name two different systems\n"
+        "F:4: no criterion; complete the line or delete it\n"
+        "F:5: 3 columns but the header has 4; complete the line or delete it"
     )

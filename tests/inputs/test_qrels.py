@@ -38,8 +38,8 @@ def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:
     qrels = read_qrels(write(tmp_path, "# pooled\nturn_id it doc grade\n1 0 a 2\n1 0 b 1\n1 0 a 2\n2 0 a 0\n1 0 a 2\n"))
     assert triples(qrels) == [("1", "a", 2), ("1", "b", 1), ("2", "a", 0)]
     assert qrels.notes == (
-        "my.qrels: 1 comment lines were left out",
-        "my.qrels: the first line is a header and was left out",
+        "my.qrels: skipped 1 comment lines",
+        "my.qrels: skipped the header line",
         "my.qrels: 2 repeated judgments were counted once",
     )
 
@@ -69,11 +69,11 @@ def test_problems_are_bounded_and_counted(tmp_path: Path, first: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("31_1 Q0 d1 1 2.5 t\n", ":1: 6 columns where a qrels file has 4 (turn iteration document grade); "
-         "it looks like a run, which --run, --original, --qr or --human takes"),
-        ("P_1 31_1 0.5\n", ":1: 3 columns where a qrels file has 4 (turn iteration document grade); "
-         "it looks like per-turn scores, which --scores takes"),
-        ("31_1 0\n", ":1: 2 columns where a qrels file has 4 (turn iteration document grade); "
+        ("31_1 Q0 d1 1 2.5 t\n", ":1: 6 columns but a qrels file has 4 (turn iteration document grade); "
+         "it looks like a run; use --run, --original, --qr or --human"),
+        ("P_1 31_1 0.5\n", ":1: 3 columns but a qrels file has 4 (turn iteration document grade); "
+         "it looks like per-turn scores; use --scores"),
+        ("31_1 0\n", ":1: 2 columns but a qrels file has 4 (turn iteration document grade); "
          "write the four columns of qrels"),
         ("1 0 a 1\n1 0 b 1.5\n", ":2: grade '1.5' is not a whole number; write a whole number"),
         ("1 0 a 0x1\n", ":1: grade '0x1' is not a whole number; write a whole number"),
@@ -137,10 +137,10 @@ def test_ir_datasets_without_judgments(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_ir_datasets(monkeypatch, None)
     with pytest.raises(UsageError) as usage:
         read_qrels("irds:trec-cast/v1/2020/judged")
-    assert str(usage.value) == "trec-cast/v1/2020/judged has no qrels; name a subset that has, such as …/judged"
+    assert str(usage.value) == "trec-cast/v1/2020/judged has no qrels; choose a subset with qrels, such as …/judged"
     with pytest.raises(UsageError) as usage:
         read_qrels("irds:no/such")
-    assert str(usage.value) == "ir_datasets knows no 'no/such'; see the catalogue of ir_datasets"
+    assert str(usage.value) == "ir_datasets has no data set 'no/such'; see the catalogue of ir_datasets"
     fake_ir_datasets(monkeypatch, [])
     with pytest.raises(InputError) as empty:
         read_qrels("irds:trec-cast/v1/2020/judged")

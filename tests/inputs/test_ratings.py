@@ -29,18 +29,18 @@ def test_json_numbers_and_missing_ratings(tmp_path: Path) -> None:
              '{"turn": "1_1", "item": "q", "worker": 7, "criterion": "c", "grade": 2.0}\n')  # fmt: skip
     ratings, notes = read_ratings(write(tmp_path, lines), turns=True)
     assert [rating[:5] for rating in ratings] == [("1_1", "q", "7", "c", "2")]
-    assert notes == ("1 repeated ratings were counted once", "1 rows without a rating were left out")
+    assert notes == ("1 repeated ratings were counted once", "1 rows without a rating were skipped")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("item,worker,grade\n,w,1\n", "r.csv:2: no item; complete the row or leave it out"),
+        ("item,worker,grade\n,w,1\n", "r.csv:2: no item; complete the row or delete it"),
         ("item,worker,grade\nq,w,1\nq,w,2\n", "r.csv:3: q, rating: w gives '2' here but '1' in line 2; keep one of the two"),
         ("item,worker,grade\nq,w,\n", "r.csv: the file has no ratings; check the path"),
         ("item,grade\nq,1\n",
          "r.csv:1: no column 'worker'; the columns are: item, grade;"
-         " name one of them worker or rater or annotator or worker_id"),
+         " rename one of them to worker or rater or annotator or worker_id"),
     ],
 )  # fmt: skip
 def test_bad_rows(tmp_path: Path, text: str, message: str) -> None:

@@ -38,9 +38,9 @@ def test_bad_rows_are_told_together(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         rows_of(path)
     assert str(caught.value).replace(str(path), "a.csv") == (
-        "a.csv:2: 1 column where the header has 2; complete the row or leave it out\n"
-        "a.csv:3: 3 columns where the header has 2; put a text with commas in quotes\n"
-        "a.csv:5: not CSV (unexpected end of data); double the quotes inside a quoted text and close it"
+        "a.csv:2: 1 column but the header has 2; complete the row or delete it\n"
+        "a.csv:3: 3 columns but the header has 2; put texts with commas in quotes\n"
+        "a.csv:5: not CSV (unexpected end of data); double the quotes inside a quoted text, and close the text"
     )
 
 
@@ -48,8 +48,8 @@ def test_bad_rows_are_told_together(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "the file is empty; check the path"),
-        ("a,a\n1,2\n", "two columns have the same name; name every column in the first line"),
-        ("[1]\n", "not a JSON object; write one JSON object a line"),
+        ("a,a\n1,2\n", "two columns have the same name; give every column its own name in the first line"),
+        ("[1]\n", "not a JSON object; write one JSON object per line"),
     ],
 )
 def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:
@@ -67,5 +67,5 @@ def test_columns_are_found_by_any_of_their_names(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         need_column("f.csv", columns, ("item", "document"))
     assert str(caught.value) == (
-        "f.csv:1: no column 'item'; the columns are: Turn_ID, worker, Worker; name one of them item or document"
+        "f.csv:1: no column 'item'; the columns are: Turn_ID, worker, Worker; rename one of them to item or document"
     )

@@ -155,7 +155,7 @@ def test_a_run_with_ir_metadata(tmp_path: Path) -> None:
     path.write_text(head + "1_1 Q0 d1 1 2.5 bm25\n1_1 Q0 d2 2 1.5 bm25\n")
     run = read_run(path)
     assert rows(run) == [("1_1", "d1", 2.5), ("1_1", "d2", 1.5)]
-    assert run.notes == ("run.trec: 306 comment lines were left out",)
+    assert run.notes == ("run.trec: skipped 306 comment lines",)
     assert ir_metadata(path) == "tag bm25, team Team A"
     path.write_text("# tag: x\n1_1 Q0 d1 1 2.5 bm25\n")
     assert ir_metadata(path) == ""
@@ -190,7 +190,7 @@ def test_answers_of_qrecc_and_topiocqa(tmp_path: Path) -> None:
         ([{"turn_id": "1_1", "references": {"d1": "x"}, "responses": []}],
          "§:1: turn 1_1 passage d1: score 'x' is not a decimal number; write a decimal number"),
         ([{"turn_id": "1_1", "references": [{"score": 2}], "responses": []}],
-         "§:1: turn 1_1: a passage without an id; give every passage its id"),
+         "§:1: turn 1_1: a passage without an id; add an id to every passage"),
         ([{"turn_id": "1_1", "references": {}, "responses": []}], "§: the file has no passages; check the path"),
         ([{"turn_id": "1_1", "references": {"a": 1}, "responses": []}, {"references": {}, "responses": []}],
          "§:2: turn 2 has no turn_id; complete the turn"),
@@ -221,22 +221,22 @@ def test_three_columns_of_judgments(tmp_path: Path) -> None:
     qrels = read_qrels(path)
     assert triples(qrels) == [("1", "7", 1), ("1", "8", 0), ("2", "7", 1)]
     assert qrels.notes == ("file: three columns, read as turn, document and grade",)
-    assert refused(read_scores, path) == "§: these are MS MARCO qrels; --qrels takes them"
+    assert refused(read_scores, path) == "§: these are MS MARCO qrels; use them with --qrels"
     assert refused(read_run, written(tmp_path, "1\t7\t1\n1\t8\t1\n1\t9\t0\n")) == (
-        "§: three columns, and numbers that repeat within a turn are no ranks; it looks like qrels, which --qrels takes"
+        "§: three columns, but the numbers repeat within a turn, so they are not ranks; it looks like qrels; use --qrels"
     )
     ranked = written(tmp_path, "".join(f"1 d{rank} {rank}\n" for rank in range(1, 9)))
     assert refused(read_qrels, ranked) == (
-        "§: three columns, and the numbers are no grades; it looks like a run, which --run, --original, --qr or --human takes"
+        "§: three columns, but the numbers are not grades; it looks like a run; use --run, --original, --qr or --human"
     )
-    assert refused(read_scores, ranked) == "§: this is an MS MARCO run; --run, --original, --qr or --human takes it"
+    assert refused(read_scores, ranked) == "§: this is an MS MARCO run; use it with --run, --original, --qr or --human"
 
 
 def test_scores_stay_scores(tmp_path: Path) -> None:
     path = written(tmp_path, "own_measure 31_1 1\nown_measure 31_2 0\nother 31_1 3\nother 31_2 1\n")
     assert read_scores(path).to_dict() == {"own_measure": {"31_1": 1.0, "31_2": 0.0}, "other": {"31_1": 3.0, "31_2": 1.0}}
-    assert "it looks like per-turn scores, which --scores takes" in refused(read_run, path)
-    assert "it looks like per-turn scores, which --scores takes" in refused(read_qrels, path)
+    assert "it looks like per-turn scores; use --scores" in refused(read_run, path)
+    assert "it looks like per-turn scores; use --scores" in refused(read_qrels, path)
 
 
 # ---------------------------------------------------------------- tables
@@ -299,8 +299,8 @@ def test_a_table_of_passages_that_are_judged_is_both(tmp_path: Path) -> None:
 def test_beir_judgments(tmp_path: Path) -> None:
     path = written(tmp_path, "query-id\tcorpus-id\tscore\na<::>1\td 1\t2\na<::>1\td2\t0\n")
     assert triples(read_qrels(path)) == [("a<::>1", "d 1", 2), ("a<::>1", "d2", 0)]
-    assert refused(read_run, path) == "§: these are BEIR qrels; --qrels takes them"
-    assert refused(read_scores, path) == "§: these are BEIR qrels; --qrels takes them"
+    assert refused(read_run, path) == "§: these are BEIR qrels; use them with --qrels"
+    assert refused(read_scores, path) == "§: these are BEIR qrels; use them with --qrels"
 
 
 @pytest.mark.parametrize(
@@ -308,10 +308,11 @@ def test_beir_judgments(tmp_path: Path) -> None:
     [
         ("qid,docno,rel\n1,a,1\n1,b,1.5\n", "§:3: rel '1.5' is not a whole number; write a whole number"),
         ("qid,docno,rel\n1,a,1\n1,a,2\n", "§:3: turn 1 document a has grade 2 but grade 1 in line 2; keep one of the two"),
-        ("qid,docno,rel\n\n1,a\n,b,1\n1,c,5000\n", "§:3: 2 columns where the header has 3; complete the row or leave it out\n"
-         "§:4: no turn id or no passage id; complete the row or leave it out"),
+        ("qid,docno,rel\n\n1,a\n,b,1\n1,c,5000\n", "§:3: 2 columns but the header has 3; complete the row or delete it\n"
+         "§:4: no turn id or no passage id; complete the row or delete it"),
         ("qid,docno,rel\n1,c,5000\n", "§:2: grade 5000 is out of range; grades are small whole numbers such as 0 to 4"),
-        ("qid,docno,rel,rel\n1,c,1,1\n", "§:1: two columns have the same name; name every column in the first line"),
+        ("qid,docno,rel,rel\n1,c,1,1\n", "§:1: two columns have the same name; give every column its own name in the"
+            " first line"),
     ],
 )  # fmt: skip
 def test_broken_tables_of_judgments(tmp_path: Path, content: str, message: str) -> None:
@@ -345,7 +346,8 @@ def test_damaged_parquet(tmp_path: Path) -> None:
 
 def test_statements_about_a_person_are_no_passages(tmp_path: Path) -> None:
     judged = "".join(f"9-1_{turn} 0 {statement} {statement % 2}\n" for turn in (1, 2) for statement in range(12))
-    message = "these are iKAT's judgments of statements about a person (PTKB), not of passages; name the judgments of passages"
+    message = "these are iKAT's judgments of statements about a person (PTKB), not of passages; give the judgments of"
+    message += " passages instead"
     assert refused(read_qrels, written(tmp_path, judged)) == f"§: {message}"
     graded = judged.replace("9-1_1 0 3 1", "9-1_1 0 3 4")
     assert len(read_qrels(written(tmp_path, graded))) == 24
@@ -358,5 +360,5 @@ def test_passages_of_beir_and_ms_marco(tmp_path: Path) -> None:
     path = written(tmp_path, marco, lines=True)
     assert read_passages(path, {"msmarco_v2.1_doc_1#2"}) == {"msmarco_v2.1_doc_1#2": "T Words."}
     topics = written(tmp_path, [{"number": 1, "turn": [{"number": 1, "raw_utterance": "x"}]}])
-    with pytest.raises(InputError, match="these are CAsT topics; --rewrites takes them"):
+    with pytest.raises(InputError, match="these are CAsT topics; use them with --rewrites"):
         read_passages(topics, {"d1"})

@@ -42,8 +42,8 @@ def test_ranks_are_read_on_request(tmp_path: Path) -> None:
 def test_notes_say_what_was_passed_over_under_the_name_of_the_run(tmp_path: Path) -> None:
     path = write(tmp_path, "# a\n# b\nquery_id Q0 passage_id 1 999 x\n" + RUN)
     assert read_run(path, "qr").notes == (
-        "qr: the first line is a header and was left out",
-        "qr: 2 comment lines were left out",
+        "qr: skipped the header line",
+        "qr: skipped 2 comment lines",
     )
 
 
@@ -55,11 +55,11 @@ def test_scores_beyond_float32_stay_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("31_1 0 d1 2\n", ":1: 4 columns where a run has 6 (turn Q0 document rank score tag); "
-         "it looks like qrels, which --qrels takes"),
-        ("P_1\t31_1\t0.5\n", ":1: 3 columns where a run has 6 (turn Q0 document rank score tag); "
-         "it looks like per-turn scores, which --scores takes"),
-        ("31_1 Q0 d1 1 2.5\n", ":1: 5 columns where a run has 6 (turn Q0 document rank score tag); "
+        ("31_1 0 d1 2\n", ":1: 4 columns but a run has 6 (turn Q0 document rank score tag); "
+         "it looks like qrels; use --qrels"),
+        ("P_1\t31_1\t0.5\n", ":1: 3 columns but a run has 6 (turn Q0 document rank score tag); "
+         "it looks like per-turn scores; use --scores"),
+        ("31_1 Q0 d1 1 2.5\n", ":1: 5 columns but a run has 6 (turn Q0 document rank score tag); "
          "write the six columns of a TREC run"),
         ("31_1 Q0 d1 1 high t\n", ":1: score 'high' is not a number; write a decimal number"),
         ("", ": the file is empty; a run has lines of: turn Q0 document rank score tag"),

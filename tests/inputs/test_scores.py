@@ -43,19 +43,21 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         read_scores(path)
     assert [line.removeprefix(str(path)) for line in without_count(error.value).split("\n")] == [
-        ":2: P_1 of turn 31_1 stands in line 1 already; keep one of the two lines",
+        ":2: P_1 of turn 31_1 is already in line 1; keep one of the two lines",
         ":3: value 'high' is not a number; write a decimal number",
         ":4: value 'nan' is not a number; write a decimal number",
         ":5: value 'inf' is not a number; write a decimal number",
         ":6: value '1_0' is not a number; write a decimal number",
-        ":7: 4 columns where per-turn scores have 3 (measure turn value); it looks like qrels, which --qrels takes",
-        ":8: 6 columns where per-turn scores have 3 (measure turn value); it looks like a run, which --run takes",
-        ":9: 2 columns where per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
-        ":10: 1 column where per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
+        ":7: 4 columns but per-turn scores have 3 (measure turn value); it looks like qrels; use --qrels",
+        ":8: 6 columns but per-turn scores have 3 (measure turn value); it looks like a run; use --run",
+        ":9: 2 columns but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
+        ":10: 1 column but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
     ]
 
 
-@pytest.mark.parametrize(("content", "found"), [("P_1 all 0.5\n", "only averages (turn 'all')"), ("", "the file is empty")])
+@pytest.mark.parametrize(
+    ("content", "found"), [("P_1 all 0.5\n", "the file contains only averages (turn 'all')"), ("", "the file is empty")]
+)
 def test_a_file_without_turns(tmp_path: Path, content: str, found: str) -> None:
     path = write(tmp_path, content)
     with pytest.raises(InputError) as error:

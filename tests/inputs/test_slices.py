@@ -32,18 +32,18 @@ def test_a_real_file(shared_data: Path) -> None:
 
 def test_messages(tmp_path: Path) -> None:
     assert problem(tmp_path, "topic\tx\n") == (
-        "S:1: no column of turn ids; the columns are: topic, x; name one of them id, qid, query_id, turn_id, turn,"
+        "S:1: no column of turn ids; the columns are: topic, x; rename one of them to id, qid, query_id, turn_id, turn,"
         " _id, sample_id, query-id, q_id"
     )
     assert problem(tmp_path, "turn\n1_1\n") == (
-        "S:1: no column beside the turn ids; name every column in the first line, with tabs between"
+        "S:1: no column besides the turn ids; name every column in the first line, separated by tabs"
     )
     assert problem(tmp_path, "turn\tx\tx\n") == (
-        "S:1: two columns of the same name; name every column in the first line, with tabs between"
+        "S:1: two columns of the same name; name every column in the first line, separated by tabs"
     )
     assert problem(tmp_path, "turn\tx\n1_1\n1_2\ta\n1_2\tb\n\ta\n") == (
-        "S:2: 1 column where the header has 2; complete the line or leave it out\n"
-        "S:4: turn 1_2 stands in line 3 already; give every turn one line\n"
-        "S:5: no turn id; give every turn one line"
+        "S:2: 1 column but the header has 2; complete the line or delete it\n"
+        "S:4: turn 1_2 is already in line 3; give every turn one line\n"
+        "S:5: no turn id; complete the line or delete it"
     )
     assert problem(tmp_path, "turn\tx\n") == "S: the file has no rows; check the path"

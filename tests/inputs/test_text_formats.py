@@ -66,7 +66,7 @@ def test_topiocqa_has_no_rewrites(tmp_path: Path) -> None:
         read_texts(path, "human")
     assert str(caught.value) == (
         f"{path}: no column 'Rewrite'; the columns are: Conversation_no, Turn_no, Question, Answer, Topic;"
-        " name one of them, as FILE:COLUMN"
+        " choose one of them as FILE:COLUMN"
     )
 
 
@@ -114,7 +114,7 @@ def test_speakers_are_no_part_of_a_question(tmp_path: Path) -> None:
     assert read_texts(path, "original") == {"a<::>2": "two\nlines?"}
     assert read_texts(path, "original", "conversation") == {"a<::>2": "one? two\nlines?"}
     # nothing says whose words they are
-    with pytest.raises(InputError, match=":1: no column 'human'; the columns are: _id, text, conversation; name one of them"):
+    with pytest.raises(InputError, match=":1: no column 'human'; the columns are: _id, text, conversation; choose one of them"):
         read_texts(path, "original", "human")
 
 
@@ -125,7 +125,7 @@ def test_speakers_are_no_part_of_a_question(tmp_path: Path) -> None:
          "§: entry 2 of the list: no Conversation_no or no Turn_no; complete the entry"),
         ([{"conv_id": 1, "turns": [{"question": "a"}]}], "§: topic 1: turn 1 of the list has no turn_id; complete the turn"),
         ([{"number": 1, "ptkb": {}, "turns": [{"turn_id": 1, "utterance": " "}]}],
-         "§: turn 1_1: empty text; write the text or leave out the turn"),
+         "§: turn 1_1: empty text; write the text or remove the turn"),
         ([{"Conversation_no": 1, "Turn_no": 1, "Question": "a"}, {"Conversation_no": 1, "Turn_no": 1, "Question": "b"}],
          "§: turn 1_1 has 'b' here but 'a' earlier; keep one of the two"),
     ],
@@ -156,5 +156,5 @@ def test_questions_beside_answers_and_nuggets(tmp_path: Path) -> None:
     nuggets = [{"qid": "2024-1", "query": "one?", "nuggets": [{"text": "x", "importance": "vital"}]}]
     assert read_texts(written(tmp_path, nuggets, lines=True), "original") == {"2024-1": "one?"}
     without = [{"run_id": "r", "topic_id": "2024-1", "references": ["a"], "answer": said}]
-    with pytest.raises(InputError, match="these are TREC RAG answers; --run, --original, --qr or --human takes them"):
+    with pytest.raises(InputError, match="these are TREC RAG answers; use them with --run, --original, --qr or --human"):
         read_texts(written(tmp_path, without, lines=True), "original")

@@ -80,7 +80,7 @@ def test_samples_of_llm4cs(formats: Path) -> None:
     # SPEC, section 11: of 479 turns, 48 % have samples that differ
     assert round(sum(len(set(some)) > 1 for some in samples.values()) / 479, 2) == 0.48
     assert read_texts(path, "qr") == {turn: some[0] for turn, some in samples.items()}
-    assert TextFile(path).notes("qr") == ("cast19_rewrites.jsonl has up to 5 texts for a turn: the first stands for it",)
+    assert TextFile(path).notes("qr") == ("cast19_rewrites.jsonl has up to 5 texts for a turn; the first is used",)
     with pytest.raises(InputError, match=r":1: no column 'oracle_utt_text'; the columns are: sample_id, predicted_rewrite"):
         read_texts(path, "human")
 
@@ -154,8 +154,8 @@ def test_readers_name_what_they_were_given(formats: Path, reader: Any) -> None:
     path = formats / "ikat/2025_test_topics.json"
     with pytest.raises(InputError) as caught:
         reader(path)
-    assert str(caught.value) == f"{path}: these are iKAT topics; --rewrites takes them"
+    assert str(caught.value) == f"{path}: these are iKAT topics; use them with --rewrites"
     path = formats / "mtrag/clapnq_qrels_dev.tsv"
     with pytest.raises(InputError) as caught:
         read_texts(path, "original")
-    assert str(caught.value) == f"{path}: these are BEIR qrels; --qrels takes them"
+    assert str(caught.value) == f"{path}: these are BEIR qrels; use them with --qrels"

@@ -53,7 +53,11 @@ def test_no_other_protocol_and_no_chain_reaches_fsspec(url: str, monkeypatch: py
     monkeypatch.setattr(fsspec, "open", lambda *_: pytest.fail("fsspec was asked"))
     with pytest.raises(InputError) as error:
         read_qrels(url)
-    found = "a chain of addresses (::)" if "::" in url else f"{url.partition(':')[0]}:// is never opened"
+    found = (
+        "a chain of addresses (::) is not supported"
+        if "::" in url
+        else f"{url.partition(':')[0]}:// addresses are not supported"
+    )
     assert error.value.problems[0].found == found
     assert error.value.problems[0].slug == "refused-address"
 
@@ -97,7 +101,9 @@ def test_files_of_a_web_server(
     assert found.family == "BEIR qrels"
     with pytest.raises(InputError) as caught:
         read_qrels(Path(table))
-    assert str(caught.value) == f"{table}: this is a table of retrieved passages; --run, --original, --qr or --human takes it"
+    assert (
+        str(caught.value) == f"{table}: this is a table of retrieved passages; use it with --run, --original, --qr or --human"
+    )
     with pytest.raises(InputError, match="https://study.example/gone: no such file; check the path"):
         read_qrels("https://study.example/gone")
     with pytest.raises(InputError, match=r"https://study.example/x: cannot be fetched \(HTTP Error 500: said the server\)"):

@@ -68,12 +68,12 @@ def test_a_crash_is_overcome_by_another_try(tmp_path: Path) -> None:
     # it gets one further each time
     body = "r = next(lines); say(id=r['id']); sys.exit(3)"
     replies = asked(tmp_path, body, 3, retries=1)
-    assert (len(replies.answers), replies.failed, replies.complaint) == (2, 1, "ended with exit status 3")
+    assert (len(replies.answers), replies.failed, replies.complaint) == (2, 1, "exited with status 3")
     assert asked(tmp_path, body, 3, retries=5).failed == 0
 
 
 def test_a_program_that_never_answers(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="ended with exit status 1: no key"):
+    with pytest.raises(UsageError, match="exited with status 1: no key"):
         asked(tmp_path, "print('no key', file=sys.stderr); sys.exit(1)", copies=2, retries=1)
     with pytest.raises(UsageError, match="cannot be started"):
         ask_copies(Asking("no-such-program-here", 2, 5), requests(3))

@@ -120,7 +120,7 @@ def test_what_goes_wrong_is_one_line(rewriter: Path, cross_encoder: Path, tmp_pa
         assert done.returncode == 1 and not done.stdout
         return done.stderr.strip().splitlines()[-1]
 
-    assert said("--reformulate", str(rewriter)) == "no model for paraphrase: name its folder with --paraphrase"
+    assert said("--reformulate", str(rewriter)) == "no model for paraphrase: give its folder with --paraphrase"
     (tmp_path / "config.json").write_text("{}")
     assert "Unrecognized model" in said("--rerank", str(tmp_path), stage="rerank")
 

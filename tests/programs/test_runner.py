@@ -77,13 +77,13 @@ def test_ends_badly_after_some_answers(tmp_path: Path) -> None:
     body = "r = next(lines); say(id=r['id']); print('\\x1b[31mno memory', file=sys.stderr); sys.exit(7)"
     replies = asked(tmp_path, body)
     assert (list(replies.answers), replies.failed) == (["r0"], 4)
-    assert replies.complaint == "ended with exit status 7: [31mno memory"
+    assert replies.complaint == "exited with status 7: [31mno memory"
 
 
 def test_ends_badly_without_any(tmp_path: Path) -> None:
     replies = asked(tmp_path, "1 / 0")
-    assert (replies.failed, replies.complaint) == (5, "ended with exit status 1: ZeroDivisionError: division by zero")
-    assert asked(tmp_path, "import os; os.kill(os.getpid(), 9)").complaint == "was ended by signal 9"
+    assert (replies.failed, replies.complaint) == (5, "exited with status 1: ZeroDivisionError: division by zero")
+    assert asked(tmp_path, "import os; os.kill(os.getpid(), 9)").complaint == "was stopped by signal 9"
 
 
 def test_a_quiet_end_leaves_all_failed(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def _lives(pid: int) -> bool:
 
 def test_a_program_that_talks_without_end(tmp_path: Path) -> None:
     said = asked(tmp_path, "while True: print('noise')")
-    assert said.complaint == "printed lines that answer no request, without end" and said.failed == 5
+    assert said.complaint == "printed too many lines that answer no request" and said.failed == 5
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_no_child_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how:
     start = time.monotonic()
     replies = asked(tmp_path, f"{_CHILD.format(how)}\n{after}", timeout=1)
     assert time.monotonic() - start < 10
-    kept = "gave no useful answer for 1 seconds" if after else "ended, but a process that it started kept its stdout open"
+    kept = "gave no useful answer for 1 seconds" if after else "exited, but a process that it started kept its stdout open"
     assert (replies.failed, replies.complaint) == (4, kept)
     assert not _lives(replies.answers["r0"]["pid"])
 

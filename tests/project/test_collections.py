@@ -212,7 +212,7 @@ def test_contradictions_are_told(in_domains: Command, tmp_path: Path) -> None:
     )
     (tmp_path / "other.tsv").write_text("id\tquery\nbank0<::>1\tsomething else\n")
     line = f"{options('breakdown', *DOMAINS)} --rewrites human=other.tsv"
-    note = "other.tsv has another text for 1 turn of human (bank0<::>1): that of the earlier file counts"
+    note = "other.tsv has a different text for 1 turn of human (bank0<::>1); the text of the earlier file is used"
     assert note in json.loads(in_domains(line).out)["notes"]
     checked = line.replace("breakdown --metric ndcg_cut_3 --threshold 0.5", "check")
     assert note in json.loads(in_domains(checked).out)["notes"]

@@ -54,7 +54,7 @@ def test_an_imported_run_answers_the_texts_it_was_made_for(folder: Path) -> None
     ]
     sidecar_path(run).write_text("[]")
     assert changed_texts(project.systems, workspace.texts) == [
-        f"{sidecar_path(run)}: not what robustcs writes beside a run; delete it"
+        f"{sidecar_path(run)}: not a file that robustcs writes next to a run; delete it"
     ]
 
 

@@ -315,7 +315,7 @@ def test_scores_where_there_are_no_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert parts(made, "scores") == {"original": "original_metrics.txt", "qr": "t5_metrics.txt", "human": "human_metrics.txt"}
     assert (made["metrics"], made["answer_similarity"]) == (["ndcg_cut_3"], "overlap.txt")
     assert aside(tmp_path) == {
-        "means.txt": "cannot be read: only averages (turn 'all'); write per-turn scores with trec_eval -q"
+        "means.txt": "cannot be read: the file contains only averages (turn 'all'); write per-turn scores with trec_eval -q"
     }
     monkeypatch.chdir(tmp_path)
     assert run(["init"]) == run(["breakdown"]) == run(["sweep"]) == 0

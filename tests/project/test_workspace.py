@@ -97,7 +97,7 @@ def test_several_text_files_of_a_formulation_are_one(tmp_path: Path) -> None:
     for role in ("human", "qr"):
         both = read("a", "c", role=role)
         assert (both.texts if role == "human" else both.samples)[role]["1_1"] in ("first", ("first",))
-        assert both.notes == [f"c.tsv has another text for 1 turn of {role} (1_1): that of the earlier file counts"]
+        assert both.notes == [f"c.tsv has a different text for 1 turn of {role} (1_1); the text of the earlier file is used"]
 
 
 def test_an_unknown_system_is_named_with_those_that_are_there(demo: Path) -> None:

@@ -55,14 +55,14 @@ def test_every_bad_line_is_told(tmp_path: Path) -> None:
         write_parts(path, tmp_path / "parts", untracked)
     form = 'write JSONL with "id" and "contents" on every line, or id TAB text'
     assert str(error.value).split("\n") == [
-        f"{path}:2: not JSON (Expecting ',' delimiter); write one JSON object a line",
+        f"{path}:2: not JSON (Expecting ',' delimiter); write one JSON object per line",
         f"{path}:4: no passage id; {form}",
         f"{path}:5: passage c has no contents; {form}",
-        f"{path}:6: passage d is empty; write its text or leave the line out",
-        f"{path}:7: passage id 'e f' has white space; runs cannot hold it; change the id",
+        f"{path}:6: passage d is empty; write its text or delete the line",
+        f"{path}:7: passage id 'e f' contains white space; change the id, because run files separate columns by white space",
         f"{path}:8: not a JSON object; {form}",
-        f"{path}:3: passage a stands in line 1 too; keep one of the two lines",
-        f"{path}:9: passage a stands in line 1 too; keep one of the two lines",
+        f"{path}:3: passage a is also in line 1; keep one of the two lines",
+        f"{path}:9: passage a is also in line 1; keep one of the two lines",
     ]
 
 
@@ -92,6 +92,6 @@ def test_an_id_with_half_a_character_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         write_parts(path, tmp_path / "parts", untracked)
     assert str(error.value).split("\n") == [
-        f"{path}:1: passage id '\\ud800' has half a character; write UTF-8",
-        f"{path}:2: not JSON (nested too deeply); write one JSON object a line",
+        f"{path}:1: passage id '\\ud800' has half a character; save the file as UTF-8",
+        f"{path}:2: not JSON (nested too deeply); write one JSON object per line",
     ]

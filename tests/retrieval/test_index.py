@@ -77,7 +77,7 @@ def test_no_index_and_not_an_index(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         index_state(tmp_path / "none")
     assert str(error.value) == (
-        f"{tmp_path / 'none'}: no such index; name a folder with --index, or a collection to make it from with --collection"
+        f"{tmp_path / 'none'}: no such index; give an index with --index, or a collection with --collection to create one"
     )
     with pytest.raises(InputError) as error:
         index_state(tmp_path)
@@ -128,9 +128,7 @@ def test_an_index_is_made_of_the_wanted_passages_only(tmp_path: Path) -> None:
     assert ready_index(folder, collection, "256m", 1, untracked, silent, {made}).checksum == made
     shutil.rmtree(folder)
     collection.write_text("1\tbicycle chain\n")
-    with pytest.raises(
-        InputError, match="c.tsv: other passages than those that the runs were retrieved from; name their index"
-    ):
+    with pytest.raises(InputError, match="c.tsv: not the passages that the runs were retrieved from; give their index"):
         ready_index(folder, collection, "256m", 1, untracked, silent, {made})
     assert [path.name for path in tmp_path.iterdir()] == ["c.tsv"]
 
@@ -143,14 +141,14 @@ def test_a_collection_that_changed_is_told(tmp_path: Path) -> None:
     collection.touch()
     assert ready_index(folder, collection, "256m", 1, untracked, silent).documents == 2
     collection.write_text("1\tbicycle chain\n2\tbrake pad\n")
-    with pytest.raises(InputError, match="this index was made from another content of .*; delete the folder"):
+    with pytest.raises(InputError, match="the content of .* has changed since this index was created; delete the folder"):
         ready_index(folder, collection, "256m", 1, untracked, silent)
 
 
 @needs_pyserini
 def test_a_bad_collection_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "c.tsv").write_text("1\tbicycle\n1\tchain\n")
-    with pytest.raises(InputError, match="c.tsv:2: passage 1 stands in line 1 too"):
+    with pytest.raises(InputError, match="c.tsv:2: passage 1 is also in line 1"):
         build_index(tmp_path / "c.tsv", tmp_path / "index", "256m", 1, untracked, silent)
     assert [path.name for path in tmp_path.iterdir()] == ["c.tsv"]
 
@@ -229,9 +227,9 @@ def test_indexing_without_memory_leaves_nothing_behind(demo: Path, tmp_path: Pat
     ("said", "message"),
     [
         ('Exception in thread "pool-2-thread-1" java.lang.OutOfMemoryError: Java heap space',
-         "^Java cannot work with a heap of 2g .java.lang.OutOfMemoryError: Java heap space.; give it more"),
+         "^Java cannot work with a heap of 2g .java.lang.OutOfMemoryError: Java heap space.; choose another size"),
         ('Exception in thread "pool-2-thread-1" java.io.EOFException: read past EOF',
-         "Lucene cannot read this index .java.io.EOFException: read past EOF.; make it anew$"),
+         "Lucene cannot read this index .java.io.EOFException: read past EOF.; create it again$"),
     ],
 )  # fmt: skip
 def test_a_thread_that_dies_is_told(index: Path, capfd: pytest.CaptureFixture[str], said: str, message: str) -> None:

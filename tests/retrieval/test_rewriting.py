@@ -123,7 +123,7 @@ def test_without_transformers(settings: RetrievalSettings, monkeypatch: pytest.M
 
 @needs_transformers
 def test_a_damaged_model(settings: RetrievalSettings) -> None:
-    with pytest.raises(InputError, match="model: the model ended with exit status 1: .*; name a model that can rerank"):
+    with pytest.raises(InputError, match="model: the model exited with status 1: .*; give a model that can rerank"):
         order(settings, 1)
 
 

@@ -64,10 +64,10 @@ def test_every_word_of_a_document_is_in_one_passage(tmp_path: Path) -> None:
 def test_what_is_wrong_with_documents_is_told_and_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "documents.tsv"
     path.write_text("D1\tOne.\nD2\t \nD1\tTwo.\n")
-    with pytest.raises(InputError, match="passage D2 is empty.*\n.*passage D1 stands in line 1 too"):
+    with pytest.raises(InputError, match="passage D2 is empty.*\n.*passage D1 is also in line 1"):
         segment_collection(path, tmp_path / "passages.jsonl", 5, by_rules, untracked)
     assert [file.name for file in tmp_path.iterdir()] == ["documents.tsv"]
-    with pytest.raises(UsageError, match="there already"):
+    with pytest.raises(UsageError, match="already exists"):
         segment_collection(path, path, 5, by_rules, untracked)
 
 

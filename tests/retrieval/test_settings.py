@@ -33,7 +33,7 @@ def test_paths_are_relative_to_the_file() -> None:
         ({"batch": 0}, "batch is 0; write a whole number from 1 to 2147483647"),
         ({"rm3": 1}, "rm3 is 1; write true or false"),
         ({"ir_metadata": 1}, "ir_metadata is 1; write true or false"),
-        ({"heap": "2 GB"}, "heap is '2 GB'; write a size as Java does, such as 512m or 2g"),
+        ({"heap": "2 GB"}, "heap is '2 GB'; write a size in Java's notation, such as 512m or 2g"),
         ({"store": 3}, "store is 3; write a text in quotes"),
     ],
 )
@@ -60,7 +60,7 @@ def test_numbers_that_no_ranker_can_use(name: str, value: float) -> None:
 
 
 def test_a_heap_of_thousands_of_digits() -> None:
-    with pytest.raises(UsageError, match="heap is '999.*; write a size as Java does"):
+    with pytest.raises(UsageError, match="heap is '999.*; write a size in Java's notation"):
         RetrievalSettings(index="x", heap="9" * 5000 + "g")
 
 

@@ -85,7 +85,7 @@ def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
     assert any("worker ids look shared, worker_477 (60 texts)" in note for note in found["notes"])
     sentences = folder / "topic_1-sentence-master.csv.gz"
     err = in_demo(f"agreement {files} {sentences}", code=2).err
-    assert f"sentences ({sentences}) are two tasks, and are not pooled; compare the files of each by themselves" in err
+    assert f"sentences ({sentences}) are different tasks and cannot be pooled; analyze the files of each task separately" in err
     assert in_demo(f"agreement {sentences}").out.startswith("How much do the selections of the annotators overlap?")
 
 

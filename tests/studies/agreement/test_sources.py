@@ -140,13 +140,13 @@ def test_a_sheet_has_a_rating_in_each_cell(tmp_path: Path) -> None:
             for row in csv.DictReader(stream) for criterion in SHEET_CRITERIA if row[criterion]
         ]  # fmt: skip
     assert [(*rating[:5], rating.source) for rating in ratings] == expected
-    assert notes == ("4 rows without a rating were left out",)
+    assert notes == ("4 rows without a rating were skipped",)
     assert kind_of(path) == "paraphrases"
 
 
 def test_a_rating_that_nobody_signed(tmp_path: Path) -> None:
     path = filled(tmp_path / "a.csv", "", 1)
-    with pytest.raises(InputError, match=r"a.csv:3: no WORKER; complete the row or leave it out"):
+    with pytest.raises(InputError, match=r"a.csv:3: no WORKER; complete the row or delete it"):
         read_ratings(path)
     path.write_text(sheet_csv(ROWS))
     with pytest.raises(InputError, match="the file has no ratings"):

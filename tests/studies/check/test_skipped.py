@@ -102,7 +102,7 @@ def test_of_several_targets_the_file_is_named(folder: Path, capfd: pytest.Captur
 def test_strict_refuses_the_file(folder: Path, study: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert run([study, *QUESTIONS.split(), "--strict"]) == 3
     first = {"diversity": f"topics.json: {EMPTY}", "samples": "rewrites.jsonl:7: turn 2_2: empty text"}[study]
-    assert capfd.readouterr().err.startswith(f"{first}; write the text or leave out the turn\n")
+    assert capfd.readouterr().err.startswith(f"{first}; write the text or remove the turn\n")
     Path("robustcs.toml").write_text("[policy]\nstrict = true\n")
     assert run([study, *QUESTIONS.split()]) == 3
     assert capfd.readouterr().err.startswith(first)
@@ -111,8 +111,8 @@ def test_strict_refuses_the_file(folder: Path, study: str, capfd: pytest.Capture
 def test_strict_in_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     result = _json(f"check {QUESTIONS} --strict", capfd, 3)
     assert [file["problem"] for file in result["tables"]["files"]] == [
-        None, f"topics.json: {EMPTY}; write the text or leave out the turn",
-        "rewrites.jsonl:7: turn 2_2: empty text; write the text or leave out the turn",
+        None, f"topics.json: {EMPTY}; write the text or remove the turn",
+        "rewrites.jsonl:7: turn 2_2: empty text; write the text or remove the turn",
     ]  # fmt: skip
     assert result["tables"]["skipped"] == []
 

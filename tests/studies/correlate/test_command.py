@@ -77,8 +77,8 @@ def test_runs_that_are_shallower_than_the_papers(
     ]
     # the raw turns stand in for those that were not rewritten
     assert [note.partition(" (")[0] for note in result["notes"][2:]] == [
-        "topics.json has another text for 281 turns of qr",
-        "topics.json has another text for 344 turns of human",
+        "topics.json has a different text for 281 turns of qr",
+        "topics.json has a different text for 344 turns of human",
     ]
     assert result["policy"]["turns"] == 478
 

@@ -210,7 +210,8 @@ def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
         ("crowd --run a=crowd/ids.json --gold-checks crowd/gold_checks.csv", 2,
          "robustcs: gold checks are given without grades; name the file of grades\n"),
         ("crowd --run a=crowd/texts.json", 2,
-         "robustcs: run a has texts, such as 'What would you like to know about bread?'; name their ids with --bank FILE\n"),
+         "robustcs: run a has texts, such as 'What would you like to know about bread?'; give the bank with their ids"
+         " as --bank FILE\n"),
         ("crowd crowd/grades.csv --run a=runs/stem_qr.trec --subset crowd/bank.json", 2,
          "robustcs: no turn of crowd/bank.json is judged; check its turn ids\n"),
         ("crowd paraphrases.csv", 3, "paraphrases.csv:1: no column 'item'; the columns are: TURN_ID, MANUAL PARAPHRASE,"),

@@ -118,7 +118,7 @@ def test_a_program_that_crashes(project: Path) -> None:
     done = ask(project, body, "--set", "retries=1")
     assert done.returncode == 0 and len(grades(project)) == 2
     assert "asked 5, 2 graded, 3 failed" in done.stderr
-    assert "the program ended with exit status 1: out of memory" in done.stderr
+    assert "the program exited with status 1: out of memory" in done.stderr
     assert len(grades(project)) + len(ASKED) - 2 == 5
     ask(project, body, "--set", "retries=4")
     assert grades(project) == dict.fromkeys(ASKED, 3)
@@ -327,7 +327,7 @@ def test_a_grade_that_was_changed_by_hand_is_refused(project: Path) -> None:
     path.write_text("".join([lines[0], lines[1].replace('"grade": 1', '"grade": 2'), *lines[2:]]))
     done = ask(project, body)
     assert done.returncode == 3
-    assert "judge-program.jsonl:2: its values do not match its checksum; remove the line and ask the judge again" in done.stderr
+    assert "judge-program.jsonl:2: its values do not match its checksum; delete the line and run the judge again" in done.stderr
     path.write_text("".join([lines[0], *lines[2:]]))
     ask(project, body)
     assert grades(project) == dict.fromkeys(ASKED, 1)

@@ -192,7 +192,7 @@ def test_a_program_that_stops_is_taken_up_again(in_copy: Command, program: str, 
     line = f"paraphrase {program} --source manual --context-remover nouns --format json"
     first = json.loads(in_copy(line).out)
     assert first["tables"]["stages"][0]["failed"] == 50
-    assert "paraphrase: the program ended with exit status 1: out of memory" in first["notes"]
+    assert "paraphrase: the program exited with status 1: out of memory" in first["notes"]
     (tmp_path / "demo" / "again").touch()
     second = json.loads(in_copy(line).out)["tables"]["stages"][0]
     assert (second["known"], second["failed"], second["requests"]) == (20, 0, 70)

@@ -111,7 +111,7 @@ def test_without_pyserini(
         (["--texts", "human=m.tsv"], 2, "robustcs: two systems with texts are named 'human'; choose another name\n"),
         (["--rewriter", "nothing"], 2, "robustcs: --rewriter nothing: no such file or folder; check the path, or"
      " write previous or first\n"),
-        (["--set", "heap=much"], 2, "robustcs: heap is 'much'; write a size as Java does, such as 512m or 2g\n"),
+        (["--set", "heap=much"], 2, "robustcs: heap is 'much'; write a size in Java's notation, such as 512m or 2g\n"),
         (["--set", "heap=65535k"], 2,
          "robustcs: heap 65535k: too little for Java and Lucene; give it 64m or more, such as 2g\n"),
         (["--index", "m.tsv"], 3, "m.tsv: not an index: this is a file; name the folder of a Lucene index\n"),
@@ -661,7 +661,7 @@ def test_each_text_of_several_samples_is_retrieved_once(project: Path, capfd: py
     assert [plan[name] for name in ("llm", "llm.2", "llm.3")] == [(12, 12, 0), (12, 12, 0), (12, 8, 4)]
     # a breakdown needs the first sample alone
     code, out, _ = call(capfd, "breakdown", "--metric", "ndcg_cut_3", "--format", "json")
-    assert code == 0 and "llm.jsonl has up to 3 texts for a turn: the first stands for it" in json.loads(out)["notes"]
+    assert code == 0 and "llm.jsonl has up to 3 texts for a turn; the first is used" in json.loads(out)["notes"]
     assert not (project / "retrieved" / "llm.2.trec").exists()
     code, out, err = call(capfd, "samples", "--metric", "ndcg_cut_3", "--format", "json")
     assert code == 0 and "retrieved 4 questions" in err
