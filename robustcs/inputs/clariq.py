@@ -1,7 +1,7 @@
 """The text files of ClariQ: topics with their facets, questions and answers; the question bank; predicted needs; runs.
 
 Formats as published with "Building and Evaluating Open-Domain Dialogue Corpora with Clarifying Questions" (2021). TSV has
-no quoting: quotes belong to the text. Everything comes from text files; pickles are never loaded (see
+no quoting: quotes belong to the text. Only text files are read; pickles are never loaded (see
 :mod:`robustcs.inputs.clariq_tables`).
 """
 
@@ -23,15 +23,15 @@ from robustcs.inputs.records import RowProblems
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.text import decimal_number, filled_lines, whole_number
 
-#: Labels of clarification need: 1 no question is needed … 4 nothing can be answered without one.
+#: Labels of clarification need, from 1 (no question is needed) to 4 (nothing can be answered without one).
 NEEDS = (1, 2, 3, 4)
 
 
-#: The question bank's name for asking no question.
+#: The id of asking no question in the question bank.
 NO_QUESTION = "Q00001"
 
 
-#: Ranks are kept as 64-bit numbers.
+#: Largest rank; ranks are 64-bit numbers.
 _LAST_RANK = 10**18 - 1
 
 
@@ -48,9 +48,9 @@ class Topics:
     requests
         Topic → the user's request.
     needs
-        Topic → label of clarification need, for topics that have one.
+        Topic → label of clarification need, for topics with a label.
     questions
-        Topic → ids of its questions, over all facets (the empty question included where the file lists it).
+        Topic → ids of its questions, over all facets (including the empty question if the file lists it).
     facets
         Facet → its topic.
     facet_texts, question_texts
@@ -58,7 +58,7 @@ class Topics:
     answers
         The answers of all facets to their questions.
     parts
-        The rows of each file.
+        The number of rows of each file.
     """
 
     requests: dict[str, str]
@@ -73,12 +73,11 @@ class Topics:
 
 
 def read_topics(path: StrPath) -> Topics:
-    """Read ``train.tsv``, ``dev.tsv`` or ``test_with_labels.tsv``; of ``test.tsv``, which has no labels, the requests.
+    """Read ``train.tsv``, ``dev.tsv`` or ``test_with_labels.tsv``; from ``test.tsv``, which has no labels, only the requests.
 
-    A facet may answer one question several times, as real files do; a row that stands in several files counts once. Raises
+    A facet may answer a question several times, as in real files; a row in several files counts once. Raises
     :class:`InputError` with every bad row (bounded): a wrong number of columns, no topic id, a need other than 1 to 4, a topic
-    with two needs or with another request in another file, a facet of two topics; or without a header line that names
-    ``topic_id``.
+    with two needs or with another request in another file, a facet of two topics; or if no header line names ``topic_id``.
     """
     requests: dict[str, str] = {}
     needs: dict[str, int] = {}
@@ -130,7 +129,7 @@ def read_topics(path: StrPath) -> Topics:
 
 
 def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str]]]:
-    """Line and cells of the rows of every file that stand in no earlier one, and where to note what is wrong with them."""
+    """Yield (problems of the file, line, cells) of every row that is in no earlier file."""
     known: set[tuple[str, ...]] = set()
     for file in parts_of(path):
         problems, rows = RowProblems(file), list[dict[str, str]]()
@@ -143,9 +142,9 @@ def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str
 
 
 def read_question_bank(path: StrPath) -> dict[str, str]:
-    """Question id → text, from a TSV with the columns ``question_id`` and ``question``; one text may be empty.
+    """Return question id → text, from a TSV with the columns ``question_id`` and ``question``; one text may be empty.
 
-    Raises :class:`InputError` for an id that stands there with two texts, and as :func:`read_topics` does.
+    Raises :class:`InputError` for an id with two texts, and as :func:`read_topics` does.
     """
     problems = RowProblems(path)
     bank: dict[str, str] = {}
@@ -162,7 +161,7 @@ def read_question_bank(path: StrPath) -> dict[str, str]:
 
 
 def read_needs(path: StrPath) -> dict[str, int]:
-    """Topic → predicted label of clarification need, from lines of ``topic_id label``.
+    """Return topic → predicted label of clarification need, from lines of ``topic_id label``.
 
     Raises :class:`InputError` with every bad line (bounded): a wrong number of columns, a label other than 1 to 4, a topic
     with two labels.
@@ -203,9 +202,9 @@ class QuestionRun:
     """A run of questions: its ``documents`` are question ids.
 
     unknown
-        Rows whose question is not in the bank. A text that the bank lacks stands in the run in quotes, as no id does.
+        Number of rows whose question is not in the bank. The id of an unknown text is the text in quotes, which no id has.
     texts
-        Does the file hold texts in quotes? That is the form of multi-turn runs, whose ids are contexts and not topics.
+        Whether the file contains texts in quotes: a multi-turn run, whose ids are contexts and not topics.
     """
 
     run: Run
@@ -216,8 +215,8 @@ class QuestionRun:
 def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, ranks: bool = False) -> QuestionRun:
     """Read a run ``topic_id 0 question_id rank score tag``, or one of question texts in quotes (multi-turn systems).
 
-    Texts get their id from ``bank``: where they are equal, else where they are equal but for letter case, punctuation and
-    white space; ``""`` is :data:`NO_QUESTION`, whatever its text there.
+    Texts get their id from ``bank``: that of an equal text, else of a text equal except for letter case, punctuation and white
+    space; ``""`` is :data:`NO_QUESTION`, whatever its text in the bank.
 
     Raises :class:`InputError` for malformed lines, for JSON, and for texts without a bank.
     """
@@ -274,9 +273,9 @@ def _plain(text: str) -> str:
 
 # ---------------------------------------------------------------- tables with a header line
 def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and cells by column name of every row of a TSV; rows of another width go to ``problems``.
+    """Yield line number and cells by column name of every row of a TSV; rows of another width go to ``problems``.
 
-    Raises :class:`InputError` where the header lacks one of the ``required`` columns.
+    Raises :class:`InputError` if the header does not contain all ``required`` columns.
     """
     rows = filled_lines(path)
     line, first = next(rows, (1, ""))

@@ -1,7 +1,7 @@
 """The tables of ClariQ as JSON: document relevance per facet, for one system or for every question, and conversations.
 
-The official files with these tables are pickles, and loading a pickle can run any program that its author put in. They are
-refused here; :data:`CONVERT` is what a user can run on a file that they trust.
+The official tables are pickles, and loading a pickle can run any program in it. They are rejected; :data:`CONVERT` is a
+command that converts a trusted file.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ UnitScores = dict[str, dict[str, float]]
 QuestionScores = dict[str, dict[str, dict[str, float]]]
 
 
-#: Entries of the official table beside the questions: the facet's best and worst value.
+#: Entries of the official table in addition to the questions: the facet's best and worst value.
 BEST, WORST = "MAX", "MIN"
 
 
-#: Turns a trusted pickle into the JSON that is read here.
+#: Command that converts a trusted pickle to the JSON format of this module.
 CONVERT = (
     "python -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\""
     " single_turn_train_eval.pkl single_turn_train_eval.json"
 )
 
 
-#: How pickles of protocols 2 to 5, and of the old text protocols, start.
+#: First bytes of pickles of protocols 2 to 5, and of the old text protocols.
 _PICKLES = tuple(bytes((0x80, protocol)) for protocol in (2, 3, 4, 5)) + (b"(dp", b"(lp", b"}q", b"]q")
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """One context of a multi-turn conversation: ``asked`` questions stand before the one that is evaluated."""
+    """One context of a multi-turn conversation; ``asked`` is the number of questions before the evaluated one."""
 
     topic: str
     facet: str
@@ -48,7 +48,7 @@ class Conversation:
 
 
 def refuse_pickle(path: StrPath) -> None:
-    """Raise :class:`InputError` with :data:`CONVERT` where ``path`` is a pickle, also inside gzip and tar."""
+    """Raise :class:`InputError` with :data:`CONVERT` if ``path`` is a pickle, even inside gzip and tar."""
     head = first_bytes(path, 512)
     if head.startswith(_PICKLES) or b".pkl\0" in head[:110]:
         raise input_error(
@@ -58,15 +58,15 @@ def refuse_pickle(path: StrPath) -> None:
 
 
 def is_json(path: StrPath) -> bool:
-    """Whether the file holds JSON, rather than a run. Raises :class:`InputError` for a pickle and an empty file."""
+    """Return whether the file is JSON rather than a run. Raises :class:`InputError` for a pickle and an empty file."""
     refuse_pickle(path)
     return shape_of(path) != "table"
 
 
 def read_evaluation(path: StrPath) -> UnitScores:
-    """Measure → facet → value: what one system reached (``*.eval``).
+    """Return measure → facet → value: the scores of one system (``*.eval``).
 
-    Raises :class:`InputError` for anything else, naming the option that takes a table of all questions.
+    Raises :class:`InputError` for anything else; the message names the option for a table of all questions.
     """
     problems = ProblemList(path)
     scores: UnitScores = {}
@@ -92,11 +92,11 @@ def read_evaluation(path: StrPath) -> UnitScores:
 
 
 def read_performance(path: StrPath) -> QuestionScores:
-    """Measure → facet → question → value after asking the question and reading its answer.
+    """Return measure → facet → question → value after asking the question and reading its answer.
 
-    The JSON form of ``single_turn_*_eval.pkl`` and ``multi_turn_*_eval.pkl``: a question's entry is
-    ``{"no_answer": …, "with_answer": …}``, of which ``with_answer`` counts, or a number; ``MAX`` and ``MIN`` may stand beside
-    the questions. Raises :class:`InputError` for anything else.
+    Reads the JSON form of ``single_turn_*_eval.pkl`` and ``multi_turn_*_eval.pkl``: the entry of a question is a number or
+    ``{"no_answer": …, "with_answer": …}``, whose ``with_answer`` counts; ``MAX`` and ``MIN`` may be additional entries. Raises
+    :class:`InputError` for anything else.
     """
     problems = ProblemList(path)
     scores: QuestionScores = {}
@@ -133,7 +133,7 @@ def _measures(path: StrPath) -> dict[str, dict[str, Any]]:
 
 
 def read_conversations(path: StrPath) -> dict[str, Conversation]:
-    """Context id → conversation, from JSON of the synthetic conversations or TSV of those with people.
+    """Return context id → conversation, from JSON of the synthetic conversations or TSV of those with people.
 
     JSON: ``{record: {"topic_id", "facet_id", "context_id", "conversation_context": [{"question", "answer"}], …}}``; records
     of one context count once. TSV (``multi_turn_human_generated_data.tsv``): the first column is the id; columns

@@ -1,4 +1,4 @@
-"""What a kind of file with question texts or with retrieved passages is, and the records of such files."""
+"""Formats of files with question texts or retrieved passages, and the records of such files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Role = Literal["original", "qr", "human"]
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
 
 
-#: What a user may write after ``FILE:`` in place of a field's name.
+#: Formulation names that a user may write after ``FILE:`` instead of a field.
 ROLE_NAMES: dict[str, Role] = {
     "original": "original", "raw": "original", "qr": "qr", "automatic": "qr", "human": "human", "manual": "human",
 }  # fmt: skip
 
 
 class Record(NamedTuple):
-    """One record of a file; ``line`` is None where it stands in a JSON list, ``place`` counts from 1."""
+    """One record of a file; ``line`` is None for an entry of a JSON list, ``place`` counts from 1."""
 
     line: int | None
     place: int
@@ -31,7 +31,7 @@ class Record(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One turn: its id, unchecked, and its fields."""
+    """One turn: its unchecked id, and its fields."""
 
     turn: object
     fields: Mapping[str, Any]
@@ -40,27 +40,28 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """One kind of file.
+    """A format of files with texts.
 
     name
-        As messages call it, such as ``iKAT topics``.
+        The name in messages, such as ``iKAT topics``.
     fits
-        Whether a record is of this kind, by its fields.
+        Whether a record has this format, by its fields.
     entries
-        The turns of the records; records that are broken go to the problems.
+        Yields the turns of the records; broken records go to the problems.
     columns
-        Formulation → the fields that hold it, of which the first that a turn has counts; without those that the kind never has.
+        Formulation → the fields that may contain it; the first one that a turn has counts. Without formulations that the format
+        never has.
     optional
-        May a turn lack its text? Then it is absent from what is read; otherwise it is a problem.
+        Whether a turn may have no text. Such a turn is not in the result; otherwise it is a problem.
     last
-        Fields that hold the turns so far, of which the last is the question.
+        Fields with a list of the turns so far; the last one is the question.
     sampled
-        Fields that may hold several samples of the text.
+        Fields that may contain several samples of the text.
     named
-        As ``columns``, where a formulation is asked for by its name and not by its role: without fields that serve every
-        role. None where that is the same.
+        As ``columns``, for a formulation requested by its name instead of its role: without fields that serve every role. None
+        if that is the same.
     repeats
-        May a turn stand several times, with a further sample of its text each?
+        Whether a turn may occur several times, each time with another sample of its text.
     """
 
     name: str
@@ -74,9 +75,9 @@ class TextFormat:
     repeats: bool = False
 
     def names(self, column: str | None, role: Role, there: Container[str]) -> tuple[str, ...]:
-        """The fields to look into for ``column``, or for ``role`` where no column is named; ``there`` are those of the file.
+        """Return the fields to read for ``column``, or for ``role`` without a column; ``there`` are the fields of the file.
 
-        A field of its own comes before the name of a formulation. Several names of one formulation are the same column.
+        A field takes precedence over the name of a formulation. Several names of one formulation are the same column.
         """
         if column is None:
             return self.columns.get(role, ())
@@ -90,18 +91,18 @@ class TextFormat:
         return (self.columns if self.named is None else self.named).get(asked, ())
 
     def formulations(self, there: Container[str]) -> dict[Role, str]:
-        """Formulation → the field that holds it, of those that a file with the fields ``there`` has."""
+        """Return formulation → its field, for a file with the fields ``there``."""
         found = {role: next((name for name in names if name in there), "") for role, names in self.columns.items()}
         return {role: name for role, name in found.items() if name}
 
 
 def has(*names: str) -> Callable[[Mapping[str, Any]], bool]:
-    """A test of whether a record has all these fields."""
+    """Return a test of whether a record has all these fields."""
     return lambda record: all(name in record for name in names)
 
 
 def turn_of(conversation: object, turn: object) -> object:
-    """``CONVERSATION_TURN``; the turn's own id where it says its conversation already, None where one of them is no id."""
+    """Return ``CONVERSATION_TURN``, or the turn id if it already contains the conversation; None if one is not an id."""
     if not is_turn_id(conversation) or not is_turn_id(turn):
         return None
     first, second = str(conversation).strip(), str(turn).strip()
@@ -109,7 +110,7 @@ def turn_of(conversation: object, turn: object) -> object:
 
 
 def flat(conversation: str, turn: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Entry]]:
-    """Turns that are a record each, with their conversation and their place in it in two fields."""
+    """Return a reader of turns with one record each; two fields contain the conversation and the place in it."""
 
     def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
         for record in records:
@@ -124,7 +125,7 @@ def flat(conversation: str, turn: str) -> Callable[[Iterable[Record], ProblemLis
 
 
 def nested(topic: str, lists: tuple[str, ...], turn: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Entry]]:
-    """Turns in a list of their conversation, which has its id in the field ``topic`` and the list in one of ``lists``."""
+    """Return a reader of turns in a list of their conversation; ``topic`` is the field of its id, ``lists`` of the list."""
 
     def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
         for record in records:
@@ -151,7 +152,7 @@ def _entry(record: Record) -> str:
 
 # ---------------------------------------------------------------- texts of whole conversations
 
-#: ``|user|: …`` as MTRAG marks who speaks.
+#: Marks of MTRAG for the speaker: ``|user|: …``.
 _SPEAKER = re.compile(r"^\s*\|(\w+)\|:[^\S\n]*", re.MULTILINE)
 
 
@@ -162,7 +163,7 @@ _SEPARATOR = re.compile(r"\s*\[SEP\]\s*", re.IGNORECASE)
 
 
 def spoken(text: str) -> list[str]:
-    """What the user says in a text with speaker marks, in order; the whole text as it is where it has none."""
+    """Return what the user says in a text with speaker marks, in order; without marks, the whole text."""
     pieces = _SPEAKER.split(text)
     if len(pieces) == 1:
         return [text]
@@ -171,17 +172,17 @@ def spoken(text: str) -> list[str]:
 
 
 def last_said(text: str) -> str:
-    """The question of a text that may be a whole conversation, marked ``|user|:``: what the user says last."""
+    """Return the question of a text, which may be a conversation marked with ``|user|:``: the last thing the user says."""
     return spoken(text)[-1]
 
 
 def after_separator(text: str) -> str:
-    """The question of a text that may have the turns before it, separated by ``[SEP]``: the last of them."""
+    """Return the question of a text, which may come after earlier turns separated by ``[SEP]``: the last part."""
     return _SEPARATOR.split(text.strip())[-1]
 
 
 class Retrieved(NamedTuple):
-    """The passages of one turn, best first as the file has them: (passage id, score or None) each, unchecked."""
+    """The passages of one turn in file order, best first: unchecked pairs (passage id, score or None)."""
 
     turn: object
     passages: list[tuple[object, object]]
@@ -190,14 +191,14 @@ class Retrieved(NamedTuple):
 
 @dataclass(frozen=True)
 class RunFormat:
-    """One kind of file.
+    """A format of run files.
 
     name
-        As messages call it, with its article, such as ``an iKAT run``.
+        The name in messages with its article, such as ``an iKAT run``.
     fits
-        Whether a record is of this kind, by its fields.
+        Whether a record has this format, by its fields.
     turns
-        What the records retrieved; records that are broken go to the problems.
+        Yields the retrieved passages of the records; broken records go to the problems.
     """
 
     name: str
@@ -205,12 +206,12 @@ class RunFormat:
     turns: Callable[[Iterable[Record], ProblemList], Iterator[Retrieved]]
 
 
-#: Names of a passage's id, where passages are objects.
+#: Names of the id of a passage object.
 _IDS = ("id", "docid", "doc_id", "docno", "passage_id", "pid", "document_id")
 
 
 def passages_in(value: object) -> list[tuple[object, object]]:
-    """Passages as files list them: ``{id: score}``, ``[id, …]`` or ``[{"id": …, "score": …}, …]``; empty for anything else."""
+    """Return passages from ``{id: score}``, ``[id, …]`` or ``[{"id": …, "score": …}, …]``; empty for anything else."""
     if isinstance(value, dict):
         return [(passage, score) for passage, score in value.items()]
     if not isinstance(value, list):
@@ -223,7 +224,7 @@ def passages_in(value: object) -> list[tuple[object, object]]:
 
 # ---------------------------------------------------------------- runs
 def first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first turn of a run of 2023 or 2024, which is one object with all of them; else the record itself."""
+    """Return the first turn of a run of 2023 or 2024, which is one object; else the record itself."""
     turns = record.get("turns")
     first = turns[0] if isinstance(turns, list) and turns else record
     return first if isinstance(first, dict) else {}
@@ -237,14 +238,14 @@ _CITED = ("citations", "passage_provenance")
 
 
 def topic_of(record: Mapping[str, Any]) -> object:
-    """The id of the topic that a record is about; None where it has none."""
+    """Return the id of the topic of a record; None if there is none."""
     more = record.get("metadata")
     places = [record, more] if isinstance(more, dict) else [record]
     return next((place[name] for place in places for name in TOPIC_NAMES if name in place), None)
 
 
 def is_answer(record: Mapping[str, Any]) -> bool:
-    """Whether a record is an answer in sentences that cite passages."""
+    """Return whether a record is an answer in sentences that cite passages."""
     said = answer_of(record)
     if said is None or topic_of(record) is None:
         return False
@@ -252,7 +253,7 @@ def is_answer(record: Mapping[str, Any]) -> bool:
 
 
 def answer_of(record: Mapping[str, Any]) -> list[Any] | None:
-    """The sentences of an answer, or the response of the best rank; None where there is no list of them."""
+    """Return the sentences of an answer, or the response with the best rank; None if there is no list of them."""
     said = record.get("answer", record.get("responses"))
     if not isinstance(said, list):
         return None

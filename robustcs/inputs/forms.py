@@ -1,7 +1,7 @@
-"""How frames, dictionaries and records of a Python program become the files of the readers.
+"""Convert frames, dictionaries and records of a Python program to files for the readers.
 
-What is written is read back by the reader of such files, so that an object is checked as strictly as a file, and with the same
-messages. :data:`FORMS` says for every reader what it takes. Columns have the names that are usual among tools of the field.
+The reader of the format then reads the file, so an object is checked as strictly as a file and with the same messages.
+:data:`FORMS` lists what each reader accepts. Columns have the usual names of IR tools.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from robustcs.inputs.objects import TURN, Rows, fields_of, is_frame, is_ranx, pl
 from robustcs.inputs.paths import MemoryFile
 from robustcs.inputs.text_formats import TEXT_NAMES
 
-#: Names of columns and fields; the first that is there counts, and letter case does not.
+#: Names of columns and fields; the first one present counts, in any letter case.
 DOCUMENT = ("doc_id", "docno", "docid", "passage_id", "corpus-id", "corpus_id", "pid", "document", "question_id")
 
 
 GRADE = ("relevance", "rel", "grade", "label")
 
 
-#: BEIR calls grades scores.
+#: Columns of BEIR, which calls grades scores.
 BEIR = ("corpus-id", "corpus_id")
 
 
@@ -39,7 +39,7 @@ RANK = ("rank",)
 MEASURE, VALUE = ("measure", "metric"), ("value", "score")
 
 
-#: Names of the texts of one formulation, which count where there is none of :data:`TEXT_NAMES`.
+#: Names of the texts of one formulation, used if there is none of :data:`TEXT_NAMES`.
 ROLE_TEXTS = {
     "original": ("raw", "raw_utterance", "utterance"),
     "qr": ("automatic", "automatic_rewritten_utterance"),
@@ -55,16 +55,17 @@ PASSAGE = ("contents", "text", "body")
 
 @dataclass(frozen=True)
 class Form:
-    """How an object becomes the file of a reader.
+    """The conversion of an object to the file of a reader.
 
     takes
-        What can be given in place of a file, for messages.
+        What is accepted in place of a file, for messages.
     write
-        Makes the file of rows; its second argument is the role of texts.
+        Writes the file from rows; its second argument is the role of texts.
     levels
-        The columns of a dictionary: what its keys are, level by level, and last its values; empty where none is taken.
+        The columns of a dictionary: one for the keys of each level, and the last one for the values; empty if no dictionary is
+        accepted.
     is_json
-        Is a dictionary the JSON of such a file, rather than rows?
+        Whether a dictionary is the JSON of such a file, rather than rows.
     """
 
     takes: str
@@ -74,10 +75,10 @@ class Form:
 
 
 def as_file(reader: str, keyword: str, value: Any, role: str = "") -> MemoryFile:
-    """The file of a ``reader`` of :data:`FORMS` that holds ``value``; ``role`` is the formulation of texts.
+    """Return the file that contains ``value`` for a ``reader`` of :data:`FORMS`; ``role`` is the formulation of texts.
 
-    Raises :class:`UsageError` for what is neither a frame, nor a dictionary, nor records; :class:`InputError` for rows that no
-    file of this kind could have.
+    Raises :class:`UsageError` for a value that is not a frame, a dictionary or records, and :class:`InputError` for rows that
+    such a file cannot contain.
     """
     form = FORMS[reader]
     if is_ranx(value):
@@ -93,45 +94,45 @@ def as_file(reader: str, keyword: str, value: Any, role: str = "") -> MemoryFile
 
 
 def _called(value: Any) -> str:
-    """``an int``, ``a function``."""
+    """Return a name such as ``an int`` or ``a function``."""
     name = "None" if value is None else type(value).__name__
     return name if value is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def _turns(value: Any) -> Any:
-    """A list of turn ids as records; anything else as it is."""
+    """Return a list of turn ids as records; anything else unchanged."""
     if isinstance(value, list | tuple | set | frozenset) and not any(fields_of(entry) for entry in value):
         return [{"turn": entry} for entry in (value if isinstance(value, list | tuple) else sorted(value, key=str))]
     return value
 
 
-# ---------------------------------------------------------------- the files of the readers
+# ---------------------------------------------------------------- files for the readers
 def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
-    """One line for every row."""
+    """Write one line for every row."""
     return rows.written("".join(map(pattern.format, *columns)))
 
 
 def _qrels(rows: Rows, role: str) -> MemoryFile:
     grade = rows.name(SCORE if rows.has(BEIR) and not rows.has(GRADE) else GRADE)
-    # a column of grades with a gap is one of floats; the reader refuses the gap
+    # a column of grades with a gap becomes floats; the reader rejects the gap
     rows.columns[grade] = [int(one) if isinstance(one, float) and one.is_integer() else one for one in rows.columns[grade]]
     return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN), rows.ids(DOCUMENT), rows.numbers((grade,)))
 
 
 def _run(rows: Rows, role: str) -> MemoryFile:
-    # asked for, the reader says that this is no rank
+    # if ranks are requested, the reader reports that this is not a rank
     ranks = rows.numbers(RANK) if rows.has(RANK) else ["none"] * len(rows)
-    # without scores, as in runs of MS MARCO, the ranks are the order
+    # without scores, as in MS MARCO runs, the ranks determine the order
     scores = rows.numbers(SCORE) if rows.has(SCORE) or not rows.has(RANK) else [f"-{rank}" for rank in ranks]
     return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN), rows.ids(DOCUMENT), ranks, scores)
 
 
 def _scores(rows: Rows, role: str) -> MemoryFile:
-    """Rows of one value each, or with a column for every measure."""
+    """Write scores from rows with one value each, or with a column for every measure."""
     turn = rows.name(TURN)
     if rows.has(MEASURE):
         measure = rows.name(MEASURE)
-        # ir_measures has objects that say their name
+        # ir_measures uses objects whose str() is their name
         rows.columns[measure] = [one if one is None else str(one) for one in rows.columns[measure]]
         return _lines(rows, "{}\t{}\t{}\n", rows.ids(MEASURE), rows.ids((turn,)), rows.numbers(VALUE))
     measures = [column for column in rows.columns if column != turn]
@@ -147,7 +148,7 @@ def _scores(rows: Rows, role: str) -> MemoryFile:
 
 
 def _objects(rows: Rows, names: Mapping[str, str]) -> MemoryFile:
-    """JSONL, one object for every row, with the columns that ``names`` gives for its fields."""
+    """Write JSONL with one object per row; ``names`` maps fields to columns."""
     heads = [json.dumps(field) for field in names]
     columns = [rows.json(name) for name in names.values()]
     rows.problems.raise_if_any()
@@ -156,7 +157,7 @@ def _objects(rows: Rows, names: Mapping[str, str]) -> MemoryFile:
 
 
 def _texts(rows: Rows, role: str) -> MemoryFile:
-    """The texts, those of the role, or the only column beside the ids."""
+    """Write the texts: those of the role, or the only column besides the ids."""
     turn = rows.name(TURN)
     others = [name for name in rows.columns if name != turn]
     text = others[0] if len(others) == 1 else rows.name((*TEXT_NAMES, *ROLE_TEXTS.get(role, ())))
@@ -178,7 +179,7 @@ def _all_columns(rows: Rows, role: str) -> MemoryFile:
 
 
 def _json(rows: Rows, role: str = "") -> MemoryFile:
-    """The JSON of the only value."""
+    """Write the only value as JSON."""
     (text,) = rows.json("dictionary") or ("",)
     return rows.written(text)
 
@@ -199,7 +200,7 @@ def _needs(rows: Rows, role: str) -> MemoryFile:
 
 
 def _below(rows: Rows) -> Callable[[int], str]:
-    """The place of a line of a file with a header line."""
+    """Return the place of a line in a file with a header line."""
     place = rows.place
     return lambda line: place(line - 1) if line > 1 else ""
 
@@ -218,7 +219,7 @@ def _csv(rows: Rows, role: str) -> MemoryFile:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows.columns)
-    # a text on one line, as its reader makes it
+    # single-line texts, as the reader normalizes them
     columns = ([" ".join(cell.split()) for cell in rows.cells(name)] for name in rows.columns)
     writer.writerows(zip(*columns, strict=True))
     return rows.written(text.getvalue(), _below(rows))
@@ -236,7 +237,7 @@ _SCORED = "a frame with query_id and a column for every measure, records with qu
 _COLUMNS = "a frame or records with the columns of such a file"
 
 
-#: Reader → how an object becomes its file; the names are those of :mod:`robustcs.project.sources`.
+#: Reader → conversion; the names of readers are those of :mod:`robustcs.project.sources`.
 FORMS: dict[str, Form] = {
     "qrels": Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
                   ("query_id", "doc_id", "relevance")),

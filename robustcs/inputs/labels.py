@@ -1,7 +1,7 @@
-"""What a judge says of passages: qrels, a sheet or frame with named columns, or JSONL; told by content.
+"""The labels of a judge: qrels, a sheet or frame with named columns, or JSONL; detected by content.
 
-A judge is whoever made the file: a model, a second person, or the same people at another time. Some of them answer for texts
-and not for ids (umbrela): their labels are joined by the exact texts, and refused where a text has two ids.
+A judge is the source of a file: a model, a second assessor, or the same assessors at another time. Some judges label texts
+instead of ids (umbrela): such labels are matched to ids by their exact texts, and rejected if a text has two ids.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from robustcs.inputs.text import filled_lines, read_json, text_lines
 from robustcs.kept import unsealed
 from robustcs.wording import counted
 
-#: What a line of ``robustcs judge --with`` says of itself; lines of version 0.1.0 say nothing.
+#: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
 JUDGMENT = "robustcs judgment 1"
 
 
-#: Names of columns and fields; the first that is there counts.
+#: Names of columns and fields; the first one present counts.
 TURN = ("turn", "query_id", "query-id", "qid", "topic_id", "turn_id")
 
 
@@ -39,7 +39,7 @@ DOCUMENT = ("document", "doc_id", "docid", "docno", "passage_id", "pid", "corpus
 GRADE = ("grade", "relevance", "rel", "judgment", "label")
 
 
-#: Texts in place of ids, and whether the judgment was read from the answer (0: the parser's fallback), as umbrela writes them.
+#: Fields of umbrela: texts in place of ids, and whether the judgment was parsed from the answer (0: the parser's fallback).
 QUERY, PASSAGE, STATUS = "query", "passage", "result_status"
 
 
@@ -51,18 +51,18 @@ _FORMS = "write qrels, a table with columns turn, document and grade, or JSONL w
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What one judge says.
+    """The labels of one judge.
 
     qrels
         The labels, each pair once.
     unlabelled
-        Rows without a grade.
+        Number of rows without a grade.
     fallback
-        Labels that stand for an answer which nobody could read (``result_status`` 0); they are no grades and left out.
+        Number of labels for unreadable answers (``result_status`` 0); they are not grades and are skipped.
     unknown
-        Labels for texts that no turn or no passage has; left out.
+        Number of skipped labels for texts of no turn or no passage.
     lines
-        int64[n]: where each label stands in the file; None where that has to be looked up.
+        int64[n]: the line of each label in the file; None if it must be looked up.
     """
 
     qrels: Qrels
@@ -75,7 +75,7 @@ class Labels:
         return len(self.qrels)
 
     def line(self, path: StrPath, place: int) -> int | None:
-        """The line of the label at ``place``, for a message; None where there are no lines."""
+        """Return the line of the label at ``place``, for a message; None if there are no lines."""
         if self.lines is not None:
             return int(self.lines[place]) or None
         turn = self.qrels.turns[self.qrels.turn_codes[place]]
@@ -89,29 +89,29 @@ class Labels:
 
 @dataclass(frozen=True)
 class Texts:
-    """What joins labels for texts with ids.
+    """The texts that match labels for texts to ids.
 
     queries
-        Formulation → turn → text: what a judge may have been asked.
+        Formulation → turn → text: the texts that a judge may have seen.
     collection
-        The passages' texts.
+        The file of passage texts.
     """
 
     queries: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     collection: Path | None = None
 
 
-#: Line (0 without), turn, document, grade as it stands there.
+#: Line (0 without lines), turn, document, raw grade.
 _Row = tuple[int, Any, Any, Any]
 
 
 def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labels:
-    """The labels of one judge, from qrels, a table with a header line, JSONL, or a JSON list.
+    """Read the labels of one judge from qrels, a table with a header line, JSONL, or a JSON list.
 
-    ``texts`` is called where labels are for texts and not for ids.
+    ``texts`` is called if labels are for texts instead of ids.
 
-    Raises :class:`InputError` for malformed rows, grades that are not whole numbers, contradictions, and texts that have
-    two ids; :class:`UsageError` where labels for texts are read without the texts.
+    Raises :class:`InputError` for malformed rows, grades that are not whole numbers, contradictions, and texts with two ids;
+    :class:`UsageError` if labels for texts are read without the texts.
     """
     shape = shape_of(path)
     if shape == "table":
@@ -121,7 +121,7 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
 
 
 def _columns_of(path: StrPath) -> tuple[str, int, list[str]] | None:
-    """The delimiter, the number of lines before the header, and the names in it; None for qrels."""
+    """Return the delimiter, the number of lines before the header, and its names; None for qrels."""
     lines = filled_lines(path)
     number, head = next(lines)
     if re.fullmatch(r'"?sep=."?', head.strip()):
@@ -133,7 +133,7 @@ def _columns_of(path: StrPath) -> tuple[str, int, list[str]] | None:
 
 
 def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The lines of :func:`~robustcs.inputs.records.json_lines`; one of ``judge --with`` that was changed is a problem."""
+    """Yield the lines of :func:`~robustcs.inputs.records.json_lines`; a changed line of ``judge --with`` is a problem."""
     for line, record in json_lines(path, problems):
         try:
             yield line, unsealed(JUDGMENT, record) if {"judge", "sha256"} <= record.keys() else record
@@ -154,8 +154,8 @@ def _from_table(path: StrPath, delimiter: str, header: int, names: list[str]) ->
                 problems.add(line, f"{counted(len(cells), 'column')} but the header has {len(names)}",
                              "complete the row or delete it", "wrong-columns")  # fmt: skip
                 continue
-            # spreadsheets may leave out empty cells at the end of a row; an id may have an apostrophe in front, as
-            # `judge --export` writes those that a spreadsheet would change
+            # spreadsheets may drop empty cells at the end of a row; `judge --export` puts an apostrophe before ids that a
+            # spreadsheet would change
             turn, document = (cells[place].strip().removeprefix("'") for place in places[:2])
             yield line, turn, document, cells[places[2]] if len(cells) > places[2] else ""
 
@@ -183,7 +183,7 @@ def _from_records(path: StrPath, by_line: bool, texts: Callable[[], Texts]) -> L
 
 
 def _listed(path: StrPath) -> list[dict[str, Any]]:
-    """The records of a file that is one JSON value."""
+    """Return the records of a file with one JSON value."""
     value = read_json(path)
     records = value if isinstance(value, list) else [value]
     if not all(isinstance(record, dict) for record in records):
@@ -195,7 +195,7 @@ def _listed(path: StrPath) -> list[dict[str, Any]]:
 def _joined(
     path: StrPath, records: Sequence[tuple[int, dict[str, Any]]], grade: str, texts: Texts, problems: ProblemList
 ) -> tuple[list[_Row], int]:
-    """The labels with ids, and how many have a text that no turn or no passage has."""
+    """Return the labels with ids, and the number of labels whose text belongs to no turn or passage."""
     if not any(texts.queries.values()) or texts.collection is None:
         lacking = "the texts of the turns: --rewrites ROLE=FILE" if texts.collection else "the passages: --collection FILE"
         raise UsageError("no-texts", f"{path} has labels for texts, not for ids", f"name {lacking}")
@@ -222,7 +222,7 @@ def _joined(
 
 
 def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[str]], problems: ProblemList) -> str:
-    """The id of the text; empty where there is none, or where it has two, which is a problem."""
+    """Return the id of the text; empty if there is none, or if there are two, which is a problem."""
     if not isinstance(text, str):
         problems.add(line or None, f"{name} is not a text", "write it in quotes", "not-a-text")
         return ""
@@ -233,9 +233,9 @@ def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[st
     return same[0] if same else ""
 
 
-# ---------------------------------------------------------------- one label a pair
+# ---------------------------------------------------------------- one label per pair
 def _grade(cell: object) -> int | None:
-    """The whole number that a cell says, also as ``3.0``; None for all else."""
+    """Return the whole number in a cell, including ``3.0``; None for anything else."""
     if isinstance(cell, bool):
         return None
     match = _WHOLE.fullmatch(str(cell).strip()) if isinstance(cell, str | int | float) else None

@@ -131,7 +131,7 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
 
     Questions outside the bank keep their places: a question counts even if it is unjudged.
 
-    Raises :class:`UsageError` for a text without a bank, and if the bank has none of the questions.
+    Raises :class:`UsageError` for a text without a bank, and if no question is in the bank.
     """
     how = dict.fromkeys(("id", "exact", "normalised"), 0)
     found: list[tuple[Asked, str]] = []

@@ -1,4 +1,4 @@
-"""Several files that are read as one: the judgments of several collections, or what a system found for each of them."""
+"""Several files read as one: the judgments or runs of several collections."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from robustcs.wording import and_more, counted, some_of
 T = TypeVar("T")
 
 
-#: What to do about files that contradict each other.
+#: Advice for files that contradict each other.
 CLASH = "keep one of the two; if two collections use the same ids, add a prefix to the ids of one of them in all its files"
 
 
 def conflict(path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str) -> Problem:
-    """Return the problem that two files contradict each other; ``what``, the values and ``cells`` stand in the lines of it."""
+    """Return the problem that two files contradict each other; a line of each contains its value and ``cells``."""
     there, line = os.fspath(other), _line_with(other, other_value, *cells)
     if line is not None:
         there = getattr(other, "place", lambda number: f"{there}:{number}")(line)
@@ -33,7 +33,7 @@ def _quoted(value: str) -> str:
 
 
 def _line_with(path: StrPath, *cells: str) -> int | None:
-    """Return the first line that holds all of ``cells``, for messages only; None where none does."""
+    """Return the first line that contains all of ``cells``, for messages; None if there is none."""
     wanted = [re.compile(rf"(?<!\w){re.escape(cell)}(?!\w)") for cell in cells]
     try:
         return next((number for number, line in text_lines(path) if all(one.search(line) for one in wanted)), None)
@@ -42,18 +42,18 @@ def _line_with(path: StrPath, *cells: str) -> int | None:
 
 
 class Union(dict[str, T]):
-    """What several files hold together; ``parts`` are the entries of each."""
+    """The joined content of several files; ``parts`` are the numbers of entries of each."""
 
     parts: tuple[int, ...] = ()
 
 
 def rows_of(read: Sized) -> int | tuple[int, ...]:
-    """Return how many rows were read, of several files those of each."""
+    """Return the number of rows that were read, or a tuple with that of each file."""
     return getattr(read, "parts", ()) or len(read)
 
 
 def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> Union[T]:
-    """Return turn → text, or texts, of several files.
+    """Return turn → text (or texts) of several files.
 
     Raises :class:`InputError` for turns with different texts, with both files and texts.
     """
@@ -77,7 +77,7 @@ def union_of_texts(files: Iterable[tuple[StrPath, Mapping[str, T]]]) -> Union[T]
 
 
 def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str) -> tuple[dict[str, T], list[str]]:
-    """Return turn → text, or texts, of several files, the earlier first, and a note for each that has other ones."""
+    """Return turn → text (or texts) of several files, and a note for each file whose texts differ from earlier ones."""
     union: dict[str, T] = {}
     notes = []
     for path, texts in files:
@@ -89,5 +89,5 @@ def texts_in_order(files: Iterable[tuple[StrPath, Mapping[str, T]]], whose: str)
 
 
 def _first(text: object) -> str:
-    """Return the text, or of several samples all as one."""
+    """Return the text, or all samples joined."""
     return text if isinstance(text, str) else " / ".join(text)  # type: ignore[arg-type]

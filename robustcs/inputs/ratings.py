@@ -1,9 +1,9 @@
-"""Individual ratings: one row says what one rater gave one item for one criterion.
+"""Individual ratings: one row is the rating of one item by one rater for one criterion.
 
-CSV with a header line, or JSONL with one object a line. Columns (the first name of each that is there counts):
-``item`` (``question_id``, ``response_id``, ``paraphrase``, ``document``), ``worker`` (``rater``, ``annotator``, ``worker_id``),
-``grade`` (``rating``, ``score``, ``label``); ``turn`` and ``criterion`` where there are several; ``source``, what an item was
-made of, where that differs. A sheet of ``robustcs paraphrase`` has the columns :data:`SHEET_CRITERIA` in place of ``grade``.
+CSV with a header line, or JSONL with one object per line. Columns (the first name present counts): ``item`` (``question_id``,
+``response_id``, ``paraphrase``, ``document``), ``worker`` (``rater``, ``annotator``, ``worker_id``), ``grade`` (``rating``,
+``score``, ``label``); ``turn`` and ``criterion`` if there are several; ``source``, the origin of an item, if it differs. A
+sheet of ``robustcs paraphrase`` has the columns :data:`SHEET_CRITERIA` in place of ``grade``.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ GRADE = ("grade", "rating", "score", "label")
 TURN = ("turn", "turn_id", *(name for name in ID_NAMES if name not in ("turn", "turn_id")))
 
 
-#: Criteria of a sheet of paraphrases (Al-Thani et al., 2023, Table 5): columns of their own, a rating in each.
+#: Criteria of a sheet of paraphrases (Al-Thani et al., 2023, Table 5); each is a column of ratings.
 SHEET_CRITERIA = (
     "semantic similarity", "language diversity", "raw semantic similarity", "conversational entailment", "passage relevance",
 )  # fmt: skip
 
 
-#: The criterion of files that have only one.
+#: The criterion of files with only one.
 ONE_CRITERION = "rating"
 
 
 class Rating(NamedTuple):
-    """One row. ``turn`` is empty where the file has no such column; ``value`` is a text as it stands there."""
+    """One row. ``turn`` is empty if the file has no such column; ``value`` is the raw text."""
 
     turn: str
     item: str
@@ -53,23 +53,23 @@ class Rating(NamedTuple):
 
 
 def is_ratings(columns: Sequence[str]) -> bool:
-    """Whether a file with these columns holds individual ratings."""
+    """Return whether a file with these columns contains individual ratings."""
     return all(find_column(columns, names) for names in (ITEM, WORKER, GRADE))
 
 
 def is_rating_sheet(columns: Sequence[str]) -> bool:
-    """Whether a file with these columns is a sheet with a column for each criterion."""
+    """Return whether a file with these columns is a sheet with a column for each criterion."""
     some = any(find_column(columns, (criterion,)) for criterion in SHEET_CRITERIA)
     return some and all(find_column(columns, names) for names in (ITEM, WORKER)) and not find_column(columns, GRADE)
 
 
 def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tuple[str, ...]]:
-    """The ratings in file order, each (turn, item, worker, criterion) once; and notes. ``turns``: every row needs a turn id.
+    """Return the ratings in file order, each (turn, item, worker, criterion) once; and notes. ``turns`` requires turn ids.
 
-    A rating that is repeated with the same value counts once. A row without a value is a missing rating and is passed over.
+    A rating repeated with the same value counts once. A row without a value is a missing rating and is skipped.
 
-    Raises :class:`InputError` with every bad row (bounded): an id that is missing, one rater's two different ratings of the
-    same; or where columns or rows are missing.
+    Raises :class:`InputError` with every bad row (bounded): a missing id, two different ratings of one item by one rater; or if
+    columns or rows are missing.
     """
     problems = RowProblems(path, "ratings")
     columns, rows = read_rows(path, problems)
@@ -113,16 +113,16 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
 
 
 def _as_long(columns: Sequence[str], rows: Iterator[Row]) -> tuple[list[str], Iterator[Row]]:
-    """A sheet with a row for each rating: one for every criterion of a row that has a rating, one without where it has none."""
+    """Convert a sheet to one row per rating; a row without any rating becomes one empty rating."""
     criteria = [column for column in columns if column.lower() in SHEET_CRITERIA]
 
     def long() -> Iterator[Row]:
         for line, row in rows:
             given = [(name, row.get(name)) for name in criteria if _text(row.get(name))]
-            if not given:  # nobody has rated it yet, so nobody need have signed it
+            if not given:  # an unrated row needs no worker
                 worker = find_column(columns, WORKER)
                 given = [(criteria[0], "")]
-                row = {**row, str(worker): "nobody"}
+                row = {**row, str(worker): "unassigned"}
             for name, value in given:
                 yield line, {**row, "criterion": name.lower(), "grade": value}
 
@@ -130,7 +130,7 @@ def _as_long(columns: Sequence[str], rows: Iterator[Row]) -> tuple[list[str], It
 
 
 def _text(value: Any) -> str:
-    """A cell as text; whole numbers of JSON and of spreadsheets (``3.0``) are written alike."""
+    """Return a cell as text; whole numbers of JSON and of spreadsheets (``3.0``) are written alike."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     text = str(value).strip()
@@ -138,7 +138,7 @@ def _text(value: Any) -> str:
     return whole if point and rest.strip("0") == "" and whole.lstrip("-").isdecimal() else text
 
 
-#: The worker of judgments that are final already.
+#: The worker of judgments that are already final.
 FINAL = "final"
 
 
@@ -146,7 +146,7 @@ _WORD = re.compile(r"[\W_]+")
 
 
 class Grade(NamedTuple):
-    """What one worker gave one item (a question or a response) of one turn for one criterion."""
+    """The grade of one worker for one item (a question or a response) of one turn by one criterion."""
 
     turn: str
     item: str
@@ -156,7 +156,7 @@ class Grade(NamedTuple):
 
 
 class GoldCheck(NamedTuple):
-    """The grade that an item is known to deserve."""
+    """The known correct grade of an item."""
 
     turn: str
     item: str
@@ -165,13 +165,13 @@ class GoldCheck(NamedTuple):
 
 
 def read_grades(path: StrPath) -> tuple[list[Grade], tuple[str, ...]]:
-    """Individual grades, CSV or JSONL with turn, item, worker, criterion and grade; and notes.
+    """Return individual grades from CSV or JSONL with turn, item, worker, criterion and grade; and notes.
 
-    The published judgments of CAsT-ReGIn are read as well, ``{turn: {"Questions": [{"Question ID", "Question Text",
-    CRITERION: grade, …}]}}``, as the grades of one worker, :data:`FINAL`.
+    Also reads the published judgments of CAsT-ReGIn, ``{turn: {"Questions": [{"Question ID", "Question Text",
+    CRITERION: grade, …}]}}``, as grades of one worker, :data:`FINAL`.
 
-    Raises :class:`InputError` with every bad row (bounded): what :func:`~robustcs.inputs.ratings.read_ratings` says, or a
-    grade that is no whole number.
+    Raises :class:`InputError` with every bad row (bounded): the problems of :func:`~robustcs.inputs.ratings.read_ratings`, or a
+    grade that is not a whole number.
     """
     if shape_of(path) == "json":
         return _read_judgments(path), ()
@@ -183,7 +183,7 @@ def read_grades(path: StrPath) -> tuple[list[Grade], tuple[str, ...]]:
 
 
 def _whole(text: str, line: int | None, problems: ProblemList) -> int:
-    """The grade; 0 and a problem where it is none."""
+    """Return the grade; note a problem and return 0 if there is none."""
     grade = whole_number(text, MAX_GRADE)
     if grade is None:
         problems.add(line, f"grade {text[:40]!r} is not a small whole number", "write grades such as 0 to 3", "bad-grade")
@@ -222,7 +222,7 @@ def _read_judgments(path: StrPath) -> list[Grade]:
 
 
 def read_gold_checks(path: StrPath) -> list[GoldCheck]:
-    """Gold checks, CSV or JSONL with turn, item, criterion and grade (the criterion may be left out where there is only one).
+    """Return gold checks from CSV or JSONL with turn, item, criterion and grade (criterion is optional if there is only one).
 
     Raises :class:`InputError` with every bad row (bounded).
     """
@@ -248,7 +248,7 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
 
 
 def read_bank(path: StrPath) -> dict[str, str]:
-    """Id → text of a bank of questions or responses, one JSON object ``{id: text}``; a text may be empty.
+    """Return id → text from a bank of questions or responses, one JSON object ``{id: text}``; a text may be empty.
 
     Raises :class:`InputError` for anything else.
     """
@@ -262,7 +262,7 @@ def read_bank(path: StrPath) -> dict[str, str]:
 
 
 def read_turn_list(path: StrPath) -> set[str]:
-    """The turns of a file, what stands first on every line: a plain list, or qrels or a run.
+    """Return the turns of a file, the first cell of every line: a plain list, qrels or a run.
 
     Raises :class:`InputError` for a file without turns.
     """
@@ -273,10 +273,10 @@ def read_turn_list(path: StrPath) -> set[str]:
 
 
 def plain_text(text: str) -> str:
-    """``text`` in lower case, without punctuation, one space between words: what two wordings must share to be the same."""
+    """Return ``text`` in lower case, without punctuation, with single spaces; texts with equal results count as the same."""
     return " ".join(_WORD.sub(" ", text.casefold()).split())
 
 
 def as_ratings(grades: Sequence[Grade]) -> list[Rating]:
-    """The grades as ratings, for measures of agreement."""
+    """Return the grades as ratings, for measures of agreement."""
     return [Rating(*grade[:4], str(grade.grade), 0) for grade in grades]

@@ -1,4 +1,4 @@
-"""What stands in the answer of one annotation task: the snippets or sentences chosen, how sure, and whether it was accepted."""
+"""The answer of one annotation task: selected snippets or sentences, confidence, and whether it was accepted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from robustcs.inputs.text import parse_json
 
 #: The levels of confidence of CAsT-snippets, from 1 on.
 CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
-#: A task's answers are short; a longer literal is no annotation and could take the parser's memory.
+#: Longest literal; answers are short, and a longer literal could exhaust the parser's memory.
 _LONGEST = 1_000_000
 
 
 def literal(text: str) -> Any:
-    """The value that a literal says, as JSON or as Python writes it; None where it is neither, or too long."""
+    """Return the value of a literal in JSON or Python notation; None if it is neither, or too long."""
     if len(text) > _LONGEST:
         return None
     try:
@@ -30,7 +30,7 @@ def literal(text: str) -> Any:
 
 
 def pairs_in(answer: object, line: int, problems: ProblemList) -> list[tuple[int, int]] | None:
-    """(start, end) of every snippet of a row; None, and a problem, where they cannot be read."""
+    """Return (start, end) of every snippet of a row; note a problem and return None if they cannot be read."""
     if isinstance(answer, str):
         value = literal(answer)
         if value is None:
@@ -60,12 +60,12 @@ def pairs_in(answer: object, line: int, problems: ProblemList) -> list[tuple[int
 
 
 def _is_offset(value: object) -> bool:
-    # a Python literal can have a number of a million digits, which str() refuses
+    # a Python literal can contain a number of a million digits, which str() rejects
     return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64
 
 
 def _entities(value: object) -> list[Any] | None:
-    """All entities of the answers ``[{name: {"entities": […]}, …}]``; other parts, such as a confidence, are passed over."""
+    """Return all entities of the answers ``[{name: {"entities": […]}, …}]``; other parts, such as a confidence, are ignored."""
     answers = value if isinstance(value, list) else [value]
     parts = [part for answer in answers if isinstance(answer, dict) for part in answer.values() if isinstance(part, dict)]
     lists = [part["entities"] for part in parts if isinstance(part.get("entities"), list)]
@@ -73,7 +73,7 @@ def _entities(value: object) -> list[Any] | None:
 
 
 def confidence_in(value: Any) -> int | None:
-    """The level that is marked in ``answer_confidence``; None where there is none, or not exactly one."""
+    """Return the level marked in ``answer_confidence``; None unless exactly one level is marked."""
     for answer in value if isinstance(value, list) else [value]:
         levels = answer.get("answer_confidence") if isinstance(answer, dict) else None
         if isinstance(levels, dict):
@@ -83,10 +83,10 @@ def confidence_in(value: Any) -> int | None:
 
 
 def accepted_by(row: Mapping[str, Any]) -> bool | None:
-    """Return whether a row of MTurk was approved or rejected, by its ``AssignmentStatus``; None where neither happened.
+    """Return whether a row of MTurk was approved or rejected, by its ``AssignmentStatus``; None if neither.
 
-    The marks ``Approve`` and ``Reject`` decide nothing: in released files scripts have set them on assignments whose status
-    stayed ``Submitted``.
+    The marks ``Approve`` and ``Reject`` are ignored: in released files, scripts set them on assignments whose status remained
+    ``Submitted``.
     """
     return {"approved": True, "rejected": False}.get(str(row.get("AssignmentStatus") or "").strip().lower())
 
@@ -94,11 +94,10 @@ def accepted_by(row: Mapping[str, Any]) -> bool | None:
 def selection_in(
     row: Mapping[str, Any], sentences: str, chosen: str | None, line: int, problems: ProblemList
 ) -> tuple[str, tuple[tuple[int, int], ...], list[tuple[int, int]]] | None:
-    """The sentences of a row as one text, where each of them stands in it, and where those that were chosen stand.
+    """Return the sentences of a row as one text, the spans of all sentences, and the spans of the chosen ones.
 
-    ``sentences`` is the column that lists them: texts, whose numbers from 0 on stand in the column ``chosen``; or, without
-    such a column, ``[text, id]`` each, with ``Answer.ID.on`` as a column for every one. None, and a problem, where they cannot
-    be read.
+    ``sentences`` is the column that lists them: texts whose numbers from 0 are in the column ``chosen``; or, without such a
+    column, ``[text, id]`` pairs with a column ``Answer.ID.on`` each. Notes a problem and returns None if they cannot be read.
     """
     listed = row.get(sentences)
     if isinstance(listed, str):

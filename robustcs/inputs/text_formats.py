@@ -1,4 +1,4 @@
-"""The kinds of files with question texts, and how a file of one is told."""
+"""Formats of files with question texts, and their detection."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from robustcs.inputs.text import is_turn_id
 
 def _fits(record: Mapping[str, Any]) -> bool:
     turns = record.get("turn")
-    # answers {turn: [answer, …]} may call a turn so
+    # answers {turn: [answer, …]} may name a turn "turn"
     answers = (
         isinstance(turns, list) and bool(turns) and "number" not in record and all(isinstance(turn, str) for turn in turns)
     )
@@ -59,7 +59,7 @@ TOPICS = TextFormat(
 )  # fmt: skip
 
 
-#: Where the turns of a topic stand: 2023 and 2024, 2025.
+#: Fields of a topic that contain its turns: iKAT 2023 and 2024, iKAT 2025.
 _TURNS = ("turns", "responses")
 
 
@@ -145,7 +145,7 @@ OF_DPR = flat("conv_id", "turn_id")
 
 
 def _dpr(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    """The turns, with the question alone in place of the turns so far, which stand under ``conversation``."""
+    """Yield the turns, with ``question`` reduced to the last question; ``conversation`` contains all turns so far."""
     for entry in OF_DPR(records, problems):
         question = entry.fields.get("question")
         if isinstance(question, str):
@@ -155,7 +155,7 @@ def _dpr(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
 
 
 def is_dpr(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a question with passages or answers, in the form of DPR."""
+    """Return whether a record is a question with passages or answers in DPR format."""
     return all(name in record for name in ("conv_id", "turn_id", "question"))
 
 
@@ -181,7 +181,7 @@ DPR = TextFormat(
 
 # ---------------------------------------------------------------- answers
 def gold_answers(fields: Mapping[str, Any]) -> list[object]:
-    """The gold answers of a turn, unchecked, without empty ones; TopiOCQA has those of further annotators."""
+    """Return the unchecked gold answers of a turn, without empty ones; TopiOCQA also has those of further annotators."""
     first: object = next((fields[name] for name in ("Answer", "Truth_answer", "answers", "answer") if name in fields), [])
     more = fields.get("Additional_answers")
     further = [one.get("Answer") if isinstance(one, dict) else one for one in more] if isinstance(more, list) else []
@@ -189,12 +189,12 @@ def gold_answers(fields: Mapping[str, Any]) -> list[object]:
 
 
 def predicted_answer(fields: Mapping[str, Any]) -> object:
-    """The answer of a system, unchecked."""
+    """Return the unchecked answer of a system."""
     return next((fields[name] for name in ("Model_answer", "prediction", "Answer", "answer") if name in fields), None)
 
 
 def is_query(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a question; a passage has a title."""
+    """Return whether a record is a question; a passage has a title."""
     return "_id" in record and "text" in record and "title" not in record
 
 
@@ -245,7 +245,7 @@ QUESTIONS = TextFormat(
 )
 
 
-#: The text of tables and of JSONL where none is named: the first of these that is there,
+#: Names of the text in tables and JSONL if no column is named; the first one present counts.
 TEXT_NAMES = ("query", "text", "question", "rewrite")
 
 
@@ -281,7 +281,7 @@ PAIRS = TextFormat(
 )  # fmt: skip
 
 
-#: Records with an id and a text; the names of a formulation count where there is none of :data:`TEXT_NAMES`.
+#: Records with an id and a text; names of a formulation count if there is none of :data:`TEXT_NAMES`.
 PLAIN = TextFormat(
     "question texts",
     lambda record: _has_id(record) and any(name in record for name in _PLAIN_NAMES),
@@ -292,7 +292,7 @@ PLAIN = TextFormat(
 )
 
 
-#: All kinds; the first that fits a record counts.
+#: All formats; the first one that fits a record counts.
 FORMATS: tuple[TextFormat, ...] = (
     mtrag.QUESTIONS, IKAT_TOPICS, LLM4CS_TOPICS, TOPICS, CANARD, QRECC, DPR,
     INPUT_TARGET, BY_SAMPLE_ID, VARIATIONS, QUESTIONS, QUERIES, PAIRS, PLAIN,
@@ -300,5 +300,5 @@ FORMATS: tuple[TextFormat, ...] = (
 
 
 def format_of(record: Mapping[str, Any]) -> TextFormat | None:
-    """The kind of the file whose first record this is; None where it has no question texts that are known."""
+    """Return the format of a file, given its first record; None if it contains no known question texts."""
     return next((one for one in FORMATS if one.fits(record)), None)

@@ -1,4 +1,4 @@
-"""Lines of TREC, told by what stands in them: runs, qrels, and two kinds that look the same."""
+"""Recognize TREC lines by their cells: runs, qrels, and two kinds that look the same."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from robustcs.inputs.text import decimal_number
 Rows = Sequence[Sequence[str]]
 
 
-#: The columns of runs and of qrels, as a user knows them.
+#: The columns of runs and qrels, as messages name them.
 RUN_COLUMNS = ("turn", "Q0", "document", "rank", "score", "tag")
 
 
 QRELS_COLUMNS = ("turn", "iteration", "document", "grade")
 
 
-#: What three columns without a line of names are called.
+#: Names of three-column files without a header.
 MS_MARCO = MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
 
 
-#: Lines that are looked at.
+#: Number of lines to examine.
 LINES = 50
 
 
@@ -37,22 +37,22 @@ _WHOLE = re.compile(r"[+-]?\d+")
 _IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
 
 
-#: No persona of iKAT has more statements.
+#: Largest number of statements of an iKAT persona.
 _MOST_STATEMENTS = 60
 
 
 def are_run(rows: Rows) -> bool:
-    """``turn Q0 document rank score tag``, where the tag may be several words."""
+    """Return whether rows are ``turn Q0 document rank score tag``; the tag may be several words."""
     return bool(rows) and all(len(row) >= 6 and _NUMBER.fullmatch(row[4]) and _WHOLE.fullmatch(row[3]) for row in rows)
 
 
 def are_qrels(rows: Rows) -> bool:
-    """``turn iteration document grade``."""
+    """Return whether rows are ``turn iteration document grade``."""
     return bool(rows) and all(len(row) == 4 and _WHOLE.fullmatch(row[3]) for row in rows)
 
 
 def are_ptkb(rows: Iterable[Sequence[str]]) -> bool:
-    """Judged are small numbers for turns of iKAT, relevant or not: the statements of a persona."""
+    """Return whether rows judge the statements of an iKAT persona: small numbers, relevant or not."""
     turns: dict[str, set[str]] = {}
     for row in rows:
         if len(row) != 4 or not _IKAT_TURN.fullmatch(row[0]) or not row[2].isdecimal() or row[3] not in ("0", "1"):
@@ -65,7 +65,7 @@ def are_ptkb(rows: Iterable[Sequence[str]]) -> bool:
 _three_column_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
-#: How the measures of trec_eval and ir_measures begin.
+#: Names of measures of trec_eval and ir_measures.
 _MEASURE = re.compile(
     r"(gm_)?(map|ndcg|p|recall|r|success|recip_rank|r?rr|mrr|bpref|rprec|rbp|err|judged|f1|em|ap|iprec|set|num|infap|11pt|relstring"
     r"|runid|utility|bing|g|compat|numret|numq|overlap|rouge\w*|bleu)([_@(.].*|[0-9]*)",
@@ -73,17 +73,17 @@ _MEASURE = re.compile(
 )
 
 
-#: No scale has a grade above it.
+#: Largest grade.
 _MOST_GRADE = 4
 
 
 def measure_columns(names: Sequence[str]) -> list[str]:
-    """Those of the names of columns that are measures."""
+    """Return the column names that are measures."""
     return [name for name in names if _MEASURE.fullmatch(name)]
 
 
 def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "run"] | None:
-    """What rows of three cells are; None for other rows and where nothing tells."""
+    """Return the kind of rows with three cells; None for other rows and for undecidable ones."""
     if not rows or any(len(row) != 3 or decimal_number(row[2]) is None for row in rows):
         return None
     if any(row[1] == "all" for row in rows) or all(_MEASURE.fullmatch(row[0]) for row in rows):
@@ -99,7 +99,7 @@ def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "r
 
 
 def grades(values: Sequence[float | None]) -> bool:
-    """Whether all values are small whole numbers, as grades are."""
+    """Return whether all values are small whole numbers, as grades are."""
     return all(value is not None and value == int(value) and -2 <= value <= _MOST_GRADE for value in values)
 
 
@@ -109,13 +109,13 @@ def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
         turns.setdefault(measure, set()).add(turn)
     if any(measure[0].isdigit() for measure in turns):
         return False
-    # every measure has the same turns; passages are seldom those of another turn
+    # every measure has the same turns; different turns rarely share passages
     first, *others = turns.values()
     return (len(first) > 1 or bool(others)) and all(len(first & other) * 2 > len(other) for other in others)
 
 
 def are_ranks(turns: Sequence[str], numbers: Sequence[int]) -> bool:
-    """Whether the numbers count the rows of every turn from 0 or 1 on, and some turn has several."""
+    """Return whether the numbers count the rows of every turn from 0 or 1, and some turn has several rows."""
     several = False
     previous = None
     for (turn, number), (following, successor) in pairwise([*zip(turns, numbers, strict=True), ("", 0)]):

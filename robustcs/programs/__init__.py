@@ -1,1 +1,1 @@
-"""Programs of the user that robustcs asks: one JSON object a line to their stdin, one a line from their stdout."""
+"""Run a user's program: requests as JSON lines on its stdin, answers as JSON lines on its stdout."""

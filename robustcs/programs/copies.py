@@ -1,4 +1,4 @@
-"""How a program is asked: by several copies at the same time, and again for what they leave open."""
+"""Run several copies of a program in parallel, and retry unanswered requests."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from robustcs.wording import counted
 
 @dataclass(frozen=True)
 class Asking:
-    """How a program is asked.
+    """Settings for running a program.
 
     copies
-        How many of it work at the same time, each on a part of the requests.
+        Number of copies that run in parallel, each with a part of the requests.
     retries
-        How often a request without an answer, or with ``error``, is asked again. One whose answer the caller refuses is not.
+        How often to retry a request without an answer or with ``error``. Answers that the caller rejects are not retried.
     timeout
-        Seconds without a useful answer after which a copy is ended.
+        Seconds without a useful answer after which a copy is stopped.
     """
 
     command: str
@@ -39,9 +39,9 @@ def ask_copies(
     what: str = "asking",
     track: Track = lambda items, what, total: items,
 ) -> Replies:
-    """As :func:`robustcs.programs.runner.ask_program`, with further tries.
+    """Run a program as :func:`robustcs.programs.runner.ask_program` does, with retries.
 
-    Raises :class:`UsageError` where the program cannot be started, or ends badly without a single answer.
+    Raises :class:`UsageError` if the program cannot be started, or fails without a single answer.
     """
     total = Replies()
     left = list(requests)
@@ -63,7 +63,7 @@ def ask_copies(
 
 
 def _open(key: str, replies: Replies) -> bool:
-    """Is a request worth another try?"""
+    """Return whether a request should be retried."""
     return key not in replies.answers and "error" in replies.refused.get(key, {"error": ""})
 
 
@@ -76,10 +76,10 @@ def ask_kept(
     track: Track,
     about: Callable[[str], Mapping[str, Any]] = lambda key: {},
 ) -> tuple[dict[str, Any], int, Replies]:
-    """Key → what ``read`` makes of the answer to its request, None for one of no use; how many were known; and the replies.
+    """Return key → ``read`` of its answer (None if it is useless), the number of stored answers, and the replies.
 
-    What ``maker`` said before of an equal request is not asked again. ``about``: what a request holds that decides nothing.
-    Raises as :func:`ask_copies` does.
+    Answers that ``maker`` gave to an equal request before are taken from the store. ``about`` returns fields of a request that
+    do not affect the answer. Raises as :func:`ask_copies` does.
     """
     store = OutputStore()
     found = store.get(maker, requests)

@@ -1,8 +1,8 @@
-"""Local Hugging Face models as a program that is asked over JSON lines, as docs/programs.md has it.
+"""Run local Hugging Face models as a program with JSON lines (docs/programs.md).
 
 ``python -m robustcs.programs.models --reformulate t5-cqr --paraphrase t5-para`` is for ``robustcs paraphrase --with``.
-``robustcs retrieve`` starts it for the folders that ``rewriter`` and ``reranker`` name. Nothing is downloaded, and code that a
-folder holds is never run. It is short, to be copied and changed.
+``robustcs retrieve`` runs it for the folders of ``rewriter`` and ``reranker``. Nothing is downloaded, and code in a model
+folder is never run. The module is short; copy and change it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-SEPARATOR = " ||| "  # between the turns of a conversation, as T5-CQR was trained
+SEPARATOR = " ||| "  # between the turns of a conversation, as in the training of T5-CQR
 STAGES = {"reformulate": "{conversation}", "paraphrase": "{text}", "remove_context": "{text}", "rerank": ""}
 MAX_INPUT, MAX_OUTPUT = 512, 64
-#: Of sampling, as Fan et al. (2018) and Holtzman et al. (2019) have them.
+#: Sampling parameters of Fan et al. (2018) and Holtzman et al. (2019).
 TOP_K, TOP_P = 50, 0.95
 
 Requests = Sequence[dict[str, Any]]
-#: Answers, without their ids, to a batch of requests.
+#: Returns answers without ids for a batch of requests.
 Answers = Callable[[Requests], Sequence[dict[str, Any]]]
 
 
 def load(folder: str, kind: str, device: str) -> tuple[Any, Any]:
-    """A model, on a GPU in half precision, and its tokenizer."""
+    """Return a model (half precision on a GPU) and its tokenizer."""
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
@@ -39,17 +39,17 @@ def load(folder: str, kind: str, device: str) -> tuple[Any, Any]:
 
 
 def writer(folder: str, device: str, template: str, decoding: str) -> Answers:
-    """A sequence-to-sequence model: greedy for one text, else by ``sampling`` from the likely words or by ``beam`` search."""
+    """Return a sequence-to-sequence model: greedy for one text, else ``sampling`` of likely words or ``beam`` search."""
     import torch
 
     model, tokenizer = load(folder, "AutoModelForSeq2SeqLM", device)
-    tokenizer.truncation_side = "left"  # the end of a long history is what the turn leans on
+    tokenizer.truncation_side = "left"  # a turn depends most on the end of a long history
 
     def answers(batch: Requests) -> list[dict[str, Any]]:
         inputs, number = [_input(template, one) for one in batch], batch[0].get("n", 1)
         if number > 1 and decoding == "sampling":
             digest = hashlib.sha256("\0".join([str(batch[0].get("seed", 0)), *inputs]).encode("utf-8", "replace")).digest()
-            torch.manual_seed(int.from_bytes(digest[:4], "big"))  # a batch of the same inputs gives the same texts
+            torch.manual_seed(int.from_bytes(digest[:4], "big"))  # the same batch gives the same texts
             how: dict[str, Any] = {"do_sample": True, "top_k": TOP_K, "top_p": TOP_P, "num_beams": 1}
         else:
             how = {"do_sample": False, "num_beams": number}
@@ -67,15 +67,15 @@ def writer(folder: str, device: str, template: str, decoding: str) -> Answers:
 
 def _input(template: str, request: dict[str, Any]) -> str:
     conversation = SEPARATOR.join([*request.get("history", ()), request["text"]])
-    # not str.format: a template is data
+    # not str.format: a template is data and may contain other braces
     return " ".join(template.replace("{conversation}", conversation).replace("{text}", request["text"]).split())
 
 
 def reranker(folder: str, device: str) -> Answers:
-    """Scores of ``text`` and ``passage``: by monoT5 where the model is an encoder with decoder, else by a cross-encoder.
+    """Return a scorer of ``text`` and ``passage``: monoT5 for an encoder-decoder model, else a cross-encoder.
 
-    monoT5 (Nogueira et al. 2020): the probability of ``true`` against ``false`` as the first word that the model writes after
-    ``Query: … Document: … Relevant:``. A cross-encoder gives its single logit, or the last class's log-probability.
+    monoT5 (Nogueira et al. 2020): the probability of ``true`` against ``false`` as the first generated word after
+    ``Query: … Document: … Relevant:``. A cross-encoder: its single logit, or the log-probability of the last class.
     """
     import torch
     import transformers
@@ -97,7 +97,7 @@ def reranker(folder: str, device: str) -> Answers:
             ).to(device)  # fmt: skip
             logits = model(**encoded).logits.double()
             return logits[:, 0] if logits.shape[1] == 1 else torch.log_softmax(logits, dim=1)[:, -1]
-        # the passage is cut, never the question or the prompt's end
+        # only the passage is truncated, never the question or the end of the prompt
         heads = [tokenizer.encode(f"Query: {one['text']} Document: {one['passage']}", **plain) for one in batch]
         encoded = tokenizer.pad({"input_ids": [head[: MAX_INPUT - len(tail)] + tail for head in heads]}, return_tensors="pt")
         start = torch.full((len(batch), 1), model.config.decoder_start_token_id, dtype=torch.long)
@@ -113,7 +113,7 @@ def reranker(folder: str, device: str) -> Answers:
 
 
 def answered(requests: Requests, given: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The answers to all requests, batch by batch of texts of like length."""
+    """Yield the answers to all requests, in batches of texts with similar length."""
     import torch
 
     device = given.device if given.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
@@ -134,7 +134,7 @@ def answered(requests: Requests, given: argparse.Namespace) -> Iterator[dict[str
 
 
 def main() -> None:
-    """Answer the requests on stdin; what goes wrong is the last line on stderr."""
+    """Answer the requests on stdin; an error is printed as the last line on stderr."""
     parser = argparse.ArgumentParser("python -m robustcs.programs.models", description=main.__doc__)
     for stage in STAGES:
         parser.add_argument(f"--{stage.replace('_', '-')}", metavar="FOLDER", help="model of this stage")
@@ -148,7 +148,7 @@ def main() -> None:
     try:
         for answer in answered([json.loads(line) for line in sys.stdin], given):
             print(json.dumps(answer), flush=True)
-    except Exception as error:  # transformers raises errors of many kinds for damaged models
+    except Exception as error:  # transformers raises many kinds of errors for damaged models
         sys.exit(str(error).strip().split("\n")[0][:300] or type(error).__name__)
 
 

@@ -1,4 +1,4 @@
-"""What models and programs made once, by content: one SQLite file that several programs may use at the same time."""
+"""The store of outputs of models and programs, by content: one SQLite file that several processes may use."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ _UPGRADE = "UPDATE outputs SET output = seal(output, maker, request);"
 
 
 class OutputStore:
-    """Outputs by maker (who made them, with all settings) and request; both are known by their content.
+    """Outputs by maker (model or program with all settings) and request, both identified by their content.
 
-    What is written is written whole, or not at all. Raises :class:`OutputError` where the file cannot be used,
-    :class:`InputError` where it is damaged.
+    Writes are atomic. Raises :class:`OutputError` if the file cannot be used, :class:`InputError` if it is damaged.
     """
 
     def __init__(self, path: Path | None = None):
         self.path = cache_folder() / "outputs.sqlite" if path is None else path
 
     def get(self, maker: str, requests: Mapping[str, Any]) -> dict[str, Any]:
-        """The known outputs: key → output, for ``requests`` key → what was asked (anything that JSON holds)."""
+        """Return key → stored output, for ``requests``: key → request (any JSON value)."""
         of_digest: dict[str, list[str]] = {}
         for key, request in requests.items():
             of_digest.setdefault(_digest(request), []).append(key)
@@ -37,7 +36,7 @@ class OutputStore:
             return {key: json.loads(output) for digest, output in rows for key in of_digest[digest]}
 
     def put(self, maker: str, outputs: Mapping[str, Any], requests: Mapping[str, Any]) -> None:
-        """Keep ``outputs`` (key → output) of ``requests`` (key → what was asked)."""
+        """Store ``outputs`` (key → output) for ``requests`` (key → request)."""
         if not outputs:
             return
         rows = [(_digest(maker), _digest(requests[key]), json.dumps(output)) for key, output in outputs.items()]

@@ -1,4 +1,4 @@
-"""Processes of the programs of a user: how they start, and how they end with everything that they started."""
+"""Start and stop the processes of a user's program, including everything that they started."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 
 from robustcs.errors import UsageError
 
-#: The variable of the environment by which a process is found whose parent has ended and which left the session.
+#: Environment variable that identifies processes whose parent has ended and that left the session.
 _TOKENS = "ROBUSTCS_PROGRAM"
-#: Seconds for killed processes to be gone.
+#: Seconds to wait until killed processes are gone.
 _PATIENCE = 2.0
 
 
 def start(command: str, words: Sequence[str], tokens: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start the program without a shell, in a session of its own; its pipes do not block.
+    """Start the program without a shell in a new session, with non-blocking pipes.
 
-    Raises :class:`UsageError` where it cannot be started.
+    Raises :class:`UsageError` if it cannot be started.
     """
     marks = ",".join([*filter(None, [os.environ.get(_TOKENS)]), *tokens])
     try:
@@ -38,9 +38,9 @@ def start(command: str, words: Sequence[str], tokens: Sequence[str]) -> subproce
 
 
 def end(processes: Collection[subprocess.Popen[bytes]], token: str) -> None:
-    """Kill the processes and everything that they started, where Linux tells what that is; else their process groups."""
+    """Kill the processes and everything that they started, as far as Linux shows it; elsewhere their process groups."""
     deadline, unseen = time.monotonic() + _PATIENCE, 0
-    # twice, since a process may have ended while its child was too new to be seen
+    # twice, because a process may have ended while its child was too new to be seen
     while unseen < 2 and time.monotonic() < deadline:
         family = _family({one.pid for one in processes if one.returncode is None}, {one.pid for one in processes}, token)
         for kill, pids in ((os.killpg, {one.pid for one in processes}), (os.kill, family)):
@@ -55,13 +55,13 @@ def end(processes: Collection[subprocess.Popen[bytes]], token: str) -> None:
 
 
 def _family(running: set[int], sessions: set[int], token: str) -> set[int]:
-    """Return the living processes that are ``running``, have a session or the token of theirs, or descend from such."""
+    """Return the living processes that are ``running``, share their session or token, or descend from them."""
     found, parents = set(running), dict[int, int]()
     with contextlib.suppress(OSError):  # a system without /proc
         for folder in Path("/proc").iterdir():
             if not folder.name.isdigit():
                 continue
-            with contextlib.suppress(OSError, ValueError):  # it has ended, or belongs to somebody else
+            with contextlib.suppress(OSError, ValueError):  # it has ended, or belongs to another user
                 state, parent, _, session = (folder / "stat").read_bytes().rpartition(b") ")[2].split()[:4]
                 if state in b"ZX":
                     continue

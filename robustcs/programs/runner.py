@@ -1,8 +1,8 @@
-"""Ask a program of the user, and never believe it: every answer is checked, counted, and kept as data.
+"""Run a user's program without trusting it: every answer is checked, counted, and treated as data.
 
-The protocol, which docs/programs.md states for users: the program is started once, without a shell. It gets one JSON object a
-line on stdin, each with an ``id``, and its stdin is closed after the last. It writes one JSON object a line to stdout, in any
-order, each with the ``id`` that it answers. What else it needs to say goes to stderr. An answer with ``error`` is a failure.
+Protocol (see docs/programs.md): the program is started once, without a shell. It reads one JSON object per line from stdin,
+each with an ``id``; stdin is closed after the last one. It writes one JSON object per line to stdout, in any order, each with
+the ``id`` of its request. Other messages go to stderr. An answer with ``error`` is a failure.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.text import half_character, parse_json
 from robustcs.programs.processes import end, start
 
-#: Shows progress over an iterable: (items, what is being done, how many) → the same items.
+#: Shows progress over an iterable: (items, description, number of items) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 #: Seconds without a useful answer after which a program counts as stuck.
 TIMEOUT = 600.0
-#: Bytes of one answer; lines of no use in a row that are borne beside as many as there are requests.
+#: Largest answer in bytes; tolerated useless lines in a row, in addition to the number of requests.
 _LONGEST, _USELESS = 1 << 20, 1000
-#: Bytes that are read or written at a time, and those that an ended program may leave in a pipe.
+#: Bytes per read or write, and bytes that an ended program may leave in a pipe.
 _CHUNK = 1 << 16
 _LARGEST_PIPE = 1 << 20
-#: Seconds after which it is looked whether a program has ended or is stuck.
+#: Seconds between checks whether a program has ended or is stuck.
 _LOOKS = 0.05
-#: Seconds that a program has to end once it has answered everything, and its output to end once the program has.
+#: Seconds for a program to exit after its last answer, and for its output to end after it exits.
 _GRACE = 5.0
-#: Answers that are kept at a time, where nothing ends the asking.
+#: Answers that are stored at a time.
 _BATCH = 16
 _BLANK = "is blank"
 
 
 @dataclass
 class Replies:
-    """What a program said.
+    """The answers of a program.
 
     answers
-        Id → its answer, the first where it gave several.
+        Id → its answer; the first one if there are several.
     failed
-        Requests without a usable answer: none, one with ``error``, or one that the caller refuses.
+        Number of requests without a usable answer: none, one with ``error``, or one that the caller rejects.
     refused
-        Id → its answer, of those among them that have one.
+        Id → its answer, for the failed requests with an answer.
     repeated, foreign, unreadable
-        Lines that answer what was answered, what nobody asked, and lines that are no JSON object with an ``id``.
+        Numbers of lines that repeat an answer, that have an unknown id, and that are not JSON objects with an ``id``.
     useless
-        What is wrong with lines that are no answer, blank ones included → the first of them.
+        Problem of a line that is not an answer (including blank lines) → the first such line.
     complaint
-        How the program ended, where it did not end well; empty otherwise.
+        How the program ended, if it did not end well; else empty.
     """
 
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Replies:
     complaint: str = ""
 
     def take(self, other: Replies) -> None:
-        """Add what was said elsewhere: its answers and its useless lines; how it ended is the caller's to weigh."""
+        """Add the answers and useless lines of another part; the caller combines the complaints."""
         self.answers |= other.answers
         self.refused |= other.refused
         self.repeated += other.repeated
@@ -82,8 +82,9 @@ class Replies:
 
 
 def program_identity(command: str) -> str:
-    """A key that two commands share only where they are the same: their words, and the contents of files and
-    of folders of models (they hold a ``config.json``) among these.
+    """Return a key of a command: equal only for equal words and equal contents of the files and model folders among them.
+
+    Model folders contain a ``config.json``.
 
     Raises :class:`UsageError` for a command that cannot be split into words.
     """
@@ -96,7 +97,7 @@ def program_identity(command: str) -> str:
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command line, split as a shell does; nothing in it is expanded or run by a shell."""
+    """Split a command line into words as a shell does; nothing in it is expanded or run by a shell."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -117,20 +118,20 @@ def ask_program(
     track: Track = lambda items, what, total: items,
     copies: int = 1,
 ) -> Replies:
-    """Ask ``command`` every request (each has an ``id`` of its own) and return what it answered.
+    """Send every request to ``command`` and return its answers; each request has its own ``id``.
 
     keep
-        Gets usable answers by id, some at a time. Whatever ends the asking, such as Ctrl-C, it gets all that were given.
+        Called with usable answers by id, several at a time. It gets all answers even if the run is interrupted by Ctrl-C.
     accept
-        Is an answer what was asked for? One that is not counts as failed.
+        Returns whether an answer is valid. An invalid answer counts as failed.
     timeout
-        Seconds without a useful answer after which the program is ended, and what it has not answered counts as failed.
-        An answer is useful if it is the first to one of the requests, so that no program runs for longer than ``timeout`` times
-        the number of its requests, and a few seconds.
+        Seconds without a useful answer after which the program is stopped and its open requests count as failed.
+        An answer is useful if it is the first one to a request, so no program runs for longer than about ``timeout`` times the
+        number of its requests.
     copies
-        How many of it work at the same time, each on a part of the requests. All end with everything that they started.
+        Number of copies that run in parallel, each with a part of the requests. All end with everything that they started.
 
-    Raises :class:`UsageError` where the program cannot be started.
+    Raises :class:`UsageError` if the program cannot be started.
     """
     words, token, fresh = words_of(command), uuid.uuid4().hex, dict[str, dict[str, Any]]()
     asked: list[_Copy] = []
@@ -160,19 +161,19 @@ def ask_program(
 
 
 def _listen(copies: Sequence[_Copy], selector: selectors.BaseSelector, timeout: float) -> Iterator[None]:
-    """Talk to the copies until all are over; one item for every request that is answered, or refused."""
+    """Communicate with the copies until all have ended; yield once for every request with an answer, even a rejected one."""
     while running := [copy for copy in copies if not copy.over]:
         count = sum(key.data() for key, _ in selector.select(_LOOKS))
         for copy in running:
             if copy.ends(timeout):
                 end([copy.process], copy.token)
                 count += copy.finish()
-        # last: keeping answers may take long, and what comes meanwhile is read before it is asked whether a program is stuck
+        # last, because storing answers may be slow: answers that arrive meanwhile are read before the check for a stuck program
         yield from repeat(None, count)
 
 
 class _Copy:
-    """A running program: what it is still to be told, and what it said."""
+    """A running program, with the requests still to send and the replies so far."""
 
     def __init__(
         self,
@@ -191,47 +192,47 @@ class _Copy:
         self._requests = (f"{json.dumps(request)}\n".encode() for request in requests)
         self._unsent = self._unread = self._complaints = b""
         self._lines = deque[bytes]()
-        self._useful = time.monotonic()  # when the last useful answer came
-        self._in_vain = 0  # useless lines since then
-        self._settled: float | None = None  # since when it has answered everything, ended, or closed its stdout
+        self._useful = time.monotonic()  # time of the last useful answer
+        self._in_vain = 0  # number of useless lines since then
+        self._settled: float | None = None  # time when it answered everything, ended, or closed its stdout
         selector.register(self._in, selectors.EVENT_WRITE, self._tell)
         selector.register(self._out, selectors.EVENT_READ, self._hear)
         selector.register(self._err, selectors.EVENT_READ, self._overhear)
 
     def _tell(self) -> int:
-        """Write as much of the requests as the program takes, and close its stdin after the last."""
+        """Send as many requests as the program accepts now, and close its stdin after the last one."""
         while len(self._unsent) < _CHUNK and (line := next(self._requests, b"")):
             self._unsent += line
         try:
             sent = self._in.write(self._unsent) if self._unsent else -1
         except OSError:
-            sent = -1  # a program that closes its stdin or ends has said how much it wants to hear
+            sent = -1  # the program has closed its stdin or ended; it needs no more requests
         if sent == -1:
             self._leave(self._in)
         self._unsent = self._unsent[sent or 0 :]
         return 0
 
     def _hear(self) -> int:
-        """Read what is on stdout; the number of requests that it answers."""
+        """Read from stdout; return the number of requests that were answered."""
         chunk = self._read(self._out)
-        # its last line may have no end; and until they are sorted, lines lie where an interruption does not lose them
+        # the last line may have no line end; lines are kept in a queue first, so that an interruption does not lose them
         *lines, self._unread = (self._unread + (b"\n" if self._out.closed and self._unread else chunk)).split(b"\n")
         self._lines.extend(lines)
         if len(self._unread) > _LONGEST:
-            self._unread = b"\xff"  # in no UTF-8: whatever follows on this line, it stays unreadable
+            self._unread = b"\xff"  # invalid UTF-8: the line remains unreadable, whatever follows
         return self._sort()
 
     def _overhear(self) -> int:
-        """Read what is on stderr, whose last line may be told."""
+        """Read from stderr; its last line may become part of the complaint."""
         self._complaints = (self._complaints + self._read(self._err))[-4096:]
         return 0
 
     def _read(self, stream: IO[bytes]) -> bytes:
-        """Return what can be read at once; the stream is closed at its end."""
+        """Return what can be read now; close the stream at its end."""
         chunk = stream.read(_CHUNK)
         if chunk == b"":
             self._leave(stream)
-        return chunk or b""  # None where there is nothing yet
+        return chunk or b""  # None if there is nothing yet
 
     def _leave(self, stream: IO[bytes]) -> None:
         if not stream.closed:
@@ -239,7 +240,7 @@ class _Copy:
             stream.close()
 
     def _sort(self) -> int:
-        """Sort the lines into the replies; the number of requests that they answer."""
+        """Sort the lines into the replies; return the number of requests that were answered."""
         count, replies = 0, self.replies
         while self._lines:
             answer = _parsed(self._lines[0])
@@ -266,7 +267,7 @@ class _Copy:
         return count
 
     def ends(self, timeout: float) -> bool:
-        """Is nothing more to be had from the program? The replies say what went wrong, if anything."""
+        """Return whether the program is done; the replies record what went wrong."""
         now, code, replies = time.monotonic(), self.process.poll(), self.replies
         answered = len(replies.answers) + len(replies.refused) == len(self._asked)
         if self._settled is None and (answered or self._out.closed or code is not None):
@@ -286,7 +287,7 @@ class _Copy:
         return over or bool(replies.complaint)
 
     def finish(self) -> int:
-        """Take what the ended program left in its pipes; the number of requests that it answers."""
+        """Read what the ended program left in its pipes; return the number of requests that were answered."""
         if self.over:
             return 0
         self.over, count = True, self._sort()
@@ -302,7 +303,7 @@ class _Copy:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | str:
-    """Return the answer on a line, or what is wrong with the line."""
+    """Return the answer on a line, or the problem of the line."""
     if not line.strip():
         return _BLANK
     try:
@@ -320,5 +321,5 @@ def _parsed(line: bytes) -> dict[str, Any] | str:
 
 
 def printable(line: bytes) -> str:
-    """Return the beginning of what a program wrote, without anything that a terminal would act on."""
+    """Return the beginning of a line of a program's output, without control characters."""
     return "".join(letter if letter.isprintable() else " " for letter in line[:2000].decode("utf-8", "replace"))[:300].strip()

@@ -1,4 +1,4 @@
-"""Reading a whole collection for indexing: every line checked, and written anew in the form that Anserini takes."""
+"""Read a whole collection for indexing: check every line, and rewrite it in the format of Anserini."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from robustcs.inputs.collection import passages
 from robustcs.inputs.text import is_whole
 from robustcs.programs.runner import Track
 
-#: Passages per file: Anserini gives every file to one thread, and reports when it is done.
+#: Passages per file: Anserini processes each file in one thread and reports when it is done.
 PART = 50_000
 
 Passage = tuple[int, str, str]
 
 
 def write_parts(collection: Path, folder: Path, track: Track) -> tuple[int, int, str]:
-    """Write the passages into JSONL files of ``folder``; returns the numbers of passages and of files, and the SHA-256 of ids
-    and texts in their order, however the collection is written or compressed.
+    """Write the passages into JSONL files of ``folder``; return the numbers of passages and files, and a SHA-256.
+
+    The checksum covers ids and texts in order, whatever the format or compression of the collection.
 
     Raises :class:`InputError` as :func:`checked_passages` does.
     """
@@ -47,19 +48,19 @@ def write_parts(collection: Path, folder: Path, track: Track) -> tuple[int, int,
 
 
 def index_line(passage: str, text: str) -> str:
-    """Return the line of a passage in the form that Anserini takes."""
-    # two texts are quicker to write than an object, and there are millions
+    """Return the line of a passage in the format of Anserini."""
+    # encoding two texts is faster than encoding an object, and there are millions
     return f'{{"id": {json.dumps(passage)}, "contents": {json.dumps(text)}}}\n'
 
 
 def checked_passages(collection: Path) -> Iterator[Passage]:
     """Yield every passage that can be indexed.
 
-    Raises :class:`InputError` at the end, with every bad line (bounded): not JSON, no tab, no id, an id with white space, no or
-    empty contents, an id that an earlier line has.
+    Raises :class:`InputError` at the end with every bad line (bounded): not JSON, no tab, no id, an id with white space, no or
+    empty contents, an id of an earlier line.
     """
     problems = ProblemList(collection)
-    # eight bytes per id instead of the id: 38 million of them take 300 MB
+    # eight bytes instead of the id: 38 million passages take 300 MB
     hashes, lines = array("q"), array("Q")
     for number, passage, text in _passages(collection, problems):
         hashes.append(hash(passage))
@@ -70,7 +71,7 @@ def checked_passages(collection: Path) -> Iterator[Passage]:
 
 
 def _guess_parts(path: Path) -> int:
-    """About how many parts there will be, for the progress bar: passages of 400 bytes, compressed to a third."""
+    """Estimate the number of parts for the progress bar: passages of 400 bytes, compressed to a third."""
     try:
         size = path.stat().st_size * (3 if path.suffix in (".gz", ".bz2", ".xz", ".zst") else 1)
     except OSError:
@@ -79,7 +80,7 @@ def _guess_parts(path: Path) -> int:
 
 
 def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
-    """Line, id and text of every passage that can be indexed; the others go to ``problems``."""
+    """Yield line, id and text of every passage that can be indexed; the others go to ``problems``."""
     for number, passage, text in passages(path, None, problems):
         if passage.split() != [passage]:
             found = f"passage id {passage!r} contains white space"
@@ -93,7 +94,7 @@ def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
 
 
 def _find_repeated(path: str | os.PathLike[str], hashes: array[int], lines: array[int], problems: ProblemList) -> None:
-    """Add ids that stand in several lines. Equal hashes only point at lines, whose ids are then compared."""
+    """Add ids that occur in several lines. Lines with equal hashes are candidates; their ids are compared."""
     keys = np.frombuffer(hashes, dtype=np.int64) if hashes else np.zeros(0, np.int64)
     values, counts = np.unique(keys, return_counts=True)
     suspected = np.isin(keys, values[counts > 1])

@@ -1,4 +1,4 @@
-"""Lucene indexes: making one from a collection of passages, and telling one from another."""
+"""Lucene indexes: create one from a collection of passages, and identify its content."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from robustcs.retrieval.collection import write_parts
 from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start
 from robustcs.tempfiles import remove_stale, temporary
 
-#: What an index of ours was made from, in a file of its folder.
+#: File in the folder of an index that records what robustcs created it from.
 _ORIGIN = "robustcs.json"
-#: How Anserini indexes for us.
+#: Options of Anserini's indexer.
 _OPTIONS = (
     "-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator", "-storeDocvectors",
 )  # fmt: skip
-_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+_PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 _INDEXED = re.compile(r"Indexing Complete! ([0-9,]+) documents indexed")
 
 
 @dataclass(frozen=True)
 class IndexState:
-    """One state of one index.
+    """The content of an index at one time.
 
     path
-        The folder, without links.
+        The folder, with links resolved.
     checksum
-        What it holds, wherever it lies. Where robustcs made it: SHA-256 of its passages and of how they were indexed. Else
-        SHA-256 of Lucene's segment descriptions (``segments_N``, ``*.si``): they hold a random id per segment and the number of
-        its documents, so that an index made again has another checksum, whatever it holds.
+        Identifies the content, wherever the folder is. If robustcs created the index: SHA-256 of its passages and the indexing
+        options. Else: SHA-256 of Lucene's segment descriptions (``segments_N``, ``*.si``), which contain a random id per
+        segment and its number of documents, so a rebuilt index has another checksum even with the same content.
     documents
-        Their number, where robustcs made the index; None else (the searcher counts them).
+        Number of documents, if robustcs created the index; else None (the searcher counts them).
     """
 
     path: Path
@@ -52,9 +52,9 @@ class IndexState:
 
 
 def index_state(folder: str | os.PathLike[str]) -> IndexState:
-    """The index as it stands on disk; no Java is started for it.
+    """Return the state of the index on disk, without starting Java.
 
-    Raises :class:`InputError` where the folder is absent or no Lucene index.
+    Raises :class:`InputError` if the folder does not exist or is not a Lucene index.
     """
     path = Path(folder)
     if not path.exists():
@@ -64,24 +64,24 @@ def index_state(folder: str | os.PathLike[str]) -> IndexState:
         found = "the folder has no file segments_N" if path.is_dir() else "this is a file"
         raise input_error(path, None, f"not an index: {found}", "name the folder of a Lucene index", "not-an-index")
     segments, origin = _segments(path), _origin(path)
-    # segments of another index, or changed by another program, are not what the passages became
+    # the recorded passages do not describe segments of another index, or segments that another program changed
     ours = isinstance(origin.get("passages"), str) and origin.get("segments") == segments
     return IndexState(path.resolve(), _content(origin["passages"]) if ours else segments, origin.get("documents"))
 
 
 def _segments(index: Path) -> str:
-    """SHA-256 of Lucene's segment descriptions."""
+    """Return the SHA-256 of Lucene's segment descriptions."""
     files = sorted([*index.glob("segments_*"), *index.glob("*.si")])
     return hashlib.sha256("".join(f"{file.name}\0{sha256(file)}\n" for file in files).encode()).hexdigest()
 
 
 def _content(passages: str) -> str:
-    """The checksum of an index of ours, from that of its passages."""
+    """Return the checksum of an index that robustcs created, from the checksum of its passages."""
     return hashlib.sha256("\0".join([passages, *_OPTIONS]).encode("utf-8", "replace")).hexdigest()
 
 
 def _origin(index: Path) -> dict[str, Any]:
-    """What an index of ours was made from; empty for one from elsewhere."""
+    """Return the record of how robustcs created the index; empty for other indexes."""
     value = read_json(index / _ORIGIN) if (index / _ORIGIN).is_file() else {}
     return value if isinstance(value, dict) else {}
 
@@ -95,9 +95,9 @@ def ready_index(
     tell: Callable[[str], None],
     wanted: Collection[str] = (),
 ) -> IndexState:
-    """The index of ``folder``, made from ``collection`` where the folder is absent; ``wanted`` as for :func:`build_index`.
+    """Return the index of ``folder``, created from ``collection`` if needed; ``wanted`` as in :func:`build_index`.
 
-    Raises :class:`InputError` also where robustcs made the index from another content of the collection than it has now.
+    Raises :class:`InputError` also if the collection has changed since robustcs created the index.
     """
     remove_stale(folder.parent)
     if not folder.exists() and collection is not None:
@@ -113,7 +113,7 @@ def ready_index(
 
 
 def _dated(collection: Path) -> dict[str, int]:
-    """What changes when a file does, told without reading it."""
+    """Return file properties that change with the file and can be read without its content."""
     return {"size": collection.stat().st_size, "mtime": collection.stat().st_mtime_ns}
 
 
@@ -126,20 +126,20 @@ def build_index(
     tell: Callable[[str], None],
     wanted: Collection[str] = (),
 ) -> None:
-    """Check ``collection`` line by line, index it with Anserini and count the documents; whole or not at all.
+    """Check ``collection`` line by line, index it with Anserini and count the documents; all or nothing.
 
     Anserini drops the rest of a file after a malformed line, keeps passages with equal ids and drops empty ones, all with exit
-    code 0; so the collection is read here first, and what Anserini gets is written anew (``*.jsonl`` in a temporary folder
-    beside the index). Term vectors are kept: RM3 needs them. ``wanted``: checksums of the indexes that the runs that are there
-    were retrieved from; without any, every collection will do.
+    code 0. So robustcs reads the collection first and rewrites it for Anserini (``*.jsonl`` in a temporary folder next to the
+    index). Term vectors are stored because RM3 needs them. ``wanted``: checksums of the indexes of existing runs; if it is
+    empty, any collection is accepted.
 
-    Raises :class:`InputError` with every bad line (bounded), for other passages than ``wanted``, and where the count differs,
-    :class:`NotInstalledError` without pyserini or Java, :class:`UsageError` where Java fails.
+    Raises :class:`InputError` with every bad line (bounded), for passages other than ``wanted``, and if the counts differ,
+    :class:`NotInstalledError` without pyserini or Java, :class:`UsageError` if Java fails.
     """
-    start(heap)  # what is wrong with Java is told before hours of indexing
+    start(heap)  # report problems with Java before hours of indexing
     version, jar, java = pyserini_version(), anserini_jar(), java_home() / "bin" / "java"
     tell(f"indexing {collection} into {folder}")
-    # taken before reading, so that a change while we read is seen later
+    # recorded before reading, so that a change during reading is detected later
     origin: dict[str, Any] = {"collection": os.fspath(collection)}
     if collection.is_file():
         origin |= {"sha256": sha256(collection), **_dated(collection)}
@@ -162,7 +162,7 @@ def build_index(
             ]  # fmt: skip
             said = _run(command, files, written, track)
             found = _INDEXED.search(said)
-            if found is None or "OutOfMemoryError" in said:  # one thread may fail, and the others end
+            if found is None or "OutOfMemoryError" in said:  # one thread may fail while the others finish
                 full = "No space left on device"
                 raise OutputError(folder, full.lower(), FULL_ADVICE) if full in said else java_error(said, heap)
             indexed = int(found[1].replace(",", ""))
@@ -185,7 +185,7 @@ def build_index(
 
 
 def _tied_to_us() -> Callable[[], None] | None:
-    """For a new process: it is killed when ours ends, however that ends. Nothing outside Linux, which alone offers it."""
+    """Return a function that makes Linux kill a new process when this one ends; None on other systems."""
     if not sys.platform.startswith("linux"):
         return None
     import ctypes
@@ -195,7 +195,7 @@ def _tied_to_us() -> Callable[[], None] | None:
 
 
 def _run(command: list[str], files: int, passages: int, track: Track) -> str:
-    """What the command says, with progress by the files that it has finished; it ends when we are interrupted or killed."""
+    """Return the output of the command, with progress by finished files; it is killed when this process is interrupted."""
     ticks = iter(track(range(files), f"indexing {passages:,} passages", files))
     said = []
     with subprocess.Popen(
@@ -210,6 +210,6 @@ def _run(command: list[str], files: int, passages: int, track: Track) -> str:
         except BaseException:
             process.kill()
             raise
-    for _ in ticks:  # ends the bar
+    for _ in ticks:  # finish the bar
         pass
     return "".join(said)

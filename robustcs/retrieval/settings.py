@@ -1,4 +1,4 @@
-"""How questions become rankings: the table ``[retrieval]`` of ``robustcs.toml``."""
+"""Settings of retrieval: the table ``[retrieval]`` of ``robustcs.toml``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from robustcs.version import __version__
 MODELS, DEVICES = ("bm25", "ql"), ("auto", "cpu", "cuda")
 #: Rewriters that need no file.
 CONTEXT = ("previous", "first")
-#: In KiB. With a few MiB Java starts, and then ends the whole process without any exception.
+#: Smallest heap in KiB. With a few MiB Java starts, and then ends the whole process without an exception.
 _LEAST_HEAP = 64 * 1024
-#: Java counts in 32 bits.
+#: Largest integer: Java counts in 32 bits.
 _MOST = 2**31 - 1
 _PATHS = ("index", "folder", "store", "reranker")
 
-#: Does a value hold, and what to do where it does not.
+#: A test of a value, and the advice if it fails.
 _Check = tuple[Callable[[Any], bool], str]
 
 
@@ -50,31 +50,32 @@ _CHECKS: dict[str, _Check] = {
 
 @dataclass(frozen=True)
 class RetrievalSettings:
-    """What answers questions, and where the answers go.
+    """Settings for retrieving rankings and writing runs.
 
     index
-        Folder of a Lucene index as Anserini makes it; where it is absent it is made from the project's collection.
+        Folder of a Lucene index made by Anserini; if it does not exist, it is created from the project's collection.
     model, k1, b, mu
         ``bm25`` with k1 and b, or ``ql``: query likelihood with Dirichlet smoothing mu.
     rm3, fb_terms, fb_docs, original_query_weight
-        Pseudo-relevance feedback by RM3; the defaults are Anserini's.
+        Pseudo-relevance feedback with RM3; the defaults are Anserini's.
     depth
         Passages per question.
     heap
-        Most memory of the Java machine, as Java writes it: ``512m``, ``2g``.
+        Memory limit of Java in its notation: ``512m``, ``2g``.
     folder
-        Where runs are written.
+        Folder for the runs.
     store
-        The SQLite file of known rankings; None is the one in the user's cache folder.
+        The SQLite file of stored rankings; None for the one in the user's cache folder.
     rewriter
-        What makes raw texts independent of their conversation: ``previous`` (all earlier turns before the turn), ``first``
-        (the first turn before the turn), a file of rewrites ``FILE[:COLUMN]``, or the folder of a sequence-to-sequence model.
+        How raw texts become independent of their conversation: ``previous`` (put all earlier turns before the turn), ``first``
+        (put the first turn before the turn), a file of rewrites ``FILE[:COLUMN]``, or the folder of a sequence-to-sequence
+        model.
     reranker, rerank_depth
-        Folder of a monoT5 or cross-encoder model that orders the top ``rerank_depth`` anew.
+        Folder of a monoT5 or cross-encoder model that re-ranks the top ``rerank_depth`` passages.
     device, batch
-        Where rewriter and re-ranker work (``auto``, ``cpu``, ``cuda``), and on how many texts per batch.
+        Device of rewriter and re-ranker (``auto``, ``cpu``, ``cuda``), and the number of texts per batch.
     ir_metadata
-        Do runs begin with comment lines that say how they were made?
+        Whether runs begin with comment lines about how they were made.
     """
 
     index: Path
@@ -106,7 +107,7 @@ class RetrievalSettings:
             raise UsageError("bad-heap", found, "give it 64m or more, such as 2g")
 
     def parameters(self) -> dict[str, Any]:
-        """What decides a ranking besides question, index, software and depth; only what the model uses."""
+        """Return what determines a ranking besides question, index, software and depth; only what the model uses."""
         own: dict[str, Any] = {"model": self.model, "analyser": "Anserini default English (Porter)"}
         own |= {"k1": float(self.k1), "b": float(self.b)} if self.model == "bm25" else {"mu": float(self.mu)}
         if self.rm3:
@@ -115,7 +116,7 @@ class RetrievalSettings:
         return own
 
     def describe(self) -> str:
-        """The ranker in words."""
+        """Return a description of the ranker."""
         return f"{in_words(self.parameters())}, top {self.depth}"
 
     def metadata(self, tag: str, software: str) -> str:
@@ -133,7 +134,7 @@ class RetrievalSettings:
 
 
 def in_words(parameters: Mapping[str, Any]) -> str:
-    """What :meth:`RetrievalSettings.parameters` gives, for people."""
+    """Return a description of :meth:`RetrievalSettings.parameters`."""
     if parameters["model"] == "bm25":
         text = f"BM25 k1={parameters['k1']:g} b={parameters['b']:g}"
     else:
@@ -144,7 +145,7 @@ def in_words(parameters: Mapping[str, Any]) -> str:
 
 
 def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
-    """The settings of a table, its paths relative to ``folder``. Raises :class:`UsageError` for a wrong value."""
+    """Return the settings of a table, with paths relative to ``folder``. Raises :class:`UsageError` for a wrong value."""
     given = dict(values)
     for name in ("index", "rewriter", *_PATHS):
         if name in given and not (isinstance(given[name], str) and given[name]):

@@ -1,6 +1,6 @@
-"""What stands beside a run: for which texts it was made, and by what, so that it is used as it is wherever that still holds.
+"""Sidecar files of runs: the texts that a run was made for, and how, so that it is reused while both are unchanged.
 
-The file ``RUN.texts.json`` holds the SHA-256 of the run, of the text of every turn, and what made the run.
+The file ``RUN.texts.json`` contains the SHA-256 of the run and of the text of every turn, and the settings of the retrieval.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Sidecar:
     run
         SHA-256 of the run's file.
     texts
-        Turn → checksum of its text, as :func:`text_checksums` gives it.
+        Turn → checksum of its text, from :func:`text_checksums`.
     made
-        What made a run that robustcs retrieved, as :class:`~robustcs.project.open_questions.Maker` tells it: index, parameters,
-        depth and so on. Empty for a run from elsewhere.
+        For a run that robustcs retrieved: index, parameters, depth and so on, from
+        :class:`~robustcs.project.open_questions.Maker`. Empty for other runs.
     """
 
     run: str
@@ -39,25 +39,23 @@ class Sidecar:
 
     @property
     def rewriter(self) -> str:
-        """What the texts went through before they were searched, as
-        :func:`~robustcs.retrieval.rewriting.rewriter_identity` names it; empty where they were searched as they are, and for a
-        run from elsewhere.
+        """The rewriter of the texts, as :func:`~robustcs.retrieval.rewriting.rewriter_identity` names it.
+
+        Empty if the texts were searched unchanged, and for runs from elsewhere.
         """
         return str(self.made.get("rewriter", ""))
 
     def as_text(self) -> str:
-        """The file's content."""
+        """Return the content of the file."""
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
 
     def changed(self, texts: Mapping[str, str]) -> list[str]:
-        """The turns of ``texts`` (turn → checksum) whose text is not the one of the run, new ones included."""
+        """Return the turns of ``texts`` (turn → checksum) whose text is new or differs from the text of the run."""
         return [turn for turn, checksum in texts.items() if self.texts.get(turn) != checksum]
 
 
 def text_checksums(texts: Mapping[str, str], raw: bool) -> dict[str, str]:
-    """Turn → SHA-256 of its normalised text; of ``raw`` texts with all earlier ones of the conversation, as a rewriter sees
-    them.
-    """
+    """Return turn → SHA-256 of its normalised text; ``raw`` texts include the earlier turns, as a rewriter sees them."""
     if not raw:
         return {turn: digest(text) for turn, text in texts.items()}
     before = history(texts)
@@ -65,18 +63,18 @@ def text_checksums(texts: Mapping[str, str], raw: bool) -> dict[str, str]:
 
 
 def sidecar_path(run: Path) -> Path:
-    """``RUN.texts.json`` beside the run."""
+    """Return the path of the sidecar, ``RUN.texts.json`` next to the run."""
     return run.with_name(f"{run.name}.texts.json")
 
 
 def read_sidecar(run: Path) -> Sidecar | None:
-    """What stands beside the run, or None. Raises :class:`InputError` for a file of another form."""
+    """Return the sidecar of the run, or None. Raises :class:`InputError` for a file in another format."""
     path = sidecar_path(run)
     if not path.is_file():
         return None
     value = read_json(path)
     value = value if isinstance(value, dict) else {}
-    # an earlier program told of a run that it made only that, and the rewriter
+    # earlier versions recorded only the rewriter, and that robustcs made the run
     made = value.get("made", {"rewriter": str(value.get("rewriter", ""))} if value.get("origin") else {})
     run_checksum, texts = value.get("run"), value.get("texts")
     if not (isinstance(run_checksum, str) and isinstance(texts, dict) and isinstance(made, dict)):
@@ -85,26 +83,26 @@ def read_sidecar(run: Path) -> Sidecar | None:
 
 
 def files_of(run: Path) -> list[Path]:
-    """The files of a run, each with a sidecar of its own: several where it is joined of those of several collections."""
+    """Return the files of a run, each with its own sidecar; a run of several collections has several files."""
     return list(map(Path, run.files)) if isinstance(run, PooledFile) else [run]
 
 
 def fits(run: Path, sidecar: Sidecar) -> bool:
-    """Is the run still the one that the sidecar is about?"""
+    """Return whether the run is still the one of the sidecar."""
     return run.is_file() and sha256(run) == sidecar.run
 
 
 def require_unchanged(run: Path, checksum: str | None = None) -> Sidecar | None:
-    """What stands beside the run. Raises :class:`InputError` where robustcs retrieved the run and it has changed since.
+    """Return the sidecar of the run. Raises :class:`InputError` if robustcs retrieved the run and it has changed since.
 
-    ``checksum``: of the run's file, where it is known.
+    ``checksum``: the SHA-256 of the run's file, if it is known.
     """
     sidecar = read_sidecar(run)
     if sidecar is not None and sidecar.made and (checksum or sha256(run)) != sidecar.run:
-        beside = sidecar_path(run).name
+        own = sidecar_path(run).name
         raise input_error(
-            run, None, f"changed since robustcs retrieved it: {beside} has another checksum",
-            f"delete both files to retrieve it again; or, to use the run as it is, delete {beside} and name the run in"
+            run, None, f"changed since robustcs retrieved it: {own} has another checksum",
+            f"delete both files to retrieve it again; or, to use the run as it is, delete {own} and name the run in"
             f' robustcs.toml (run = "{run}")',
             "changed-run",
         )  # fmt: skip
@@ -112,9 +110,9 @@ def require_unchanged(run: Path, checksum: str | None = None) -> Sidecar | None:
 
 
 def changed_since(run: Path, checksums: Mapping[str, str]) -> list[str]:
-    """The turns of ``checksums`` whose text is not the one that the run was made for, new ones included.
+    """Return the turns of ``checksums`` whose text is new or differs from the text that the run was made for.
 
-    Without a sidecar, or with one about another run, nothing says for which texts a file was made: its turns count as they are.
+    Without a sidecar, or with the sidecar of another run, the texts of a file are unknown and its turns count as unchanged.
     Raises :class:`InputError` as :func:`require_unchanged` does.
     """
     files = files_of(run)

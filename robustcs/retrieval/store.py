@@ -1,4 +1,4 @@
-"""Rankings that were retrieved once, by content: one SQLite file that several programs may use at the same time."""
+"""The store of rankings, by content: one SQLite file that several processes may use."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ import numpy as np
 from robustcs.database import cache_folder, select, transaction
 from robustcs.retrieval.search import Ranking
 
-#: Changes when rankings are made or kept in another way than before, so that old ones are no longer found.
+#: Version of the format; it changes when rankings are computed or stored differently, so that old ones are not found.
 FORM = 2
-#: Bytes of one ranking: millions of passages.
+#: Largest ranking in bytes: millions of passages.
 _LONGEST = 1 << 28
-#: The last two tables held what models made, which now is with other outputs; files of earlier versions have them.
+#: The last two tables contained outputs of models, which are now with other outputs; older files still have them.
 _SCHEMA = """PRAGMA journal_mode = WAL;
 CREATE TABLE IF NOT EXISTS rankers (ranker TEXT PRIMARY KEY, description TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rankings (
@@ -38,21 +38,21 @@ _RANKING = "unseal(ranking, question, ranker, depth)"
 
 
 def normalised(text: str) -> str:
-    """The question as it is searched and known: NFC, white space as single spaces."""
+    """Return the question as it is searched and stored: NFC, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def digest(text: str) -> str:
-    """SHA-256 of a normalised question, in hexadecimal: its key in the store and in the files beside runs."""
+    """Return the SHA-256 of a normalised question in hexadecimal: its key in the store and in sidecar files."""
     return hashlib.sha256(normalised(text).encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True)
 class Ranker:
-    """Everything that decides a ranking besides the question and the depth.
+    """Everything that determines a ranking besides the question and the depth.
 
     path, checksum
-        Of the index, as :class:`~robustcs.retrieval.index.IndexState`. The path is for people: it decides nothing.
+        Of the index, as in :class:`~robustcs.retrieval.index.IndexState`. The path is only shown; it determines nothing.
     parameters
         Model, analyser and their parameters.
     software
@@ -66,13 +66,13 @@ class Ranker:
 
     @property
     def description(self) -> str:
-        """Canonical JSON."""
+        """The ranker as canonical JSON."""
         values = {"form": FORM, "index": self.path, "checksum": self.checksum, "software": self.software}
         return json.dumps(values | {"parameters": dict(self.parameters)}, sort_keys=True)
 
     @property
     def key(self) -> str:
-        """SHA-256 of the description without the path."""
+        """The SHA-256 of the description without the path."""
         return _key(self.description)
 
 
@@ -91,26 +91,26 @@ def _is_described(key: str, description: object) -> bool:
 class RankingStore:
     """Rankings by question and ranker.
 
-    What is written is written whole, or not at all; readers do not wait for writers (write-ahead log).
+    Writes are atomic; readers do not wait for writers (write-ahead log).
 
-    Raises :class:`OutputError` where the file cannot be used, :class:`InputError` where it is damaged.
+    Raises :class:`OutputError` if the file cannot be used, :class:`InputError` if it is damaged.
     """
 
     def __init__(self, path: Path | None = None):
         self.path = cache_folder() / "rankings.sqlite" if path is None else path
 
     def known(self, ranker: Ranker, digests: Sequence[str], depth: int) -> set[str]:
-        """The questions, by :func:`digest`, that have a ranking at least ``depth`` deep."""
+        """Return the questions, by :func:`digest`, with a ranking of at least ``depth`` passages."""
         return set(self.get(ranker, digests, depth))
 
     def get(self, ranker: Ranker, digests: Sequence[str], depth: int) -> dict[str, Ranking]:
-        """The rankings at least ``depth`` deep, cut at ``depth``: question → passages and scores."""
+        """Return question → passages and scores of rankings with at least ``depth`` passages, cut at ``depth``."""
         query = f"SELECT question, {_RANKING} FROM rankings WHERE ranker = ? AND depth >= ? AND question IN ({{}})"
         with self._open(looking=True) as database:
             return {row[0]: _unpacked(row[1], depth) for row in select(database, query, (ranker.key, depth), digests)}
 
     def put(self, ranker: Ranker, rankings: Mapping[str, Ranking], depth: int) -> None:
-        """Keep rankings that were retrieved ``depth`` deep; a deeper one that is there stays."""
+        """Store rankings that were retrieved to ``depth``; a deeper stored ranking is kept."""
         rows = [(question, ranker.key, depth, len(found[0]), _packed(found)) for question, found in rankings.items()]
         with self._open() as database:
             database.execute("INSERT OR REPLACE INTO rankers VALUES (?, ?)", (ranker.key, ranker.description))
@@ -123,7 +123,7 @@ class RankingStore:
             )
 
     def others(self, question: str) -> list[tuple[dict[str, Any], int]]:
-        """Every ranker that answered the question (by digest), as its description, and how deep."""
+        """Return (description, depth) of every ranker that answered the question (by digest)."""
         with self._open(looking=True) as database:
             rows = database.execute(
                 "SELECT ranker, description, depth FROM rankings JOIN rankers USING (ranker) WHERE question = ? ORDER BY 2",
@@ -132,7 +132,7 @@ class RankingStore:
             return [(json.loads(text), depth) for key, text, depth in rows if _is_described(key, text)]
 
     def rankers(self) -> list[tuple[str, dict[str, Any], int, int, int]]:
-        """(key, description, questions, passages, bytes) of every ranker, the largest first."""
+        """Return (key, description, questions, passages, bytes) of every ranker, the largest first."""
         with self._open(looking=True) as database:
             rows = database.execute(
                 "SELECT ranker, description, count(*), sum(passages), sum(length(ranking))"
@@ -141,32 +141,32 @@ class RankingStore:
             return [(key, json.loads(text), *rest) for key, text, *rest in rows if _is_described(key, text)]  # type: ignore[misc]
 
     def prune(self, rankers: Sequence[str]) -> int:
-        """Delete all rankings of these rankers, by key, and give the space back; returns how many rankings that were."""
+        """Delete all rankings of these rankers (by key) and free the space; return the number of deleted rankings."""
         if not self.path.exists():
             return 0
         with self._open() as database:
             gone = sum(database.execute("DELETE FROM rankings WHERE ranker = ?", (key,)).rowcount for key in rankers)
             database.executemany("DELETE FROM rankers WHERE ranker = ?", [(key,) for key in rankers])
         with self._open() as database:
-            database.isolation_level = None  # VACUUM runs outside transactions
+            database.isolation_level = None  # VACUUM must run outside transactions
             database.execute("VACUUM")
         return gone
 
     def _open(self, looking: bool = False) -> AbstractContextManager[sqlite3.Connection]:
-        """A transaction: committed at the end, or undone on an error. ``looking``: as for :func:`transaction`."""
+        """Open a transaction: committed at the end, or undone on an error. ``looking``: as in :func:`transaction`."""
         elsewhere = "name another one as store in [retrieval]"
         return transaction(self.path, _SCHEMA, elsewhere, "bad-store", looking=looking, upgrade=_UPGRADE)
 
 
 def _packed(ranking: Ranking) -> bytes:
-    """Compressed: the number of passages (4 bytes), their scores (8 bytes each), their ids (one a line)."""
+    """Return a ranking compressed: the number of passages (4 bytes), their scores (8 bytes each), their ids (one per line)."""
     passages, scores = ranking
     head = len(passages).to_bytes(4, "little")
     return zlib.compress(head + np.asarray(scores, "<f8").tobytes() + "\n".join(passages).encode("utf-8"), 1)
 
 
 def _unpacked(blob: bytes, depth: int) -> Ranking:
-    """The first ``depth`` passages of what :func:`_packed` made."""
+    """Return the first ``depth`` passages of a compressed ranking."""
     data = zlib.decompressobj().decompress(blob, _LONGEST)
     count = int.from_bytes(data[:4], "little")
     scores = np.frombuffer(data, "<f8", count, 4)

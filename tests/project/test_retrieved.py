@@ -98,8 +98,8 @@ def test_a_text_that_is_gone_is_gone_from_the_run(capfd: pytest.CaptureFixture[s
 def test_an_edited_run_is_an_error(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     edit("retrieved/qr.trec", "1_1 Q0 ", "1_1 Q0 x")
     error = (
-        "retrieved/qr.trec: changed since robustcs retrieved it: qr.trec.texts.json has another checksum; delete both files,"
-        " and it is retrieved again; or, to use the run as it is, delete qr.trec.texts.json and name the run in robustcs.toml"
+        "retrieved/qr.trec: changed since robustcs retrieved it: qr.trec.texts.json has another checksum; delete both files"
+        " to retrieve it again; or, to use the run as it is, delete qr.trec.texts.json and name the run in robustcs.toml"
         ' (run = "retrieved/qr.trec")\n'
     )
     assert call(capfd, *EVALUATE) == (3, "", error)

@@ -82,7 +82,7 @@ def test_released_annotations(in_demo: Command, shared_data: Path) -> None:
     found = json.loads(in_demo(f"agreement {files} {experts} --format json").out)
     assert [round(row["value"], 4) for row in found["tables"]["jaccard"]] == [0.1795, 0.3465, 0.5322, 0.7317]
     assert found["policy"]["turns"] == 22
-    assert any("worker ids look shared, worker_477 (60 texts)" in note for note in found["notes"])
+    assert any("worker ids look shared: worker_477 (60 texts)" in note for note in found["notes"])
     sentences = folder / "topic_1-sentence-master.csv.gz"
     err = in_demo(f"agreement {files} {sentences}", code=2).err
     assert f"sentences ({sentences}) are different tasks and cannot be pooled; analyze the files of each task separately" in err

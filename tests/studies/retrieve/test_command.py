@@ -137,7 +137,7 @@ def test_wrong_settings_are_told_with_their_line(capfd: pytest.CaptureFixture[st
     assert code == 3 and err.startswith(f"{config}:2: unknown key 'depht' in [retrieval]; choose from index, model, k1")
     config.write_text("[retrieval]\ndepth = 10\n")
     assert call(capfd, "retrieve", "--config", config)[2] == (
-        f'{config}:1: no index; write index = "FOLDER"; it is made where it is absent\n'
+        f'{config}:1: no index; write index = "FOLDER"; a missing index is created\n'
     )
 
 
