@@ -38,10 +38,10 @@ TOML = (
     'qrels = "qrels.txt"\n[formulations.original]\nrun = "raw.trec"\n[formulations.qr]\nrun = "qr.trec"\n'
     '[formulations.human]\nrun = "human.trec"\n'
 )
-NO_ROWS = "raw.trec: the file has no rows; a run has lines of: turn Q0 document rank score tag"
-RUN_WIDTH = "but a run has 6 (turn Q0 document rank score tag)"
-QRELS_WIDTH = "but a qrels file has 4 (turn iteration document grade)"
-SCORES_WIDTH = "but per-turn scores have 3 (measure turn value)"
+NO_ROWS = "raw.trec: the file has no rows; write lines of: turn Q0 document rank score tag"
+RUN_WIDTH = ", but a run has 6 (turn Q0 document rank score tag)"
+QRELS_WIDTH = ", but a qrels file has 4 (turn iteration document grade)"
+SCORES_WIDTH = ", but per-turn scores have 3 (measure turn value)"
 IS_RUN = "it looks like a run; use --run, --original, --qr or --human"
 IS_QRELS = "it looks like qrels; use --qrels"
 ONE_RUN = (
@@ -75,7 +75,7 @@ CASES = [
     Case("missing run", f"{RAW} gone.trec", 3, "gone.trec: no such file; check the path"),
     Case("missing qrels", f"{RUNS} --qrels gone.txt", 3, "gone.txt: no such file; check the path"),
     Case("folder", f"{RAW} folder", 3, "folder: this is a folder; name a file"),
-    Case("empty run", RUNS, 3, "raw.trec: the file is empty; a run has lines of: turn Q0 document rank score tag",
+    Case("empty run", RUNS, 3, "raw.trec: the file is empty; write lines of: turn Q0 document rank score tag",
          {"raw.trec": ""}),
     Case("blank run", RUNS, 3, NO_ROWS, {"raw.trec": "\n\n"}),
     Case("header only", RUNS, 3, NO_ROWS, {"raw.trec": "query_id Q0 docno rank score tag\n"}),
@@ -92,17 +92,17 @@ CASES = [
     Case("damaged gzip", f"{RAW} raw.gz", 3,
          "raw.gz: the compressed data are damaged (Compressed file ended before the end-of-stream marker was reached);"
          " copy the file again", {"raw.gz": gzip.compress(RUN.encode() * 50, mtime=0)[:-20]}),
-    Case("binary file", RUNS, 3, f"raw.trec:1: 1 column {RUN_WIDTH}; write the six columns of a TREC run",
+    Case("binary file", RUNS, 3, f"raw.trec:1: 1 column{RUN_WIDTH}; write the six columns of a TREC run",
          {"raw.trec": b"%PDF-1.7\n"}),
     # ---- files in the wrong place
-    Case("qrels as run", f"{RAW} qrels.txt", 3, each_line("qrels.txt", 4, f"4 columns {RUN_WIDTH}; {IS_QRELS}")),
-    Case("scores as run", f"{RAW} raw.eval", 3, each_line("raw.eval", 3, f"3 columns {RUN_WIDTH}; {IS_SCORES}")),
-    Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns {QRELS_WIDTH}; {IS_RUN}")),
-    Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns {QRELS_WIDTH}; {IS_SCORES}")),
+    Case("qrels as run", f"{RAW} qrels.txt", 3, each_line("qrels.txt", 4, f"4 columns{RUN_WIDTH}; {IS_QRELS}")),
+    Case("scores as run", f"{RAW} raw.eval", 3, each_line("raw.eval", 3, f"3 columns{RUN_WIDTH}; {IS_SCORES}")),
+    Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns{QRELS_WIDTH}; {IS_RUN}")),
+    Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns{QRELS_WIDTH}; {IS_SCORES}")),
     Case("run as scores", SCORED.replace("qr.eval", "qr.trec"), 3,
-         each_line("qr.trec", 3, f"6 columns {SCORES_WIDTH}; it looks like a run; use --run")),
+         each_line("qr.trec", 3, f"6 columns{SCORES_WIDTH}; it looks like a run; use --run")),
     Case("qrels as scores", SCORED.replace("qr.eval", "qrels.txt"), 3,
-         each_line("qrels.txt", 4, f"4 columns {SCORES_WIDTH}; {IS_QRELS}")),
+         each_line("qrels.txt", 4, f"4 columns{SCORES_WIDTH}; {IS_QRELS}")),
     Case("JSON as run", f"{RAW} gold.json", 3,
          "gold.json:1: score '[\"yes\",' is not a number; write a decimal number"),
     Case("run as texts", f"{RUNS} --rewrites original=raw.trec", 3, f"raw.trec:1: not a file of texts; {IS_RUN}"),
@@ -118,11 +118,11 @@ CASES = [
          {"raw.trec": RUN.replace("8.5", "nan")}),
     Case("decimal comma", RUNS, 3, "raw.trec:2: score '8,5' is not a number; write a decimal number",
          {"raw.trec": RUN.replace("8.5", "8,5")}),
-    Case("line without tag", RUNS, 3, f"raw.trec:2: 5 columns {RUN_WIDTH}; write the six columns of a TREC run",
+    Case("line without tag", RUNS, 3, f"raw.trec:2: 5 columns{RUN_WIDTH}; write the six columns of a TREC run",
          {"raw.trec": RUN.replace("8.5 t", "8.5")}),
     Case("several problems", RUNS, 3,
          "raw.trec:1: score 'x' is not a number; write a decimal number\n"
-         f"raw.trec:3: 1 column {RUN_WIDTH}; write the six columns of a TREC run",
+         f"raw.trec:3: 1 column{RUN_WIDTH}; write the six columns of a TREC run",
          {"raw.trec": "1_1 Q0 d1 1 x t\n1_1 Q0 d2 2 8 t\n1_2\n"}),
     Case("output over an input", f"{RUNS} --output qrels.txt", 2,
          "robustcs: qrels.txt is an input, which is never overwritten; choose another name for the output"),
@@ -142,7 +142,7 @@ CASES = [
          {"qrels.txt": QRELS.replace("d2 0", "d2 relevant")}),
     Case("half a grade", RUNS, 3, "qrels.txt:2: grade '0.5' is not a whole number; write a whole number",
          {"qrels.txt": QRELS.replace("d2 0", "d2 0.5")}),
-    Case("huge grade", RUNS, 3, "qrels.txt:2: grade 99999 is out of range; grades are small whole numbers such as 0 to 4",
+    Case("huge grade", RUNS, 3, "qrels.txt:2: grade 99999 is out of range; write small whole numbers such as 0 to 4",
          {"qrels.txt": QRELS.replace("d2 0", "d2 99999")}),
     Case("contradictory grades", RUNS, 3,
          "qrels.txt:5: turn 1_1 document d1 has grade 0 but grade 2 in line 1; keep one of the two",
@@ -204,7 +204,7 @@ CASES = [
     # ---- texts and answers
     Case("no such column", f"{TEXT}:raw", 3,
          "texts.tsv:1: no column 'raw'; the columns are: id, query; choose one of them as FILE:COLUMN"),
-    Case("tab inside a text", TEXT, 3, "texts.tsv:4: 3 columns but the header has 2; is there a tab inside a text?",
+    Case("tab inside a text", TEXT, 3, "texts.tsv:4: 3 columns, but the header has 2; is there a tab inside a text?",
          {"texts.tsv": TEXTS + "1_3\ta\tb\n"}),
     Case("two texts of a turn", TEXT, 3,
          "texts.tsv:4: turn 1_1 has 'Another?' here but 'What is a throat?' in line 2; keep one of the two",
@@ -227,7 +227,7 @@ CASES = [
          "gold.json: turn 1_1: no gold answer; write CANNOTANSWER if the passage contains no answer",
          {"gold.json": '{"1_1": []}'}),
     Case("two predictions", ANSWERS, 3,
-         "qr.json: turn 1_1: 2 answers but a prediction has one; keep one answer of the system",
+         "qr.json: turn 1_1: 2 answers, but a prediction has one; keep one answer of the system",
          {"qr.json": '{"1_1": ["a", "b"]}'}),
     Case("prediction is a number", ANSWERS, 3, "qr.json: turn 1_1: 7 is not a text; write a text in quotes",
          {"qr.json": '{"1_1": 7}'}),
@@ -442,7 +442,7 @@ def test_check_shows_everything_and_then_fails(folder: Path, capfd: pytest.Captu
     out, err = capfd.readouterr()
     assert err.splitlines() == [
         "raw.trec:2: score 'high' is not a number; write a decimal number",
-        "human.trec: the file is empty; a run has lines of: turn Q0 document rank score tag",
+        "human.trec: the file is empty; write lines of: turn Q0 document rank score tag",
     ]
     assert "original  raw.trec       –  unusable" in out.splitlines()
     assert "qr        qr.trec        3  ok" in out.splitlines()

@@ -96,7 +96,7 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
         entries = _plain_answers(path, value, predicted.problems)
     for turn, answers, line in entries:
         if len(answers) != 1:
-            found = f"turn {turn}: {len(answers)} answers but a prediction has one"
+            found = f"turn {turn}: {len(answers)} answers, but a prediction has one"
             predicted.problems.add(line, found, "keep one answer of the system", "not-one-answer")
             continue
         text = predicted.text(turn, answers[0], line, empty=True)

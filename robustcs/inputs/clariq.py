@@ -174,7 +174,7 @@ def read_needs(path: StrPath) -> dict[str, int]:
             continue
         if len(cells) != 2:
             problems.add(
-                line, f"{len(cells)} column{'s' * (len(cells) != 1)} but a prediction has 2 (topic_id label)",
+                line, f"{len(cells)} column{'s' * (len(cells) != 1)}, but a prediction has 2 (topic_id label)",
                 "write the topic and one label", "wrong-columns",
             )  # fmt: skip
             continue
@@ -287,7 +287,7 @@ def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) ->
         cells = text.split("\t")
         if len(cells) != len(header):
             problems.skip(
-                line, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {len(header)}",
+                line, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {len(header)}",
                 "is there a tab inside a text?" if len(cells) > len(header) else "complete the line or delete it",
                 "wrong-columns",
             )  # fmt: skip

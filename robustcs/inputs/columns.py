@@ -170,7 +170,7 @@ def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Colu
         raise input_error(path, 1, f"JSON, not a {layout.what}", f"write lines of: {' '.join(layout.columns)}", "not-columns")
     if not rows:
         found_text = "the file is empty" if empty else "the file has no rows"
-        raise input_error(path, None, found_text, f"a {layout.what} has lines of: {' '.join(layout.columns)}", "empty")
+        raise input_error(path, None, found_text, f"write lines of: {' '.join(layout.columns)}", "empty")
 
 
 def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
@@ -278,7 +278,8 @@ def _read_lines(
         if len(cells) < expected or (len(cells) > expected and not layout.more):
             problems.add(
                 number,
-                f"{len(cells)} column{'s' * (len(cells) != 1)} but a {layout.what} has {expected} ({' '.join(layout.columns)})",
+                f"{len(cells)} column{'s' * (len(cells) != 1)}, but a {layout.what} has {expected}"
+                f" ({' '.join(layout.columns)})",
                 layout.advise(len(cells)),
                 "wrong-columns",
             )

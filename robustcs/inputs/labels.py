@@ -151,7 +151,7 @@ def _from_table(path: StrPath, delimiter: str, header: int, names: list[str]) ->
             if line <= header:
                 continue
             if len(cells) <= max(places[:2]):
-                problems.add(line, f"{counted(len(cells), 'column')} but the header has {len(names)}",
+                problems.add(line, f"{counted(len(cells), 'column')}, but the header has {len(names)}",
                              "complete the row or delete it", "wrong-columns")  # fmt: skip
                 continue
             # spreadsheets may drop empty cells at the end of a row; `judge --export` puts an apostrophe before ids that a
@@ -260,7 +260,7 @@ def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback
             continue
         grade = _grade(cell)
         if grade is None:
-            advice = "grades are small whole numbers such as 0 to 4; convert probabilities to grades first"
+            advice = "write small whole numbers such as 0 to 4; convert probabilities to grades first"
             problems.add(line or None, f"grade {str(cell)[:40]!r} is not a grade", advice, "bad-grade")
             continue
         if pair not in known:

@@ -90,7 +90,7 @@ def _whole_rows(rows: Iterator[tuple[int, list[str]]], width: int, problems: Pro
             yield line, [" ".join(cell.split()) for cell in cells]
             continue
         problems.skip(
-            line, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {width}",
+            line, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {width}",
             "put texts with commas in quotes" if len(cells) > width else "complete the row or delete it",
             "wrong-columns",
         )  # fmt: skip

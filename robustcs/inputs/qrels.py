@@ -216,7 +216,7 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
     for row in extreme[:MAX_PROBLEMS]:
         problems.add(
             line(row), f"grade {grades[row]} is out of range",
-            "grades are small whole numbers such as 0 to 4", "bad-grade",
+            "write small whole numbers such as 0 to 4", "bad-grade",
         )  # fmt: skip
     problems.total = len(extreme)
     problems.raise_if_any()
@@ -250,7 +250,7 @@ def _read_ir_datasets(name: str) -> Qrels:
 
     rows = judgments(name)
     if not rows:
-        raise input_error(name, None, "no judgments", "name another subset", "empty")
+        raise input_error(name, None, "no judgments", "choose another subset", "empty")
     return _from_columns(name, _columns(rows), name, lambda row: None)
 
 
@@ -282,7 +282,7 @@ def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int
         lines.append(line)
     problems.raise_if_any()
     if not rows:
-        advice = f"a qrels file has lines of: {' '.join(QRELS_COLUMNS)}"
+        advice = f"write lines of: {' '.join(QRELS_COLUMNS)}"
         raise input_error(path, None, "the file has no rows", advice, "empty")
     return rows, lines
 

@@ -207,7 +207,7 @@ def _read_judgments(path: StrPath) -> list[Grade]:
                     continue
                 if abs(grade) > MAX_GRADE:
                     found = f"turn {turn}, {item}: {criterion} is {str(grade)[:40]}"
-                    problems.add(None, found, "grades are small whole numbers such as 0 to 3", "bad-grade")
+                    problems.add(None, found, "write small whole numbers such as 0 to 3", "bad-grade")
                 earlier = grades.setdefault((turn, item, criterion.lower()), grade)
                 if earlier != grade:
                     found = f"turn {turn}, {item}: {criterion} is {grade} and {earlier}"
@@ -268,7 +268,7 @@ def read_turn_list(path: StrPath) -> set[str]:
     """
     turns = {line.split()[0] for _, line in filled_lines(path) if not line.startswith("#")}
     if not turns:
-        raise input_error(path, None, "the file has no turns", "write one turn id a line", "empty")
+        raise input_error(path, None, "the file has no turns", "write one turn id per line", "empty")
     return turns
 
 

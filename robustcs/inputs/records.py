@@ -353,7 +353,7 @@ def _named(header: list[str], rows: Iterable[tuple[int, list[str]]], problems: P
             yield line, dict(zip(header, cells, strict=True))
             continue
         problems.skip(
-            line, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {len(header)}",
+            line, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {len(header)}",
             "put texts with commas in quotes" if len(cells) > len(header) else "complete the row or delete it",
             "wrong-columns",
         )  # fmt: skip

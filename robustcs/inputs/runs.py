@@ -284,7 +284,7 @@ def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> _Chec
         rows.append((code, str(row.document).strip(), score, rank))
     problems.raise_if_any()
     if not rows and read is _from_table:
-        advice = f"a run has lines of: {' '.join(RUN_COLUMNS)}"
+        advice = f"write lines of: {' '.join(RUN_COLUMNS)}"
         raise input_error(path, None, "the file has no rows", advice, "empty")
     if not rows:
         raise input_error(path, None, "the file has no passages", "check the path", "empty")

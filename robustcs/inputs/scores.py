@@ -89,7 +89,7 @@ def _of_lines(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
         hint = {4: "it looks like qrels; use --qrels", 6: "it looks like a run; use --run"}
         problems.add(
             number,
-            f"{len(cells)} column{'s' * (len(cells) != 1)} but per-turn scores have 3 (measure turn value)",
+            f"{len(cells)} column{'s' * (len(cells) != 1)}, but per-turn scores have 3 (measure turn value)",
             hint.get(len(cells), "write the output of trec_eval -q"),
             "wrong-columns",
         )
@@ -146,7 +146,7 @@ def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) != len(header):
             problems.skip(
-                number, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {len(header)}",
+                number, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {len(header)}",
                 "complete the line or delete it", "wrong-columns",
             )  # fmt: skip
             continue

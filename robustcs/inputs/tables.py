@@ -169,7 +169,7 @@ def _cells(
                 yield number, cells
             continue
         problems.skip(
-            number, f"{len(cells)} column{'s' * (len(cells) != 1)} but the header has {width}",
+            number, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {width}",
             "put texts with commas in quotes" if len(cells) > width and delimiter == ","
             else "is there a separator inside a cell?" if len(cells) > width else "complete the row or delete it",
             "wrong-columns",

@@ -254,7 +254,7 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column:
         cells = line.split("\t")
         if len(cells) != width:
             advice = "is there a tab inside a text?" if len(cells) > width else "complete the line or delete it"
-            found = f"{len(cells)} column{'s' * (len(cells) != 1)} but {expected}"
+            found = f"{len(cells)} column{'s' * (len(cells) != 1)}, but {expected}"
             texts.problems.skip(number, found, advice, "wrong-columns")
             continue
         _add(texts, cells[id_position], cells[text_position], number)

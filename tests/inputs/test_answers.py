@@ -126,8 +126,8 @@ BAD: list[tuple[str, Reader, str | dict[str, Any], str]] = [
      "§:1: no turn id; add a turn id such as 31_4 to every entry\n"
      "§:2: no turn id; add a turn id such as 31_4 to every entry"),
     ("several predictions", read_predicted_answers, '{"31_1": ["a", "b"], "31_2": []}',
-     "§: turn 31_1: 2 answers but a prediction has one; keep one answer of the system\n"
-     "§: turn 31_2: 0 answers but a prediction has one; keep one answer of the system"),
+     "§: turn 31_1: 2 answers, but a prediction has one; keep one answer of the system\n"
+     "§: turn 31_2: 0 answers, but a prediction has one; keep one answer of the system"),
     ("not a text", read_predicted_answers, {"31_1": None, "31_2": {"a": 1}},
      "§: turn 31_1: null is not a text; write a text in quotes\n"
      "§: turn 31_2: {\"a\": 1} is not a text; write a text in quotes"),

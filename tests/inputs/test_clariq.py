@@ -49,7 +49,7 @@ def test_bad_topics(tmp_path: Path) -> None:
     rows = "1\t5\tF1\tQ1\n1\t2\tF1\n2\t3\tF1\tQ1\n\t\t\tQ1\n2\t4\tF2\tQ1\n1\t1\tF1\tQ2\n"
     assert problem(read_topics, written(tmp_path, head + rows)) == (
         "F:2: unknown clarification need '5'; write 1, 2, 3 or 4\n"
-        "F:3: 3 columns but the header has 4; complete the line or delete it\n"
+        "F:3: 3 columns, but the header has 4; complete the line or delete it\n"
         "F:4: facet F1 belongs to topic 2 here but to 1 earlier; give every facet one topic\n"
         "F:5: no topic id; complete the line or delete it\n"
         "F:6: topic 2 has the clarification need 4 here but 3 earlier; give every topic one label"
@@ -71,7 +71,7 @@ def test_needs(tmp_path: Path) -> None:
     assert problem(read_needs, written(tmp_path, "1 0\n1 2.0\n2\n3 1\n3 2\n")) == (
         "F:1: unknown label '0' of topic 1; write 1, 2, 3 or 4\n"
         "F:2: unknown label '2.0' of topic 1; write 1, 2, 3 or 4\n"
-        "F:3: 1 column but a prediction has 2 (topic_id label); write the topic and one label\n"
+        "F:3: 1 column, but a prediction has 2 (topic_id label); write the topic and one label\n"
         "F:5: topic 3 has the label 2 here but 1 earlier; keep one of the two"
     )
 

@@ -220,8 +220,8 @@ def test_every_malformed_line_is_listed_with_its_number_and_what_stands_there(sc
     )
     assert problems(scratch, content) == [
         ":3: score 'high' is not a number; write a decimal number",
-        ":5: 4 columns but a run has 6 (turn Q0 document rank score tag); advice for 4",
-        ":6: 1 column but a run has 6 (turn Q0 document rank score tag); advice for 1",
+        ":5: 4 columns, but a run has 6 (turn Q0 document rank score tag); advice for 4",
+        ":6: 1 column, but a run has 6 (turn Q0 document rank score tag); advice for 1",
         ":7: score 'nan' is not a number; write a decimal number",
         ":8: rank 'five' is not a whole number; write a whole number",
         ":9: document 'caf\ufffd' is not UTF-8; save the file as UTF-8",
@@ -246,7 +246,7 @@ def test_many_problems_alike_are_said_once(scratch: Path) -> None:
 def test_too_many_columns_matter_only_where_no_tag_may_hold_spaces(scratch: Path) -> None:
     content = b"31_1 0 d 1 more\n"
     assert problems(scratch, content, QRELS) == [
-        ":1: 5 columns but a qrels file has 4 (turn iteration document grade); advice for 5"
+        ":1: 5 columns, but a qrels file has 4 (turn iteration document grade); advice for 5"
     ]
     scratch.write_bytes(b"31_1 Q0 d 1 2 my long tag\n")
     assert len(read_columns(scratch, RUN)) == 1
@@ -262,7 +262,7 @@ def test_too_many_columns_matter_only_where_no_tag_may_hold_spaces(scratch: Path
     ],
 )
 def test_a_file_without_rows(scratch: Path, content: bytes, found: str) -> None:
-    assert problems(scratch, content) == [f"{found}; a run has lines of: turn Q0 document rank score tag"]
+    assert problems(scratch, content) == [f"{found}; write lines of: turn Q0 document rank score tag"]
 
 
 def test_utf16_without_a_mark_is_binary(scratch: Path) -> None:
@@ -289,7 +289,7 @@ def test_a_row_that_is_neither_regular_nor_utf8_is_told_and_nothing_else(
     scratch: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scratch.write_bytes(b"1_1 Q0 a 1 9 t\n1_1 Q0 caf\xe9 2 8\n")
-    with pytest.raises(InputError, match="file:2: 5 columns but a run has 6"):
+    with pytest.raises(InputError, match="file:2: 5 columns, but a run has 6"):
         read_columns(scratch, RUN)
     assert capfd.readouterr() == ("", "")
 

@@ -73,7 +73,7 @@ def test_banks(tmp_path: Path) -> None:
 
 def test_turn_lists(tmp_path: Path) -> None:
     assert read_turn_list(write(tmp_path, "# turns\n1_1\n\n1_2 0 Q1 3\n")) == {"1_1", "1_2"}
-    with pytest.raises(InputError, match="the file has no turns; write one turn id a line"):
+    with pytest.raises(InputError, match="the file has no turns; write one turn id per line"):
         read_turn_list(write(tmp_path, "\n"))
 
 

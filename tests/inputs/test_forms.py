@@ -222,7 +222,7 @@ def test_a_bad_cell_of_a_run_is_named(column: str, value: Any, message: str) -> 
     [
         (1.5, "<it>, row 2: grade '1.5' is not a whole number; write a whole number"),
         (float("nan"), "<it>, row 2: grade 'nan' is not a whole number; write a whole number"),
-        (5000, "<it>, row 2: grade 5000 is out of range; grades are small whole numbers such as 0 to 4"),
+        (5000, "<it>, row 2: grade 5000 is out of range; write small whole numbers such as 0 to 4"),
         ("two", "<it>, row 2: grade 'two' is not a whole number; write a whole number"),
         (False, "<it>, row 2: grade 'False' is not a whole number; write a whole number"),
     ],

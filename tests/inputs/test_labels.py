@@ -108,7 +108,7 @@ def test_labels_for_texts_need_the_texts(tmp_path: Path, collection: Path) -> No
         ("turn,document,grade\n1_1,a,0\n1_1,a,1\n", ":3: turn 1_1 document a has grade 1 but grade 0 in line 2"),
         ("turn,document,grade\n1_1,a,high\n", ":2: grade 'high' is not a grade"),
         ("turn,document,grade\n1_1,a,0.73\n", ":2: grade '0.73' is not a grade"),
-        ("turn,document,grade\n1_1\n", ":2: 1 column but the header has 3"),
+        ("turn,document,grade\n1_1\n", ":2: 1 column, but the header has 3"),
         ("turn,document,grade\n,a,1\n", ":2: no turn id"),
         ("turn,document,grade\n1_1,a,\n", ": no row has a grade"),
         ('{"turn": "1_1", "text": "x"}\n{"turn": "1_1", "text": "x"}\n', ":1: no labels; the fields are: turn, text"),

@@ -30,5 +30,5 @@ def test_messages(tmp_path: Path) -> None:
     assert str(caught.value).replace(str(path), "F") == (
         "F:2: unknown winner 'x'; write a, b or tie\nF:3: a is compared with itself; name two different systems\n"
         "F:4: no criterion; complete the line or delete it\n"
-        "F:5: 3 columns but the header has 4; complete the line or delete it"
+        "F:5: 3 columns, but the header has 4; complete the line or delete it"
     )

@@ -69,18 +69,18 @@ def test_problems_are_bounded_and_counted(tmp_path: Path, first: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("31_1 Q0 d1 1 2.5 t\n", ":1: 6 columns but a qrels file has 4 (turn iteration document grade); "
+        ("31_1 Q0 d1 1 2.5 t\n", ":1: 6 columns, but a qrels file has 4 (turn iteration document grade); "
          "it looks like a run; use --run, --original, --qr or --human"),
-        ("P_1 31_1 0.5\n", ":1: 3 columns but a qrels file has 4 (turn iteration document grade); "
+        ("P_1 31_1 0.5\n", ":1: 3 columns, but a qrels file has 4 (turn iteration document grade); "
          "it looks like per-turn scores; use --scores"),
-        ("31_1 0\n", ":1: 2 columns but a qrels file has 4 (turn iteration document grade); "
+        ("31_1 0\n", ":1: 2 columns, but a qrels file has 4 (turn iteration document grade); "
          "write the four columns of qrels"),
         ("1 0 a 1\n1 0 b 1.5\n", ":2: grade '1.5' is not a whole number; write a whole number"),
         ("1 0 a 0x1\n", ":1: grade '0x1' is not a whole number; write a whole number"),
-        ("# c\n1 0 a 1\n1 0 b 1001\n", ":3: grade 1001 is out of range; grades are small whole numbers such as 0 to 4"),
-        ("1 0 a -1001\n", ":1: grade -1001 is out of range; grades are small whole numbers such as 0 to 4"),
+        ("# c\n1 0 a 1\n1 0 b 1001\n", ":3: grade 1001 is out of range; write small whole numbers such as 0 to 4"),
+        ("1 0 a -1001\n", ":1: grade -1001 is out of range; write small whole numbers such as 0 to 4"),
         ("1 0 a -9223372036854775808\n", ":1: grade '-9223372036854775808' is not a whole number; write a whole number"),
-        ("", ": the file is empty; a qrels file has lines of: turn iteration document grade"),
+        ("", ": the file is empty; write lines of: turn iteration document grade"),
     ],
 )  # fmt: skip
 def test_what_is_not_qrels_is_told_what_it_looks_like(tmp_path: Path, content: str, message: str) -> None:
@@ -144,7 +144,7 @@ def test_ir_datasets_without_judgments(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_ir_datasets(monkeypatch, [])
     with pytest.raises(InputError) as empty:
         read_qrels("irds:trec-cast/v1/2020/judged")
-    assert str(empty.value) == "irds:trec-cast/v1/2020/judged: no judgments; name another subset"
+    assert str(empty.value) == "irds:trec-cast/v1/2020/judged: no judgments; choose another subset"
 
 
 def test_contradictions_in_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,8 @@ def test_bad_rows_are_told_together(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         rows_of(path)
     assert str(caught.value).replace(str(path), "a.csv") == (
-        "a.csv:2: 1 column but the header has 2; complete the row or delete it\n"
-        "a.csv:3: 3 columns but the header has 2; put texts with commas in quotes\n"
+        "a.csv:2: 1 column, but the header has 2; complete the row or delete it\n"
+        "a.csv:3: 3 columns, but the header has 2; put texts with commas in quotes\n"
         "a.csv:5: not CSV (unexpected end of data); double the quotes inside a quoted text, and close the text"
     )
 

@@ -308,9 +308,9 @@ def test_beir_judgments(tmp_path: Path) -> None:
     [
         ("qid,docno,rel\n1,a,1\n1,b,1.5\n", "§:3: rel '1.5' is not a whole number; write a whole number"),
         ("qid,docno,rel\n1,a,1\n1,a,2\n", "§:3: turn 1 document a has grade 2 but grade 1 in line 2; keep one of the two"),
-        ("qid,docno,rel\n\n1,a\n,b,1\n1,c,5000\n", "§:3: 2 columns but the header has 3; complete the row or delete it\n"
+        ("qid,docno,rel\n\n1,a\n,b,1\n1,c,5000\n", "§:3: 2 columns, but the header has 3; complete the row or delete it\n"
          "§:4: no turn id or no passage id; complete the row or delete it"),
-        ("qid,docno,rel\n1,c,5000\n", "§:2: grade 5000 is out of range; grades are small whole numbers such as 0 to 4"),
+        ("qid,docno,rel\n1,c,5000\n", "§:2: grade 5000 is out of range; write small whole numbers such as 0 to 4"),
         ("qid,docno,rel,rel\n1,c,1,1\n", "§:1: two columns have the same name; give every column its own name in the"
             " first line"),
     ],

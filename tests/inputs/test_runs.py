@@ -55,14 +55,14 @@ def test_scores_beyond_float32_stay_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("31_1 0 d1 2\n", ":1: 4 columns but a run has 6 (turn Q0 document rank score tag); "
+        ("31_1 0 d1 2\n", ":1: 4 columns, but a run has 6 (turn Q0 document rank score tag); "
          "it looks like qrels; use --qrels"),
-        ("P_1\t31_1\t0.5\n", ":1: 3 columns but a run has 6 (turn Q0 document rank score tag); "
+        ("P_1\t31_1\t0.5\n", ":1: 3 columns, but a run has 6 (turn Q0 document rank score tag); "
          "it looks like per-turn scores; use --scores"),
-        ("31_1 Q0 d1 1 2.5\n", ":1: 5 columns but a run has 6 (turn Q0 document rank score tag); "
+        ("31_1 Q0 d1 1 2.5\n", ":1: 5 columns, but a run has 6 (turn Q0 document rank score tag); "
          "write the six columns of a TREC run"),
         ("31_1 Q0 d1 1 high t\n", ":1: score 'high' is not a number; write a decimal number"),
-        ("", ": the file is empty; a run has lines of: turn Q0 document rank score tag"),
+        ("", ": the file is empty; write lines of: turn Q0 document rank score tag"),
     ],
 )  # fmt: skip
 def test_what_is_not_a_run_is_told_what_it_looks_like(tmp_path: Path, content: str, message: str) -> None:

@@ -53,7 +53,7 @@ def test_one_broken_file_does_not_hide_the_rest(in_copy: Command, tmp_path: Path
     problems = {entry["role"]: entry["problem"] for entry in result["tables"]["files"] if entry["problem"]}
     assert list(problems) == ["qr", "raw_1"]
     assert answer.err.splitlines() == list(problems.values())
-    assert problems["qr"].startswith("runs/stem_qr.trec:10: 4 columns but a run has 6")
+    assert problems["qr"].startswith("runs/stem_qr.trec:10: 4 columns, but a run has 6")
     assert [row["run"] for row in result["tables"]["runs"]][:3] == ["original", "human", "plain_original"]
 
 

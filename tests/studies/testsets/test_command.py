@@ -55,7 +55,7 @@ def test_messages(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatc
     assert (code, err) == (2, "robustcs: no paraphrases are given; add --paraphrases FILE\n")
     Path("bad.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a\n")
     code, _, err = call(capsys, "--paraphrases", "bad.csv")
-    assert (code, err) == (3, "bad.csv:2: 2 columns but the header has 3; complete the row or delete it\n")
+    assert (code, err) == (3, "bad.csv:2: 2 columns, but the header has 3; complete the row or delete it\n")
 
 
 def test_cleaning(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
