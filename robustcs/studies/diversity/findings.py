@@ -16,13 +16,13 @@ _NAMED = 6
 
 def diversity_findings(result: Diversity) -> tuple[str, ...]:
     """Return BLEU and ROUGE of every target against its source, the pairs of targets that differ, and repeated texts."""
-    parts = [f"{row.target} against {row.source} {number(row.value, 1)}" for row in result.bleu.itertuples()]
+    parts = [f"{number(row.value, 1)} for {row.target} against {row.source}" for row in result.bleu.itertuples()]
     copies = [
         f"{row.copies:,} of {row.texts:,} texts of {row.target} repeat {row.source}"
         for row in result.diversity.itertuples()
         if row.copies
     ]
-    bleu = f"BLEU of the texts against their source (100: same wording) is: {first_of(parts, _NAMED)}."
+    bleu = f"Corpus BLEU (100: same wording) is {first_of(parts, _NAMED)}."
     return (bleu, *_similarity(result), *([f"{first_of(copies, _NAMED)}."] if copies else []))
 
 

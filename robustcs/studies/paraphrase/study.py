@@ -167,7 +167,7 @@ def _run(call: Call, vary: bool = False, folder: Folder | None = None, overwrite
     written = write_folder(folder, _files(result), overwrite) if folder else []
     call.emit(workspace, result, show(result))
     if written:
-        call.tell(f"wrote {', '.join(map(str, written))}: robustcs testsets --paraphrases {written[0]}")
+        call.tell(f"wrote {', '.join(map(str, written))}; next: robustcs testsets --paraphrases {written[0]}")
     else:
         call.tell("no file written; add --folder DIR to write paraphrases.csv")
 

@@ -17,8 +17,7 @@ def test_bleu_against_the_source_and_copies() -> None:
     }
     bleu, copies = said("diversity", tables)
     assert bleu == (
-        "BLEU of the texts against their source (100: same wording) is: qr against human 55.1; manual against human 7.0;"
-        " manual against qr 8.0."
+        "Corpus BLEU (100: same wording) is 55.1 for qr against human; 7.0 for manual against human; 8.0 for manual against qr."
     )
     assert copies == "10 of 40 texts of qr repeat human; 3 of 50 texts of manual repeat qr."
     without = [{**row, "copies": 0} for row in tables["diversity"]]
