@@ -90,7 +90,7 @@ class AnnotatedText:
 
 
 def is_annotations(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns contains snippet annotations or choices of sentences."""
+    """Return whether a file with these columns contains snippet annotations or choices of sentences."""
     names = {column.lower() for column in columns}
     return _TASK in names or "snippets" in names or _SENTENCES in names or {"sentences", "chosen"} <= names
 

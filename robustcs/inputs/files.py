@@ -253,7 +253,7 @@ def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
 
 
 def _ends(source: BinaryIO, path: str | os.PathLike[str]) -> bool:
-    """Whether a character device has an end: a terminal and the empty device have one."""
+    """Return whether a character device has an end: a terminal and the empty device have one."""
     return source.isatty() or os.path.samefile(path, os.devnull)
 
 

@@ -31,7 +31,7 @@ class Asked:
 
 
 def is_mixed_initiative(path: StrPath) -> bool:
-    """Whether the file is JSON; other runs are TREC runs."""
+    """Return whether the file is JSON; other runs are TREC runs."""
     return shape_of(path) != "table"
 
 

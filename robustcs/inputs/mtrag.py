@@ -35,18 +35,18 @@ _MODELS = "answers of models"
 
 
 def is_task(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a task: it has passages, reference answers or answers of a system."""
+    """Return whether a record is a task: it has passages, reference answers or answers of a system."""
     return "task_id" in record and any(isinstance(record.get(name), list) for name in _LISTS)
 
 
 def is_export(record: Mapping[str, Any]) -> bool:
-    """Whether a record is an InspectorRAGet export."""
+    """Return whether a record is an InspectorRAGet export."""
     tables = not record.keys().isdisjoint(("documents", "tasks", "evaluations", "results"))
     return tables and all(isinstance(record.get(name), list) for name in ("models", "metrics"))
 
 
 def has_tasks(record: Mapping[str, Any]) -> bool:
-    """Whether a file that begins with this record contains tasks."""
+    """Return whether a file that begins with this record contains tasks."""
     return is_task(record) or is_export(record)
 
 
@@ -101,7 +101,7 @@ RUN = RunFormat(NAME, lambda record: is_export(record) or (is_task(record) and "
 
 
 def has_scores(record: Mapping[str, Any]) -> bool:
-    """Whether the passages of a task are ranked by scores; otherwise they are the sources of an answer in any order."""
+    """Return whether the passages of a task are ranked by scores; otherwise they are the sources of an answer in any order."""
     return any("score" in one for one in _objects(record, "contexts"))
 
 

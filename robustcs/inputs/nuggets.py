@@ -55,12 +55,12 @@ class Assigned:
 
 
 def is_nuggets(record: Mapping[str, Any]) -> bool:
-    """Whether a record contains the nuggets of a topic, or is a nugget."""
+    """Return whether a record contains the nuggets of a topic, or is a nugget."""
     return isinstance(record.get("nuggets"), list) or ("importance" in record and "text" in record)
 
 
 def is_assignments(record: Mapping[str, Any]) -> bool:
-    """Whether a record contains nuggets that were assigned to an answer."""
+    """Return whether a record contains nuggets that were assigned to an answer."""
     nuggets = record.get("nuggets")
     return isinstance(nuggets, list) and any(isinstance(one, dict) and "assignment" in one for one in nuggets)
 

@@ -87,7 +87,7 @@ def located(text: str, folder: Path = Path()) -> Path:
 
 
 def is_irds(source: str | os.PathLike[str]) -> bool:
-    """Whether a name is an ir_datasets identifier rather than a file."""
+    """Return whether a name is an ir_datasets identifier rather than a file."""
     return os.fspath(source).startswith(IRDS_PREFIX)
 
 

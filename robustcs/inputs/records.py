@@ -64,7 +64,7 @@ def shape_of(path: StrPath) -> Shape:
 
 
 def _is_record(line: str) -> bool:
-    """Whether the only line of a file is a record with a turn id, and not an object of all turns."""
+    """Return whether the only line of a file is a record with a turn id, and not an object of all turns."""
     fields = _object(line)
     return fields is not None and not fields.keys().isdisjoint((*ID_NAMES, "topic_number"))
 
@@ -210,7 +210,7 @@ class Skipped:
     problems: tuple[Problem, ...]
 
     def __str__(self) -> str:
-        """``1 of 332 texts empty``."""
+        """Return a summary such as ``1 of 332 texts empty``."""
         empty = all(problem.slug in ("empty-text", "no-answer") for problem in self.problems)
         return f"{self.count:,} of {self.rows:,} {self.what} {'empty' if empty else 'unusable'}"
 

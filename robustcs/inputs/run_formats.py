@@ -113,7 +113,7 @@ RAG_RUN = RunFormat("TREC RAG answers", is_answer, _rag_retrieved)
 
 
 def _is_plain(record: Mapping[str, Any]) -> bool:
-    """Whether a record is ``{turn: {passage: score}}``, and neither scores of measures (by its names) nor grades."""
+    """Return whether a record is ``{turn: {passage: score}}``, and neither scores of measures (by its names) nor grades."""
     turns = dict(islice(record.items(), LINES))
     if not turns or not all(isinstance(scores, dict) for scores in turns.values()):
         return False

@@ -265,14 +265,14 @@ def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _asks(record: Mapping[str, Any]) -> bool:
-    """Whether a record contains questions that a system would ask (CAsT 2022)."""
+    """Return whether a record contains questions that a system would ask (CAsT 2022)."""
     turns = record.get("turns")
     first = turns[0] if isinstance(turns, list) and turns else None
     return isinstance(first, dict) and "questions" in first
 
 
 def _is_label(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a grade of a passage, by text (umbrela) or by id; human judgments are never JSON."""
+    """Return whether a record is a grade of a passage, by text (umbrela) or by id; human judgments are never JSON."""
     joined = {"query", "passage"} <= record.keys()
     by_id = not record.keys().isdisjoint(TURN_NAMES) and not record.keys().isdisjoint(DOCUMENT_NAMES)
     return (joined or by_id) and not record.keys().isdisjoint(GRADE_NAMES)
@@ -329,7 +329,7 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
 
 
 def _is_trec(table: Table, lines: Sequence[str]) -> bool:
-    """Whether a table is a TREC run or qrels file whose first line names the columns in the usual order."""
+    """Return whether a table is a TREC run or qrels file whose first line names the columns in the usual order."""
     rows = [line.split() for line in lines[1:LINES]]
     return (are_run(rows) or are_qrels(rows)) and table.document in (None, 2) and table.turn == 0
 

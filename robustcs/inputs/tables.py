@@ -126,7 +126,7 @@ class Table:
 
 
 def is_parquet(path: StrPath) -> bool:
-    """Whether the file is Parquet, by its first bytes."""
+    """Return whether the file is Parquet, by its first bytes."""
     return first_bytes(path, len(_PARQUET)) == _PARQUET
 
 

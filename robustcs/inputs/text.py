@@ -315,12 +315,12 @@ def json_pairs(path: StrPath) -> list[tuple[str, Any]]:
 
 
 def is_whole(text: str) -> bool:
-    """Whether ``text`` contains no half of a surrogate pair."""
+    """Return whether ``text`` contains no half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def is_turn_id(value: object) -> bool:
-    """Whether a value is a whole number, or a non-empty text of whole characters, not longer than an id may be."""
+    """Return whether a value is a whole number, or a non-empty text of whole characters, not longer than an id may be."""
     if isinstance(value, str):
         return len(value) <= LONGEST_ID and bool(value.strip()) and is_whole(value)
     return isinstance(value, int) and not isinstance(value, bool)

@@ -53,7 +53,7 @@ PAIRS = table(
 
 
 def label(measure: str) -> str:
-    """``rouge1_f`` → ``ROUGE-1 F``."""
+    """Return the name of a measure in texts, such as ``ROUGE-1 F`` for ``rouge1_f``."""
     kind, _, part = measure.partition("_")
     return f"ROUGE-{kind.removeprefix('rouge')} {part.upper()}" if measure in ROUGE else f"cosine ({part.replace('_', '-')})"
 

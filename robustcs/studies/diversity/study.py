@@ -157,7 +157,7 @@ def _of_paraphrases(source: TextSource) -> bool:
 
 
 def _is_rewriter(source: TextSource, opened: Mapping[Any, TextFile]) -> bool:
-    """Whether the source contains the texts of a rewriter and no field is named."""
+    """Return whether the source contains the texts of a rewriter and no field is named."""
     return source.path in opened and source.column is None and opened[source.path].is_rewrites
 
 

@@ -20,7 +20,7 @@ def show(result: Result) -> tuple[Block, ...]:
 
 
 def _explanation(result: Explanation) -> Cards:
-    """One card per system."""
+    """Return one card per system."""
     cards = tuple(
         Card(f"{row.system}: {row.found}", (("question", row.question), ("why", row.why)))
         for row in result.explanation.itertuples()
@@ -29,7 +29,7 @@ def _explanation(result: Explanation) -> Cards:
 
 
 def _store(result: StoreSize) -> Table:
-    """One row per index and ranker."""
+    """Return one row per index and ranker."""
     columns: list[Shown] = [
         "index", result.spec("store").field("state").called(" "), "ranker", "questions", "passages",
         (number("MB"), lambda row: f"{row.bytes / 1e6:.1f}"),
