@@ -24,6 +24,7 @@ from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
 from robustcs.inputs.text import decimal_number, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
+from robustcs.wording import counted
 
 
 def _advise(columns: int) -> str:
@@ -201,7 +202,7 @@ def _as_singles(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
 def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
     codes, ids = columns.numbers("turn"), columns.ids("document")
     told = [f"{name}: skipped the header line"] if columns.header else []
-    told += [f"{name}: skipped {columns.comments} comment lines"] if columns.comments else []
+    told += [f"{name}: skipped {counted(columns.comments, 'comment line')}"] if columns.comments else []
     first, last = int(codes.min()), int(codes.max())
     turns = tuple(columns.labels[first : last + 1])
     return Run(name, turns, codes - np.int32(first), ids, scores, ranks, (*told, *notes))
