@@ -86,7 +86,7 @@ class Unpacked(io.RawIOBase):
 
 
 def _unpacking(path: str | os.PathLike[str], packed: BinaryIO, kind: str) -> BinaryIO:
-    """The decompressed bytes of a stream."""
+    """Return a stream of the decompressed bytes."""
     if kind == "gzip":
         import gzip
 
@@ -108,12 +108,12 @@ def arrow(path: str | os.PathLike[str], needs: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        advice = "pip install 'robustcs[parquet]'"
+        advice = "install it with: pip install 'robustcs[parquet]'"
         raise input_error(path, None, f"{needs} needs pyarrow, which is not installed", advice, "no-pyarrow") from None
     return pyarrow
 
 
-#: Bytes of a pipe or of a file at a URL, which are kept on the disk.
+#: Largest number of bytes of a pipe or URL to keep on disk.
 MOST_SPOOLED = 16 * GIB
 
 
@@ -130,8 +130,8 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         if kind is None:
             return _open_raw(path)
         if kind == "zip":
-            advice = "unpack it, and name the file that is in it; save a spreadsheet as CSV"
-            raise input_error(path, None, "a zip archive", advice, "zip-archive")
+            advice = "unpack it and give the file inside; save a spreadsheet as CSV"
+            raise input_error(path, None, "this is a zip archive", advice, "zip-archive")
         if kind == "zstd":
             arrow(path, "zstd")
         stream = io.BufferedReader(Unpacked(path, _open_raw(path), kind), 1 << 16)

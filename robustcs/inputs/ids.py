@@ -1,4 +1,4 @@
-"""Ids as numpy has them: their bytes in one buffer."""
+"""Ids as numpy arrays: their bytes in one buffer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from robustcs.lazy import npt
 
-#: Grades are kept as int16; real ones are -2 to 4.
+#: Largest grade. Grades are stored as int16; real ones are -2 to 4.
 MAX_GRADE = 1000
 #: Bytes around the ids of a buffer, so that eight bytes can be read from any place of an id.
 MARGIN = 16
@@ -169,7 +169,7 @@ class Ids:
         return Ids.joined([self.take(first[order])]), places[inverse]
 
     def codes_in(self, known: Ids) -> npt.NDArray[np.int64]:
-        """Return int64[n]: the place of every id among ``known``, which are distinct; -1 for an id that is not there."""
+        """Return int64[n]: the place of every id among ``known``, which are distinct; -1 for an unknown id."""
         _, codes = Ids.joined([known, self]).encoded()
         found = codes[len(known) :]
         return np.where(found < len(known), found, -1)
@@ -201,7 +201,7 @@ def pair_keys(turns: npt.NDArray[Any], ids: Ids) -> npt.NDArray[np.uint64]:
 
 
 def document_ids(passages: Ids) -> Ids:
-    """Return the document of every passage id; an id without ``-N`` at its end stays as it is."""
+    """Return the document of every passage id; an id without ``-N`` at its end is unchanged."""
     return Ids(passages.data, passages.starts, passages.lengths - _numbers(passages))
 
 

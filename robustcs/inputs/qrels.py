@@ -73,8 +73,8 @@ class Qrels:
     parts
         For several files: the number of rows and the turns of each.
 
-    ``documents`` has the document ids, each once, in order of first appearance, and ``document_codes``
-    (int64[n]) indexes them.
+    ``documents`` contains the document ids, each once, in order of first appearance; ``document_codes`` (int64[n]) indexes
+    them.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Qrels:
 
     @property
     def documents(self) -> Ids:
-        """the document ids, each once."""
+        """The document ids, each once."""
         return self._encoded[0]
 
     @property

@@ -89,7 +89,7 @@ def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
 
 def test_texts_need_a_bank() -> None:
     assert map_to_bank([Asked("1_1", "Q9", 1)], None, "r").run.ids.texts() == ["Q9"]
-    with pytest.raises(UsageError, match="run r has texts, such as 'Why not\\?'; name their ids with --bank FILE"):
+    with pytest.raises(UsageError, match="run r has texts, such as 'Why not\\?'; give the bank with their ids as --bank FILE"):
         map_to_bank([Asked("1_1", "Why not?", 1)], None, "r")
     with pytest.raises(UsageError, match="no question of run r is in the bank"):
         map_to_bank([Asked("1_1", "Who?", 1)], BANK, "r")
