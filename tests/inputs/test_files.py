@@ -65,7 +65,9 @@ def test_without_pyarrow_the_error_names_the_install_command(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError) as error:
         read_run(tmp_path / "run")
-    assert message(error).endswith(f"run: {needs} needs pyarrow, which is not installed; install it with: pip install 'robustcs[parquet]'")
+    assert message(error).endswith(
+        f"run: {needs} needs pyarrow, which is not installed; install it with: pip install 'robustcs[parquet]'"
+    )
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
