@@ -48,7 +48,7 @@ ONE_RUN = (
     ", another file of the same run; name two systems, or keep one of the two; if two collections use the"
     " same ids, add a prefix to the ids of one of them in all its files"
 )
-IS_SCORES = "it looks like per-turn scores, which --scores takes"
+IS_SCORES = "it looks like per-turn scores; use --scores"
 ROLES = "write original, qr or human; qr:NAME or original:NAME if there are several"
 BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 111"
 THRESHOLDS = "write '>0', '>=0.5', '=1' or a number"

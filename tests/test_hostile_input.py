@@ -24,8 +24,8 @@ LONG = "9" * 5000
 DEEP = "[" * 100_000 + "]" * 100_000
 NESTED = "nested too deeply"
 TOO_DEEP = f":1: invalid TOML ({NESTED}, more than 20 levels); check this line"
-DIGITS = "a number of thousands of digits"
-HALF = "half a character (a lone surrogate); write UTF-8"
+DIGITS = "a number with thousands of digits"
+HALF = "half a character (a lone surrogate); save the file as UTF-8"
 SYSTEMS = "--qrels qrels.txt --run a=run.trec --run b=short.trec"
 FORMULATIONS = "--qrels qrels.txt --original run.trec --qr run.trec --human run.trec"
 RUN_X = "breakdown --qrels qrels.txt --original x --qr run.trec --human run.trec"

@@ -47,7 +47,7 @@ def read_toml(path: str | os.PathLike[str], text: str) -> dict[str, Any]:
         line = int(found_line[1]) if found_line else text.count("\n") + 1  # else at the end of the file
         raise input_error(path, line, f"invalid TOML ({error})", "check this line", "not-toml") from None
     except ValueError:
-        found = "invalid TOML (a number of thousands of digits)"
+        found = "invalid TOML (a number with thousands of digits)"
         raise input_error(path, _line_of("digits", text), found, "check this line", "not-toml") from None
     except RecursionError:
         raise too_deep(path, deep_line(text)) from None

@@ -543,4 +543,6 @@ def test_links_to_folders_are_skipped_and_said_to_be(tmp_path: Path) -> None:
 def test_nuggets_without_answers_are_called_what_they_are(tmp_path: Path) -> None:
     nuggets = [{"qid": "1_1", "query": "q", "nuggets": [{"text": "a fact", "importance": "vital"}]}]
     fill(tmp_path, {"raw.trec": ranked(RAW), "n.jsonl": json.dumps(nuggets[0]) + "\n"})
-    assert aside(tmp_path) == {"n.jsonl": "these are nuggets; robustcs answers --nuggets takes them, but there are no answers"}
+    assert aside(tmp_path) == {
+        "n.jsonl": "these are nuggets; use them with robustcs answers --nuggets, but there are no answers"
+    }
