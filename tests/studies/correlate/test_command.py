@@ -123,7 +123,7 @@ def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(in_de
     ]  # fmt: skip
     assert rows[0] == rows[1] == [{**row, "rewriter": ""} for row in both["correlations"] if row["rewriter"] == "original"]
     told = in_demo(f"correlate --config {tmp_path}/none.toml {files} {as_qr} --set with-original=true", code=2).err
-    assert told == "robustcs: no question texts of the original formulation; give --rewrites original=FILE\n"
+    assert told == "robustcs: no question texts of the original formulation; add --rewrites original=FILE\n"
 
 
 def test_ratings_of_people_as_what_is_predicted(in_demo: Command, tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "h.json").write_text('{"1_1": "a", "1_2": "b"}')
     assert run(["correlate"]) == 2
-    assert "no question texts of the qr formulation; give --rewrites qr=FILE" in capfd.readouterr().err
+    assert "no question texts of the qr formulation; add --rewrites qr=FILE" in capfd.readouterr().err
     texts = ["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=h.json"]
     assert run(texts) == 2
     assert capfd.readouterr().err == (

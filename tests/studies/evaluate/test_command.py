@@ -338,7 +338,7 @@ def test_a_search_in_nothing_is_refused(in_demo: Command, tmp_path: Path, comman
     config = tmp_path / "robustcs.toml"
     config.write_text('qrels = "qrels.txt"\n[formulations]\nqr.run = "a.txt"\nhuman.run = "a.txt"\n')
     told = in_demo(f"{command} --config {config} --find-slices", 2).err
-    assert "--find-slices has nothing to search: neither turn ids nor texts split these turns; name a file" in told
+    assert "--find-slices has nothing to search: neither turn ids nor texts split these turns; add properties with" in told
 
 
 def test_many_systems_are_compared_with_each_other_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
