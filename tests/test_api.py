@@ -134,7 +134,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
     meant = r"^no input is named 'qrel'; did you mean 'qrels'\? help\(robustcs\.open_project\) lists them$"
     with pytest.raises(UsageError, match=meant):
         robustcs.breakdown(config, qrel="x")
-    with pytest.raises(UsageError, match=r"^scope 'all'; write cutoff, run or pool$"):
+    with pytest.raises(UsageError, match=r"^scope 'all'; choose cutoff, run or pool$"):
         robustcs.unjudged(config, scope="all")
     with pytest.raises(UsageError, match="^unknown role 'mine'; "):
         robustcs.breakdown(config, scores={"mine": "x"})
@@ -161,7 +161,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
         ({"seed": -1}, "seed is -1; write a whole number of at least 0"),
         ({"groups": {"manual": "human"}}, "group manual is 'human'; write (BASELINE, [SET, …]) with the names of runs"),
         ({"groups": {"manual": ("human", "m1")}}, "group manual is \"('human', 'm1')\"; write (BASELINE, [SET, …])"),
-        ({"metrics": 5}, "no measure is named '5'; "),
+        ({"metrics": 5}, "unknown measure '5'; "),
         ({"project": pd.DataFrame()}, "the project is of type DataFrame; give a robustcs.toml or the result of open_project"),
     ],
 )

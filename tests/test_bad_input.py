@@ -51,10 +51,10 @@ ONE_RUN = (
 IS_SCORES = "it looks like per-turn scores; use --scores"
 ROLES = "write original, qr or human; qr:NAME or original:NAME if there are several"
 BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 111"
-THRESHOLDS = "write '>0', '>=0.5', '=1' or a number"
+THRESHOLDS = "use '>0', '>=0.5', '=1' or a number"
 TEXT_FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 ANSWER_FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
-TOGETHER = "check that they belong together"
+TOGETHER = "check that the files belong together"
 OR_INIT = "or create a robustcs.toml with robustcs init"
 
 
@@ -129,7 +129,7 @@ CASES = [
     Case("output over a run by another path", f"{RUNS} --output ./raw.trec --format json", 2,
          "robustcs: ./raw.trec is an input, which is never overwritten; choose another name for the output"),
     Case("counts are no measures", f"{RUNS} --metric num_ret", 2,
-         "robustcs: num_ret is no mean over turns; ask for a mean such as map, or ask robustcs evaluate"),
+         "robustcs: num_ret is not a mean over turns; use a mean such as map, or use robustcs evaluate"),
     Case("many problems", RUNS, 3,
          "raw.trec:1: score 'x' is not a number; write a decimal number (the same in 19 more lines)\n"
          "… and 5 more problems",
@@ -151,12 +151,12 @@ CASES = [
     Case("no qrels", "breakdown --original raw.trec --qr qr.trec --human human.trec", 2,
          "robustcs: no qrels are given; add --qrels FILE"),
     Case("threshold above all scores", f"{RUNS} --threshold 1.5", 2,
-         "robustcs: no score of P_1 is >=1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
+         "robustcs: no score of P_1 can be >=1.5: the highest is 1; use a threshold such as '>=0.5' or '=1'"),
     Case("threshold above all scores in the project file", "breakdown", 2,
-         "robustcs: no score of ndcg is >1: the highest is 1; write a threshold such as '>=0.5' or '=1'",
+         "robustcs: no score of ndcg can be >1: the highest is 1; use a threshold such as '>=0.5' or '=1'",
          {"robustcs.toml": 'metrics = ["ndcg"]\nthresholds = [">1"]\n' + TOML}),
     Case("threshold above all scores as a y", "correlate --y P_1=1.5 --rewrites qr=texts.tsv --rewrites human=texts.tsv"
-         f" {ON_RUNS}", 2, "robustcs: no score of P_1 is =1.5: the highest is 1; write a threshold such as '>=0.5' or '=1'"),
+         f" {ON_RUNS}", 2, "robustcs: no score of P_1 can be =1.5: the highest is 1; use a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
          f"robustcs: no run of the qr formulation; add --qr FILE, {OR_INIT}"),
     Case("two originals", f"{RUNS} --original human.trec", 3, f"human.trec: turn 1_1 is also in raw.trec{ONE_RUN}"),
@@ -166,19 +166,24 @@ CASES = [
          "robustcs: no per-turn scores of the human formulation (given: original, qr);"
          f" add --scores human=FILE, {OR_INIT}"),
     Case("other turn ids", RUNS, 3, "\n".join(
-        f"{name}.trec: none of its turns is in the qrels: it has turns like '1_1', the qrels like 't1-1'; {TOGETHER}"
+        f"{name}.trec: none of its turns is in the qrels: its turn ids look like '1_1', those of the qrels like 't1-1';"
+        f" {TOGETHER}"
         for name in ("raw", "qr", "human")), {"qrels.txt": QRELS.replace("1_", "t1-")}),
     Case("other turn ids in one run", RUNS, 3,
-         f"raw.trec: none of its turns is in the qrels: it has turns like 't1-1', the qrels like '1_1'; {TOGETHER}",
+         f"raw.trec: none of its turns is in the qrels: its turn ids look like 't1-1', those of the qrels like '1_1';"
+         f" {TOGETHER}",
          {"raw.trec": RUN.replace("1_", "t1-")}),
     Case("other passage ids", RUNS, 3,
-         f"raw.trec: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
+         f"raw.trec: none of its passages is judged: its passage ids look like 'MARCO_1', those of the qrels like 'd1';"
+         f" {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("texts of other turns", TEXT, 3,
-         f"texts.tsv: none of its turns is in the qrels: it has turns like '7_1', the qrels like '1_1'; {TOGETHER}",
+         f"texts.tsv: none of its turns is in the qrels: its turn ids look like '7_1', those of the qrels like '1_1';"
+         f" {TOGETHER}",
          {"texts.tsv": TEXTS.replace("1_", "7_")}),
     Case("scores of other turns", SCORED, 3, "\n".join(
-        f"{name}.eval: none of its turns is in raw.eval: it has turns like '{name[1]}_1', raw.eval like 'a_1'; {TOGETHER}"
+        f"{name}.eval: none of its turns is in raw.eval: its turn ids look like '{name[1]}_1', those of raw.eval like 'a_1';"
+        f" {TOGETHER}"
         for name in ("qr", "human")).replace("'r_1'", "'b_1'"),
          {name: SCORES.replace("1_", f"{name[1]}_") for name in ("raw.eval", "human.eval")}
          | {"qr.eval": SCORES.replace("1_", "b_")}),
@@ -195,7 +200,8 @@ CASES = [
          "robustcs: no turn is answered by all files; check that their turn ids agree",
          {"qr.eval": "ndcg_cut_3\t1_1\t1\n", "human.eval": "ndcg_cut_3\t1_2\t1\n"}),
     Case("answers to other turns", ANSWERS, 3,
-         f"qr.json: none of its turns is in the gold answers: it has turns like '9_1', the gold answers like '1_1'; {TOGETHER}",
+         f"qr.json: none of its turns is in the gold answers: its turn ids look like '9_1', those of the gold answers like"
+         f" '1_1'; {TOGETHER}",
          {"qr.json": '{"9_1": "a"}'}),
     Case("no gold answers", ANSWERS.replace(" --gold gold.json", ""), 2,
          "robustcs: no gold answers are given; add --gold FILE"),
@@ -236,8 +242,8 @@ CASES = [
          {"qr.json": '{"id": "1_1", "answer": "a"}\n{"id": "1_1", "answer": "b"}\n'}),
     # ---- options
     Case("misspelt measure", f"{RUNS} --metric ndgc_cut_3", 2,
-         "robustcs: no measure is named 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?"),
-    Case("misspelt threshold", f"{RUNS} --threshold '<0.5'", 2, f"robustcs: threshold '<0.5' cannot be read; {THRESHOLDS}"),
+         "robustcs: unknown measure 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?"),
+    Case("misspelt threshold", f"{RUNS} --threshold '<0.5'", 2, f"robustcs: cannot read threshold '<0.5'; {THRESHOLDS}"),
     Case("unknown role", f"{SCORED} --scores t5=qr.eval", 2, f"robustcs: unknown role 't5'; {ROLES}"),
     Case("no role", f"{SCORED} --scores qr.eval", 2,
          "robustcs: --scores qr.eval has no ROLE= or no file; write --scores ROLE=FILE"),
@@ -295,8 +301,8 @@ CASES = [
     Case("seed in words", "breakdown", 3, "robustcs.toml:1: seed is 'x'; write a whole number of at least 0",
          {"robustcs.toml": 'seed = "x"\n'}),
     Case("measure and threshold in the config", "breakdown", 3,
-         "robustcs.toml:1: no measure is named 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?\n"
-         f"robustcs.toml:2: threshold 'half' cannot be read; {THRESHOLDS}",
+         "robustcs.toml:1: unknown measure 'ndgc_cut_3'; did you mean ndcg_cut_3 or ndcg_cut_5?\n"
+         f"robustcs.toml:2: cannot read threshold 'half'; {THRESHOLDS}",
          {"robustcs.toml": 'metrics = ["P_1", "ndgc_cut_3"]\nthresholds = ["half"]\n' + TOML}),
     Case("config names a missing file", "breakdown", 3, "gone.trec: no such file; check the path",
          {"robustcs.toml": TOML.replace("qr.trec", "gone.trec")}),
@@ -370,16 +376,18 @@ def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.Cap
     write(folder, {})
     assert run(shlex.split(command)) == 0
     notes = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Note")]
-    assert all(note.lower().startswith("note: the unit is the turn, for there is only 1 conversation") for note in notes)
+    assert all(
+        note.lower().startswith("note: the sampling unit is the turn, because there is only 1 conversation") for note in notes
+    )
 
 
 NOTED = [
     Case("swapped roles", RUNS, 0, "Human scores below Original (P_1, ndcg_cut_3); check that the two files are not swapped",
          {"human.trec": RUN.replace("d1", "d9").replace("d3", "d8")}),
-    Case("turn missing from one run", RUNS, 0, "qr lacks 1 turn: 1_2", {"qr.trec": RUN.replace("1_2 Q0 d3 1 7.5 t\n", "")}),
-    Case("turns that nobody judged", RUNS, 0, "2 turns of the runs without judgments left out",
+    Case("turn missing from one run", RUNS, 0, "qr misses 1 turn: 1_2", {"qr.trec": RUN.replace("1_2 Q0 d3 1 7.5 t\n", "")}),
+    Case("turns that nobody judged", RUNS, 0, "2 turns of the runs without judgments excluded",
          {"qr.trec": RUN + RUN.replace("1_", "2_")}),
-    Case("repeated passage", RUNS, 0, "qr: 1 repeated documents were left out, the best ranked of each counts",
+    Case("repeated passage", RUNS, 0, "qr: 1 repeated documents skipped; the best-ranked row of each counts",
          {"qr.trec": RUN + "1_1 Q0 d1 3 1 t\n"}),
     Case("repeated judgment", RUNS, 0, "qrels.txt: 1 repeated judgments were counted once",
          {"qrels.txt": QRELS + "1_1 0 d1 2\n"}),
@@ -388,13 +396,15 @@ NOTED = [
     Case("answers that gold lacks", ANSWERS, 0, "1 answer of qr to turns without gold answers excluded",
          {"qr.json": '{"1_1": "tube", "9_9": "no"}'}),
     Case("check: other passage ids", f"check {ON_RUNS}", 0,
-         f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
+         f"original: none of its passages is judged: its passage ids look like 'MARCO_1', those of the qrels like 'd1';"
+         f" {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("check: a run that did not answer these texts", f"check {ON_RUNS} --rewrites qr=a.tsv --rewrites human=texts.tsv", 0,
          "qr and Human have the same text for 2 turns, but different rankings for 1 turn (1_2); check that the run of qr was",
          {"a.tsv": TEXTS, "qr.trec": RUN.replace("d3", "d1")}),
     Case("unjudged: other passage ids", RUNS.replace("breakdown", "unjudged"), 0,
-         f"original: none of its passages is judged: it has passages like 'MARCO_1', the qrels like 'd1'; {TOGETHER}",
+         f"original: none of its passages is judged: its passage ids look like 'MARCO_1', those of the qrels like 'd1';"
+         f" {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("texts that lack a turn", f"{TEXT} --rewrites human=b.tsv", 0,
          "1 turn without an Original or Human text excluded from shares of rewritten turns: 1_1", {"b.tsv": "1_2\tx\n"}),
@@ -429,7 +439,9 @@ def test_check_refuses_what_belongs_to_other_turns(
     before = write(folder, {file: text})
     assert run([*shlex.split(line), "--format", "json"]) == 3
     out, err = capfd.readouterr()
-    found = f"{file}: none of its turns is in the qrels: it has turns like {turn!r}, the qrels like '1_1'; {TOGETHER}"
+    found = (
+        f"{file}: none of its turns is in the qrels: its turn ids look like {turn!r}, those of the qrels like '1_1'; {TOGETHER}"
+    )
     assert err == f"{found}\n"
     files = json.loads(out)["tables"]["files"]
     assert {entry["role"]: entry["problem"] for entry in files if entry["problem"]} == {role: found}

@@ -179,16 +179,16 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     sets = {f"manual_{number}" for number in (1, 2, 3)}
     least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
     [sentence] = [text for text in said if text.startswith("From human to the sets of manual")]
-    bounds = f"however improbable: {least:.3f} to ".replace("-", "−")
+    bounds = f"however unlikely, the drop lies between {least:.3f} and ".replace("-", "−")
     assert 0 < sentence.index(expected) < sentence.index(part) < sentence.index(unless) < sentence.index(bounds)
-    [tested] = [text for text in said if text.startswith("In other words (manual")]
+    [tested] = [text for text in said if text.startswith("On the 3 test sets of manual,")]
     assert tested.index("max-T over 2 groups") < tested.index(expected)
     apart = sum(row["expected_p"] <= 0.05 for row in pairs)
     open_ = sum(not row["separable"] for row in pairs)
     [orders] = [text for text in said if f"by the model, {apart} of 66 pairs of systems differ significantly by NDCG@3" in text]
-    assert f"do not prove the order by NDCG@3 of {open_} of 66 pairs of systems on these turns" in orders
+    assert f"The order by NDCG@3 is proven on these turns for {66 - open_} of 66 pairs of systems" in orders
     [doubt] = [text for text in said if text.startswith("Expected values may be off.")]
-    assert "only the sets of manual found at these ranks, 0 of" in doubt
+    assert "only the sets of manual retrieved, 0 of" in doubt
 
 
 def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) -> None:

@@ -1,7 +1,7 @@
 """Token F1 and exact match between predicted and gold answers, as SQuAD defines them.
 
 Source: the official SQuAD 2.0 evaluation script; ``CANNOTANSWER`` as in QuAC (Choi et al., 2018). The score of a turn
-is the maximum over its gold answers; QuAC's own F1 leaves one annotator out in turn and is another number.
+is the maximum over its gold answers. QuAC's own F1, which leaves out one annotator at a time, differs from it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 class Unmatched(NamedTuple):
-    """How many turns stood on one side only.
+    """Numbers of turns that only one side has.
 
     missing
-        Gold turns without a prediction; they score 0.
+        Gold turns without a prediction, which score 0.
     extra
-        Predicted turns without gold answers; they are left out.
+        Predicted turns without gold answers, which are excluded.
     """
 
     missing: int
@@ -34,16 +34,16 @@ class Unmatched(NamedTuple):
 
 
 def answer_tokens(text: str) -> list[str]:
-    """The words of the normalised text, in order."""
+    """Return the words of the normalized text, in order."""
     return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
 
 
 def answer_f1(predicted: str, golds: Sequence[str]) -> float:
-    """Token F1 in [0, 1], the maximum over ``golds`` (one or more).
+    """Return token F1 in [0, 1], the maximum over ``golds`` (one or more).
 
-    F1 = 2 · common / (predicted tokens + gold tokens), tokens counted as often as they occur; an answer without tokens
-    matches only another one without. ``CANNOTANSWER`` matches only itself, in exactly this spelling. The quotient is
-    the script's harmonic mean, rounded once, so that an F1 of one half is 0.5 and passes the threshold ``>=0.5``.
+    F1 = 2 · common / (predicted tokens + gold tokens), with tokens counted as often as they occur. An answer without tokens
+    matches only another one without tokens. ``CANNOTANSWER`` matches only itself, in exactly this spelling. The quotient is
+    the script's harmonic mean with a single rounding, so an F1 of one half is 0.5 and passes the threshold ``>=0.5``.
     """
     return max(_f1(predicted, gold) for gold in golds)
 
@@ -59,7 +59,7 @@ def _f1(predicted: str, gold: str) -> float:
 
 
 def exact_match(predicted: str, golds: Sequence[str]) -> float:
-    """1.0 if the normalised texts of the prediction and of one of ``golds`` (one or more) are equal, else 0.0.
+    """Return 1.0 if the normalized texts of the prediction and of one of ``golds`` (one or more) are equal, else 0.0.
 
     ``CANNOTANSWER`` matches only itself, in exactly this spelling.
     """
@@ -73,10 +73,10 @@ def _exact_match(predicted: str, gold: str) -> float:
 
 
 def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, Unmatched]:
-    """The scores of every gold turn, and how many turns stood on one side only.
+    """Return the scores of every gold turn, and the numbers of turns that only one side has.
 
-    The frame is indexed by ``turn`` in natural order and has the columns ``f1`` and ``em``, floats in [0, 1]; a turn
-    without a prediction scores 0 in both.
+    The frame is indexed by ``turn`` in natural order and has the columns ``f1`` and ``em``, floats in [0, 1]. A turn without a
+    prediction scores 0 in both.
     """
     turns = sorted(gold, key=turn_sort_key)
     rows = [

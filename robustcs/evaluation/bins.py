@@ -13,11 +13,11 @@ from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.statistics.units import Units
 
-#: Original, QR, Human; 1 is answered correctly. Rows 1–8 of Tables 1 and 2.
+#: Original, QR, Human; 1: correct. Rows 1–8 of Tables 1 and 2 of the error-analysis paper.
 BINS = ("000", "100", "010", "110", "001", "101", "011", "111")
-#: QR, Human, where nothing is known of Original.
+#: QR, Human, if Original is unknown.
 BINS_WITHOUT_ORIGINAL = ("-00", "-10", "-01", "-11")
-#: Who is to blame: Human ✗ → the QA component, Human ✓ and QR ✗ → the rewriter, else nobody (section 3 of the paper).
+#: Cause of the error: qa if Human is wrong; qr if Human is correct and QR wrong; else correct (section 3 of the paper).
 CAUSE_OF_BIN = {
     bin_: "qa" if bin_[2] == "0" else "qr" if bin_[1] == "0" else "correct" for bin_ in (*BINS, *BINS_WITHOUT_ORIGINAL)
 }
@@ -27,9 +27,9 @@ CAUSES = ("qa", "qr", "correct")
 def bin_index(
     original: npt.NDArray[np.bool_] | None, qr: npt.NDArray[np.bool_], human: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
-    """Index into :data:`BINS` of every turn, from three boolean arrays of correctness.
+    """Return the index into :data:`BINS` of every turn, from three boolean arrays of correctness.
 
-    Without Original, into :data:`BINS_WITHOUT_ORIGINAL`.
+    Without Original, the index is into :data:`BINS_WITHOUT_ORIGINAL`.
     """
     if original is None:
         return qr.astype(np.int64) + 2 * human.astype(np.int64)
@@ -37,7 +37,7 @@ def bin_index(
 
 
 def bins_of(table: pd.DataFrame) -> tuple[str, ...]:
-    """The bins of a table with the columns original, qr and human."""
+    """Return the bins of a table with the columns original, qr and human."""
     return BINS if table["original"].notna().any() else BINS_WITHOUT_ORIGINAL
 
 
@@ -46,9 +46,9 @@ class Formulations:
     """Scores of the three formulations of the same turns, for one or several rewriters.
 
     original, human
-        float frames, turns × measures; Original may be unknown (None).
+        Float frames, turns × measures. Original is None if unknown.
     rewriters
-        Rewriter name → such a frame; all frames share index and columns.
+        Rewriter → such a frame. All frames have the same index and columns.
     """
 
     original: pd.DataFrame | None
@@ -57,7 +57,7 @@ class Formulations:
 
     def __post_init__(self) -> None:
         if not self.rewriters:
-            raise UsageError("no-rewriter", "no scores of a rewriter", "give them with --qr")
+            raise UsageError("no-rewriter", "no scores of a rewriter are given", "add them with --qr")
         for frame in self._frames:
             if not frame.index.equals(self.human.index) or list(frame.columns) != list(self.human.columns):
                 raise ValueError("the three formulations must be scored on the same turns by the same measures")
@@ -78,11 +78,11 @@ class Formulations:
 
     @property
     def measures(self) -> Sequence[str]:
-        """Names of the measures."""
+        """The names of the measures."""
         return list(self.human.columns)
 
     def graded(self) -> Formulations:
-        """Only the measures that take other values than 0 and 1, where there are any: a threshold moves no others."""
+        """Return the measures with values other than 0 and 1, if any: thresholds make no difference for the others."""
         graded = [name for name in self.measures if not all(frame[name].isin([0.0, 1.0]).all() for frame in self._frames)]
         if not graded:
             return self
@@ -93,12 +93,12 @@ class Formulations:
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """T turns in their bins at C cuts, which are every rewriter by every measure and threshold.
+    """T turns in their bins at C cuts, one for each rewriter, measure and threshold.
 
     keys
         The cuts: rewriter, metric, threshold.
     bins
-        The B bins that turns can be in.
+        The B possible bins.
     places
         int64[C, T]: the bin of every turn.
     """
@@ -109,7 +109,7 @@ class Binned:
 
     @classmethod
     def of(cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True) -> Binned:
-        """At every one of ``thresholds``, or of a measure that is 0 or 1 only at those that differ."""
+        """Return the bins at every one of ``thresholds``; if ``distinct``, only at those that differ for the measure."""
         keys, places = [], []
         for rewriter, frame in scores.rewriters.items():
             for metric in scores.measures:
@@ -122,7 +122,7 @@ class Binned:
 
     @property
     def right(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """Formulation → bool[B]: the bins in which it is correct; Original only where it is known."""
+        """Formulation → bool[B]: the bins in which it is correct; Original only if known."""
         marks = {role: np.array([bin_[place] for bin_ in self.bins]) for place, role in enumerate(("original", "qr", "human"))}
         return {role: own == "1" for role, own in marks.items() if "-" not in own}
 
@@ -132,30 +132,31 @@ class Binned:
         return np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in self.bins] for cause in CAUSES])
 
     def counts(self, turns: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
-        """int64[C, B]: turns in each bin, of all or of those that bool[T] chooses."""
+        """Return int64[C, B]: numbers of turns in each bin, of all turns or of those selected by ``turns`` (bool[T])."""
         chosen = slice(None) if turns is None else np.asarray(turns)
         return np.array([np.bincount(own[chosen], minlength=len(self.bins)) for own in self.places])
 
     def by_unit(self, units: Units, turns: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
-        """float64[C, B, K]: the same in every unit."""
+        """Return float64[C, B, K]: the same for every sampling unit."""
         chosen = slice(None) if turns is None else np.asarray(turns)
         size = len(self.bins) * units.count
         found = [np.bincount((own * units.count + units.codes)[chosen], minlength=size) for own in self.places]
         return np.array(found, dtype=np.float64).reshape(len(found), len(self.bins), units.count)
 
     def crossed(self, **columns: Sequence[object]) -> pd.DataFrame:
-        """A row for every cut and every one of the values in ``columns``."""
+        """Return a row for every cut and every combination of the values in ``columns``."""
         return self.keys.merge(pd.DataFrame(columns), how="cross")
 
     def crossed_bins(self) -> pd.DataFrame:
-        """A row for every cut and bin: original (null where it is unknown), qr and human are 0 or 1."""
+        """Return a row for every cut and bin with original (null if unknown), qr and human as 0 or 1."""
         marks = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in self.bins]
         frame = pd.DataFrame(marks, columns=["original", "qr", "human"]).astype({"original": "Int64"})
         return self.keys.merge(frame, how="cross")
 
     def turns(self, scores: Formulations) -> pd.DataFrame:
-        """The scores and the bin of every turn: rewriter, turn, metric, threshold, original (nan where unknown), qr, human,
-        bin, cause.
+        """Return the scores and the bin of every turn.
+
+        Columns: rewriter, turn, metric, threshold, original (nan if unknown), qr, human, bin, cause.
         """
         bins, causes = np.array(self.bins), np.array([CAUSE_OF_BIN[bin_] for bin_ in self.bins], dtype=object)
         return pd.concat(

@@ -1,26 +1,25 @@
-"""How far a score, or the difference of two runs, could move, whatever grades the unjudged passages were given.
+"""Bounds of scores and of differences of two runs over all grades of the unjudged passages.
 
-Each passage that a ``scope`` names could be given any whole grade from 0 to ``max_grade``, the same in every run that retrieves
-it. The interval of a turn goes from the lowest to the highest value among all these ways of grading and the value as the
-judgments stand (which only bpref and ``judged`` tell apart from "everything is 0"). Scopes:
+Each passage in the ``scope`` could have any whole grade from 0 to ``max_grade``, the same in every run that retrieves it. The
+bounds of a turn are the lowest and highest value over all these grades and over the current judgments. (The current judgments
+differ from "all grades are 0" only for bpref and ``judged``.) Scopes:
 
 ``cutoff``
-    The unjudged passages inside the measure's cut-off (of either run): what judging this top k could change.
+    The unjudged passages within the measure's cutoff (of either run): what judging this top k could change.
 ``run``
-    All unjudged passages of the run, or of both. Those below the cut-off still enter the ideal ranking and the number of
+    All unjudged passages of the run, or of both. Those below the cutoff still affect the ideal ranking and the number of
     relevant passages.
 ``pool``
-    All unjudged passages of any run under analysis. Those that other runs retrieve enter the ideal ranking and the number of
-    relevant passages too, so this is what judging these runs could change, however deep; the other scopes are not.
+    All unjudged passages of any run under analysis. Those of other runs also affect the ideal ranking and the number of
+    relevant passages. Only this scope covers all changes from judging these runs to any depth.
 
-Turns do not touch each other, so the interval of a mean is the mean of the ends. Every interval is exact, at any cut-off and
-depth, but that of bpref where passages are graded that the run does not retrieve, and those of differences of average precision
-and bpref; nothing is sampled or enumerated beyond O(depth) candidates a turn. The arguments stand in
+Turns are independent, so the bounds of a mean are the means of the bounds. All bounds are exact, at any cutoff and depth,
+except those of bpref if passages are graded that the run does not retrieve, and those of differences of average precision and
+bpref. Nothing is sampled or enumerated beyond O(depth) candidates per turn. The proofs are in
 :mod:`robustcs.evaluation.extremes`.
 
-The interval of a difference can be much narrower than what the intervals of the two runs leave, where a passage could be good
-in one and worthless in the other. It can also be wider, for a passage that one run alone retrieves enters the other's ideal
-ranking too.
+The bounds of a difference can be much narrower than the bounds of the two runs imply, because a passage has one grade in both
+runs. They can also be wider, because a passage that only one run retrieves affects the ideal ranking of the other.
 """
 
 from __future__ import annotations
@@ -41,22 +40,22 @@ from robustcs.statistics import Codes
 
 Scope = Literal["cutoff", "run", "pool"]
 
-#: Ends as near as this to the score are the score: sums in another order differ in the last bits.
+#: Bounds this close to the score equal it: sums in another order differ in their last bits.
 ROUNDING = 1e-12
 #: Rank of a passage that the run does not retrieve.
 NOT_RETRIEVED = np.iinfo(np.int32).max
-#: Turns that are scored at a time.
+#: Turns that are scored together.
 _TURNS = 512
-#: Turns of pairs, and passages of a first run, that are looked up at a time.
+#: Turns of pairs, and passages of a first run, that are looked up together.
 _ROWS = 16_384
 _PASSAGES = 4_000_000
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Of every turn (of every pair, float64[P · T] then) low ≤ score ≤ high; of pairs the score is the difference.
+    """Bounds of every turn: low ≤ score ≤ high. For pairs, float64[P · T]; the score is the difference.
 
-    ``unjudged`` counts the unjudged passages in the scope. Without ``exact`` no value lies outside, but ends may be too far.
+    ``unjudged``: numbers of unjudged passages in the scope. If not ``exact``, the bounds may be too wide but are valid.
     """
 
     low: Scores
@@ -68,16 +67,16 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class RunPairs:
-    """P pairs of runs on the same T turns and judgments, with the n passages that nobody judged and either run retrieves.
+    """P pairs of runs on the same T turns and judgments, with the n unjudged passages that either run retrieves.
 
     runs
-        The runs; ``first`` and ``second`` (int64[P]) index them.
+        The runs; ``first`` and ``second`` (int64[P]) are indices into them.
     rows
         int64[n], ascending: ``p · T + t``, the pair and the turn of the passage.
     first_ranks, second_ranks
-        int32[n]: its rank in each run, from 0; :data:`NOT_RETRIEVED` in a run that lacks it.
+        int32[n]: the rank in each run, from 0, or :data:`NOT_RETRIEVED`.
     elsewhere
-        int64[P · T]: how many further unjudged passages of every turn the other runs under analysis retrieve.
+        int64[P · T]: number of further unjudged passages of every turn that other runs under analysis retrieve.
     """
 
     runs: Sequence[GradeMatrix]
@@ -90,18 +89,18 @@ class RunPairs:
 
 
 def run_pairs(runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Codes | None = None) -> Iterator[RunPairs]:
-    """All pairs of runs, those of the first run first, some at a time, so that memory stays bounded.
+    """Yield all pairs of runs, those of the first run first, in parts to limit memory.
 
     ``passages`` number the unjudged passages of each matrix, in the order of ``np.nonzero(grades == UNJUDGED)``: equal
-    numbers, from 0 on, are the same passage of the same turn. ``pool`` (int64[T]) counts the unjudged passages that any run
-    under analysis retrieves; without it those of a pair are all that count.
+    numbers, from 0, are the same passage of the same turn. ``pool`` (int64[T]): the number of unjudged passages that any run
+    under analysis retrieves; without it, only those of a pair count.
     """
     turns = len(runs[0].turns) if runs else 0
     starts = np.concatenate(([0], np.cumsum([len(numbers) for numbers in passages], dtype=np.int64)))
     places = [np.nonzero(run.grades == UNJUDGED) for run in runs]
     rows = [place[0] for place in places]
     ranks = [place[1].astype(np.int32) for place in places]
-    # where a passage stands among those of the first run
+    # index of a passage among those of the first run
     place_of = np.full(1 + max((int(numbers.max(initial=-1)) for numbers in passages), default=-1), -1, dtype=np.int32)
     for first in range(len(runs) - 1):
         own = len(passages[first])
@@ -133,9 +132,9 @@ def run_pairs(runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Code
 
 
 class PairMeasure:
-    """A native measure on R runs of the same T turns; what the bounds of a pair need of each run is computed once.
+    """A native measure on R runs of the same T turns. The inputs of a run for the bounds of pairs are computed once.
 
-    Raises ``ValueError`` for a measure that the matrix does not serve itself.
+    Raises ``ValueError`` for a measure that is not native.
     """
 
     def __init__(
@@ -151,23 +150,23 @@ class PairMeasure:
         self.more = self._each(OF_RUN[measure.family]) if measure.family in OF_RUN else self.scores
 
     def _each(self, value: Callable[[Top], Scores]) -> Scores:
-        """float64[R, T]."""
+        """Return float64[R, T]: the value of every run and turn."""
         parts = [[value(top_of(block, self.measure, self.policy)) for block in run.blocks(_TURNS)] for run in self.runs]
         return np.array([np.concatenate(some) for some in parts])
 
     def _graded(self, pairs: RunPairs) -> tuple[npt.NDArray[np.bool_], Codes]:
-        """bool[n]: which passages of the pairs get grades; int64[P · T]: how many others do."""
+        """Return bool[n]: whether a passage of the pairs gets a grade, and int64[P · T]: the number of others that do."""
         end = (self.measure.cutoff or NOT_RETRIEVED) if self.scope == "cutoff" else NOT_RETRIEVED
         graded = np.minimum(pairs.first_ranks, pairs.second_ranks) < end
         return graded, pairs.elsewhere if self.scope == "pool" else np.zeros_like(pairs.elsewhere)
 
     def graded(self, pairs: RunPairs) -> Codes:
-        """int64[P · T]: the number of passages of the scope in every turn of every pair."""
+        """Return int64[P · T]: the number of passages in the scope for every turn of every pair."""
         graded, elsewhere = self._graded(pairs)
         return np.bincount(pairs.rows[graded], minlength=len(elsewhere)) + elsewhere
 
     def bounds(self, pairs: RunPairs) -> Bounds:
-        """The interval of score(first) − score(second) for every turn of every pair: float64[P · T], pair after pair."""
+        """Return the bounds of score(first) − score(second) for every turn of every pair: float64[P · T], pair after pair."""
         counts = self.graded(pairs)
         difference = (self.scores[pairs.first] - self.scores[pairs.second]).ravel()
         low, high = self._exact(pairs) if self.exact else self._apart(pairs, counts)
@@ -183,7 +182,7 @@ class PairMeasure:
         depth = max(run.grades.shape[1] for run in self.runs)
         depth = min(depth, self.measure.cutoff or depth)
         weights = np.append(self.asked.weights(depth), 0.0)
-        # passages that neither run retrieves weigh 0 in both
+        # passages that neither run retrieves have weight 0 in both
         rows = np.append(pairs.rows[graded], np.repeat(np.arange(len(elsewhere)), elsewhere))
         order = np.argsort(rows, kind="stable")
         sides = []
@@ -194,10 +193,10 @@ class PairMeasure:
         return Case(self.asked, turns, sides[0], sides[1], rows[order]).ends()
 
     def _apart(self, pairs: RunPairs, counts: Codes) -> tuple[Scores, Scores]:
-        """Average precision and bpref: lowest − highest and highest − lowest of the two runs on their own.
+        """Return bounds for average precision and bpref: lowest − highest and highest − lowest of the two runs.
 
-        No difference lies outside, since each run's interval covers all grades of its own passages and of those that it does
-        not retrieve, ``counts`` in every turn of every pair.
+        No difference lies outside: the bounds of each run cover all grades of its own passages and of those that it does not
+        retrieve. ``counts``: the number of passages for every turn of every pair.
         """
         by_pair = counts.reshape(len(pairs.first), -1, 1)
         first, second = (
@@ -207,9 +206,9 @@ class PairMeasure:
         return first[0] - second[1], first[1] - second[0]
 
     def ends(self, run: int, graded: Codes) -> Scores:
-        """float64[2, T, E]: the ends of average precision or bpref of one run for each of E numbers of graded passages.
+        """Return float64[2, T, E]: the bounds of average precision or bpref of a run, for E numbers of graded passages.
 
-        ``graded`` (int64[T, E]) counts a turn's graded passages, those of the run inside the cut-off among them.
+        ``graded`` (int64[T, E]): the number of graded passages of a turn, including those of the run within the cutoff.
         """
         if not self.runs[run].grades.shape[1]:
             return np.zeros((2, *graded.shape))
@@ -225,8 +224,10 @@ class PairMeasure:
 
 
 class MeanDifferences:
-    """Collects the mean bounds of pairs of runs by one measure, as the pairs come; memory does not grow with turns but for
-    average precision and bpref, whose runs are looked at once, with all their pairs.
+    """Collects the mean bounds of pairs of runs for one measure.
+
+    Memory does not grow with the number of turns, except for average precision and bpref, whose runs are evaluated once with
+    all their pairs.
     """
 
     def __init__(self, asked: PairMeasure):
@@ -235,7 +236,7 @@ class MeanDifferences:
         self._counts: list[tuple[Codes, Codes, npt.NDArray[np.int32]]] = []
 
     def add(self, pairs: RunPairs) -> None:
-        """Take further pairs."""
+        """Add pairs."""
         if self.asked.exact:
             found = self.asked.bounds(pairs)
             parts = [part.reshape(len(pairs.first), -1).mean(axis=1) for part in (found.low, found.score, found.high)]
@@ -245,7 +246,7 @@ class MeanDifferences:
             self._counts.append((pairs.first, pairs.second, counts))
 
     def means(self) -> Scores:
-        """float64[3, P]: mean low, difference and high of every pair, in the order in which they came."""
+        """Return float64[3, P]: mean low, difference and high of every pair, in the order in which they were added."""
         if self.asked.exact:
             return np.concatenate(self._means, axis=1) if self._means else np.zeros((3, 0))
         asked = self.asked
@@ -255,7 +256,7 @@ class MeanDifferences:
             for side, sign in ((first, 1), (second, -1)):
                 for at in np.array_split(np.flatnonzero(side == run), max(1, counts.shape[1] * len(first) // CELLS)):
                     if len(at):
-                        # what the second run gains at most is lost from the low end
+                        # the largest gain of the second run lowers the lower bound
                         ends[:, at] += sign * asked.ends(run, counts[at].T.astype(np.int64)).mean(axis=1)[::sign]
         means = asked.scores.mean(axis=1)
         return np.stack([ends[0], means[first] - means[second], ends[1]])
@@ -270,7 +271,7 @@ def difference_bounds(
     scope: Scope = "cutoff",
     pool: Codes | None = None,
 ) -> Bounds:
-    """The interval of score(first) − score(second) of two runs for every turn; arguments as for :func:`run_pairs`."""
+    """Return the bounds of score(first) − score(second) of two runs for every turn; arguments as for :func:`run_pairs`."""
     (pair,) = run_pairs(runs, passages, pool)
     return PairMeasure(pair.runs, measure, policy, max_grade, scope).bounds(pair)
 
@@ -283,20 +284,20 @@ def measure_bounds(
     scope: Scope = "cutoff",
     pool: Codes | None = None,
 ) -> Bounds:
-    """The interval of every turn, for a native measure. A turn without unjudged passages in the scope is a point.
+    """Return the bounds of every turn for a native measure; they equal the score without unjudged passages in the scope.
 
-    ``pool`` (int64[T]) says how many passages are graded, those of the run inside the cut-off among them, where others than
-    those of the run are: the scope ``pool`` needs it. bpref is the one measure whose interval is then not exact but too wide.
+    ``pool`` (int64[T]): the number of graded passages, including those of the run within the cutoff. The scope ``pool``
+    requires it. In this scope, the bounds of bpref, and only these, are not exact but too wide.
 
-    Raises ``ValueError`` for a measure that the matrix does not serve itself.
+    Raises ``ValueError`` for a measure that is not native.
     """
     rows, ranks = np.nonzero(matrix.grades[:, : measure.cutoff] == UNJUDGED)
     inside = np.bincount(rows, minlength=len(matrix.turns))
     if pool is None:
         if scope == "pool":
-            raise ValueError("the scope pool needs the number of passages in it")
+            raise ValueError("the scope pool requires the number of passages in it")
         pool = (matrix.grades == UNJUDGED).sum(axis=1) if scope == "run" else inside
-    # a score is its difference from a run that retrieves nothing
+    # a score is the difference from a run that retrieves nothing
     nothing = replace(matrix, grades=matrix.grades[:, :0])
     lacks = np.full(len(ranks), NOT_RETRIEVED, dtype=np.int32)
     zero = np.zeros(1, dtype=np.int64)
@@ -306,7 +307,7 @@ def measure_bounds(
 
 
 def condensed(matrix: GradeMatrix) -> GradeMatrix:
-    """The matrix without its unjudged passages, everything below moved up: the condensed list of Sakai (2007)."""
+    """Return the matrix after its unjudged passages are removed from the rankings: the condensed list of Sakai (2007)."""
     gone = matrix.grades == UNJUDGED
     order = np.argsort(gone, axis=1, kind="stable")
     grades = np.take_along_axis(np.where(gone, ABSENT, matrix.grades), order, axis=1)
@@ -314,10 +315,10 @@ def condensed(matrix: GradeMatrix) -> GradeMatrix:
 
 
 def rbp_residual(matrix: GradeMatrix, persistence: float = RBP_PERSISTENCE) -> tuple[Scores, Scores]:
-    """The weight in rank-biased precision of the unjudged passages, and of all ranks below the end of the list.
+    """Return the weights in RBP of the unjudged passages, and of all ranks below the end of the list.
 
-    float64[T] each, 0 to 1. Their sum is the residual of Moffat & Zobel (2008): RBP lies between the score and the score
-    plus the residual, whatever stands at those ranks.
+    float64[T] each, 0 to 1. Their sum is the residual of Moffat & Zobel (2008): RBP lies between the score and the score plus
+    the residual, whatever passages and grades are at those ranks.
     """
     weights = rank_weights(persistence, matrix.grades.shape[1])
     return np.asarray((matrix.grades == UNJUDGED) @ weights), np.asarray(persistence**matrix.retrieved)

@@ -1,4 +1,4 @@
-"""Evaluation of clarifying questions as ClariQ defines it: recall of questions, documents after asking, labels of need."""
+"""Evaluation of clarifying questions as in ClariQ: recall of questions, document relevance after asking, clarification need."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOCUMENT_MEASURES = (
 )  # fmt: skip
 _FAMILIES = {"NDCG": "ndcg", "P": "P", "MRR": "recip_rank"}
 
-#: What became of a unit: its question was asked; the question is no candidate; the candidate has no value; nothing was asked.
+#: Outcome for a unit: its question was asked, is not a candidate, or has no value; or there was no output.
 Outcome = Literal["asked", "no candidate", "no value", "no output"]
 
 
@@ -39,14 +39,14 @@ Outcome = Literal["asked", "no candidate", "no value", "no output"]
 
 @dataclass(frozen=True)
 class QuestionLists:
-    """What a run of questions asks.
+    """The questions of a run.
 
     by_topic
         Topic (or context) → its questions, best first.
     tied
-        Topics whose best question shares its score (or rank) with another one.
+        Number of topics whose best question has the same score (or rank) as another one.
     repeated
-        Rows with a question that stands higher in the topic already.
+        Number of rows with a question that is ranked higher in the same topic.
     """
 
     by_topic: dict[str, list[str]]
@@ -55,10 +55,10 @@ class QuestionLists:
 
 
 def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
-    """Order a run by the policy: score descending (float32), equal scores by question id descending.
+    """Order a run by the policy: by score (float32) descending, ties by question id descending.
 
-    A question that stands twice in a topic keeps both places, as in the published evaluation of ClariQ; questions of equal
-    score all stay, while the official tool keeps one of them.
+    A question that occurs twice in a topic keeps both ranks, as in the published evaluation of ClariQ. All questions with the
+    same score are kept, whereas the official tool keeps only one of them.
     """
     keys = -run.scores if policy.order == "score" or run.ranks is None else run.ranks
     rows: dict[str, list[tuple[float, str]]] = {}
@@ -77,7 +77,7 @@ def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
 
 
 def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset[str]]) -> npt.NDArray[np.float64]:
-    """|top k ∩ S| / |S|: float64[topics of ``relevant``, k of :data:`CUTOFFS`], 0 for a topic without a list."""
+    """Return |top k ∩ S| / |S|: float64[topics of ``relevant``, k of :data:`CUTOFFS`], 0 for a topic without a list."""
     return np.array(
         [[len(wanted.intersection(lists.get(topic, ())[:k])) / len(wanted) for k in CUTOFFS]
          for topic, wanted in relevant.items()]
@@ -89,10 +89,10 @@ def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset
 
 @dataclass(frozen=True)
 class Asked:
-    """Document relevance of one system: values by measure and unit.
+    """Document relevance of a system by measure and unit.
 
     asked, outcomes
-        Unit → question, and what became of it; empty where the system's questions are unknown.
+        Unit → question, and unit → outcome; empty if the questions of the system are unknown.
     """
 
     scores: UnitScores
@@ -101,10 +101,10 @@ class Asked:
 
 
 def after_asking(performance: QuestionScores, asked: Mapping[str, str], candidates: Mapping[str, frozenset[str]]) -> Asked:
-    """The values after asking ``asked`` (unit → question; a unit that it lacks had no output and scores 0).
+    """Return the values after asking ``asked`` (unit → question; a unit without one had no output and scores 0).
 
-    A question without a value scores the unit's worst; ``candidates`` (unit → its questions, where known) tells questions
-    that are no candidate from candidates that nobody has evaluated.
+    A question without a value gets the unit's worst value. ``candidates`` (unit → its questions, if known) distinguishes
+    questions that are not candidates from candidates without a value.
     """
     scores: UnitScores = {measure: {} for measure in performance}
     outcomes: dict[str, Outcome] = {}
@@ -122,14 +122,14 @@ def after_asking(performance: QuestionScores, asked: Mapping[str, str], candidat
 
 
 def worst(values: Mapping[str, float]) -> float:
-    """The unit's worst value: the table's own, else the lowest of its questions."""
+    """Return the worst value of a unit: that of the table, or else the lowest of its questions."""
     return values[WORST] if WORST in values else min(values.values())
 
 
 def baselines(performance: QuestionScores) -> dict[str, UnitScores]:
-    """``no``, ``worst`` and ``best``: asking nothing, the worst and the best question of every facet and measure.
+    """Return the baselines ``no``, ``worst`` and ``best``: no question, or the worst or best one of every unit and measure.
 
-    ``no`` is absent where a unit has no value without a question.
+    ``no`` is absent if a unit has no value without a question.
     """
     found: dict[str, UnitScores] = {}
     if all(NO_QUESTION in values for units in performance.values() for values in units.values()):
@@ -144,19 +144,19 @@ def _pick(performance: QuestionScores, choose: Callable[[Mapping[str, float]], f
 
 
 def document_measure(name: str) -> Measure:
-    """The measure of this project that ``NDCG3``, ``P1`` or ``MRR100`` stands for."""
+    """Return the measure named ``NDCG3``, ``P1`` or ``MRR100`` in ClariQ."""
     family, cutoff = re.fullmatch(r"([A-Z]+)([0-9]+)", name).groups()  # type: ignore[union-attr]
     return Measure(name, _FAMILIES[family], int(cutoff))
 
 
 def clariq_name(measure: Measure) -> str:
-    """ClariQ's name of a measure: ``NDCG3`` of ``ndcg_cut_3``; its own name for a measure that ClariQ does not have."""
+    """Return the name of a measure in ClariQ (``NDCG3`` for ``ndcg_cut_3``), or its own name if ClariQ has none."""
     title = next((title for title, family in _FAMILIES.items() if family == measure.family), None)
     return f"{title}{measure.cutoff}" if title and measure.cutoff and measure.level is None else measure.name
 
 
 def facet_scores(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> UnitScores:
-    """Document relevance of one ranking per facet, over the judged facets that it has."""
+    """Return the document relevance of a ranking by facet, for the judged facets that it has."""
     matrix = grade_matrix(ranking, qrels)
     columns = score_columns(matrix, [document_measure(name) for name in DOCUMENT_MEASURES], policy)
     return {
@@ -169,9 +169,9 @@ def facet_scores(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> Un
 
 
 def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> QuestionScores:
-    """The same per question, from a run whose ids are ``FACET_QUESTION`` (``F0010_Q00697``); facets nobody judged are left out.
+    """Return the document relevance by question, for a run with ids ``FACET_QUESTION`` (``F0010_Q00697``).
 
-    Raises :class:`UsageError` where no id has this form and a judged facet.
+    Unjudged facets are excluded. Raises :class:`UsageError` if no id has this form and a judged facet.
     """
     code_of = {facet: code for code, facet in enumerate(qrels.turns)}
     order = np.argsort(qrels.turn_codes, kind="stable")
@@ -180,10 +180,10 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
     asked = [(turn, facet, question) for turn, facet, question in asked if facet in code_of and question]
     if not asked:
         raise UsageError(
-            "no-common-facets", f"no id of {ranking.name} is a judged facet and a question, such as F0010_Q00697",
-            f"its first id is {ranking.turns[0]!r}, the first facet of the qrels is {qrels.turns[0]!r}",
+            "no-common-facets", f"no id of {ranking.name} consists of a judged facet and a question, such as F0010_Q00697",
+            f"check the ids: the first of the run is {ranking.turns[0]!r}, the first facet of the qrels is {qrels.turns[0]!r}",
         )  # fmt: skip
-    # every question's ranking is judged by the qrels of its facet
+    # the ranking of every question is scored with the qrels of its facet
     rows = [order[bounds[code_of[facet]] : bounds[code_of[facet] + 1]] for _, facet, _ in asked]
     chosen = np.concatenate(rows)
     expanded = Qrels(
@@ -206,14 +206,14 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
 
 
 def confusion(true: npt.ArrayLike, predicted: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """int64[4, 5]: topics by true label (row) and predicted label (column 0: no prediction, 1 to 4)."""
+    """Return int64[4, 5]: numbers of topics by true label (row) and predicted label (column 0: no prediction; 1 to 4)."""
     table = np.zeros((len(NEEDS), len(NEEDS) + 1), dtype=np.int64)
     np.add.at(table, (np.asarray(true, dtype=np.int64) - 1, np.asarray(predicted, dtype=np.int64)), 1)
     return table
 
 
 def label_scores(table: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], ...]:
-    """Precision, recall and F1 of every label, 0 where undefined, from (a stack of) :func:`confusion` tables."""
+    """Return precision, recall and F1 of every label (0 if undefined) from one or several :func:`confusion` tables."""
     right = np.diagonal(table[..., 1:], axis1=-2, axis2=-1)
     return (
         quotient(right, table[..., 1:].sum(axis=-2)),
@@ -223,9 +223,9 @@ def label_scores(table: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], ...]
 
 
 def weighted_scores(table: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Precision, recall and F1 [..., 3], averaged over labels by their number of topics.
+    """Return precision, recall and F1 [..., 3], averaged over labels by their number of topics.
 
-    Equal to scikit-learn's ``precision_recall_fscore_support(average="weighted", zero_division=0)``; a topic without a
+    Equal to scikit-learn's ``precision_recall_fscore_support(average="weighted", zero_division=0)``. A topic without a
     prediction counts as wrong.
     """
     support = table.sum(axis=-1)

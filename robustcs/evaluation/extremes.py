@@ -1,10 +1,10 @@
-r"""The largest difference of two scores over all grades of some passages, and the ends of average precision and bpref.
+r"""Largest difference of two scores over all grades of some passages, and bounds of average precision and bpref.
 
-Each passage gets one whole grade from 0 to ``max_grade``, which counts wherever it stands in the two runs, and in the ideal
-ranking and the number of relevant passages of both. A passage weighs w = (its weight in the first run) − (its weight in the
-second), the weight being that of its rank, and 0 where it is not inside the cut-off. The smallest difference is minus the
-largest of second − first, and the score of a single run is its difference from a run that retrieves nothing. All are exact but
-those of average precision and bpref, for which only the ends of each run are known.
+Each passage gets one whole grade from 0 to ``max_grade``, which counts in both runs and in their ideal rankings and numbers of
+relevant passages. The weight of a passage is w = (its weight in the first run) − (its weight in the second), where the
+weight in a run is that of its rank, or 0 outside the cutoff. The smallest difference is minus the largest of second − first.
+The score of a single run is its difference from a run that retrieves nothing. All results are exact except for average
+precision and bpref, for which only the bounds of each run are known.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_discounts, rank_weights
 from robustcs.statistics import Codes, quotient
 
-#: Cells of a table of passages that are worked on at a time.
+#: Cells of a table of passages that are processed together.
 CELLS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A measure, the grades that passages could get (0 to ``max_grade``), and what is judged in every turn (int16[T, J])."""
+    """A measure, the highest grade that passages could get, and the judged grades of every turn (int16[T, J])."""
 
     measure: Measure
     level: int
@@ -38,17 +38,17 @@ class Asked:
 
     @cached_property
     def heights(self) -> dict[int, int]:
-        """The positive grades that occur, ascending, and the distance of each from the one before it (from 0)."""
+        """The positive grades that occur, ascending → their distance from the previous one (or 0)."""
         grades = sorted({grade for grade in (*np.unique(self.judged).tolist(), self.max_grade) if grade > 0})
         return {grade: grade - before for grade, before in zip(grades, [0, *grades], strict=False)}
 
     @cached_property
     def counts(self) -> dict[int, Codes]:
-        """int64[T]: the judged passages of every turn that have at least this grade, for each of ``heights`` and the level."""
+        """Grade → int64[T]: number of judged passages with at least this grade, for each of ``heights`` and the level."""
         return {grade: (self.judged >= grade).sum(axis=1) for grade in {*self.heights, self.level}}
 
     def weights(self, depth: int) -> Scores:
-        """What a relevant passage (for nDCG: one gain) at ranks 1 to ``depth`` adds to the score, or can at most add to it."""
+        """Return what a relevant passage (for nDCG: one gain) at ranks 1 to ``depth`` adds, or at most adds, to the score."""
         family, cutoff = self.measure.family, self.measure.cutoff
         if family == "ndcg":
             return rank_discounts(depth)
@@ -60,19 +60,19 @@ class Asked:
 
 
 class Side(NamedTuple):
-    """One run: float64[R] its scores and what :data:`OF_RUN` says of it, float64[n] the weights of the passages in it."""
+    """One run: its scores and its values of :data:`OF_RUN` (float64[R]), and the weights of the passages in it (float64[n])."""
 
     scores: Scores
     more: Scores
     weights: Scores
 
     def take(self, part: slice, inside: slice) -> Side:
-        """Some rows, and the passages of these."""
+        """Return some rows and their passages."""
         return Side(self.scores[part], self.more[part], self.weights[inside])
 
 
 class Case(NamedTuple):
-    """R rows, each a turn of a pair of runs, and the n passages (``rows``, ascending) whose grades can change their scores."""
+    """R rows (turns of pairs of runs), and the n passages whose grades can change their scores; ``rows`` ascend."""
 
     asked: Asked
     turns: Codes
@@ -81,9 +81,9 @@ class Case(NamedTuple):
     rows: Codes
 
     def ends(self) -> tuple[Scores, Scores]:
-        """The smallest and the largest difference of every row: float64[R] each."""
+        """Return the smallest and the largest difference of every row: float64[R] each."""
         most = int(np.bincount(self.rows, minlength=1).max())
-        size = max(1, CELLS // (most + 1))  # a table of the passages of some rows stays small
+        size = max(1, CELLS // (most + 1))  # limits the size of a table of passages
         low, high = np.empty(len(self.turns)), np.empty(len(self.turns))
         largest = LARGEST[self.asked.measure.family]
         for start in range(0, len(self.turns), size):
@@ -96,29 +96,30 @@ class Case(NamedTuple):
 
     @property
     def weights(self) -> Scores:
-        """float64[n]: w."""
+        """float64[n]: w, the weight of each passage."""
         return np.asarray(self.first.weights - self.second.weights)
 
     @property
     def more(self) -> Scores:
-        """float64[R]."""
+        """float64[R]: the difference of :data:`OF_RUN`."""
         return np.asarray(self.first.more - self.second.more)
 
     def per_row(self, values: npt.NDArray[Any]) -> Scores:
-        """Sums over a row's passages."""
+        """Return the sums over the passages of each row."""
         return np.asarray(np.bincount(self.rows, weights=values, minlength=len(self.turns)), dtype=np.float64)
 
 
 def _total(case: Case) -> Scores:
-    """P and RBP: every passage that becomes relevant adds w, so all with w > 0 do and the others do not."""
+    """P and RBP: each relevant passage adds w, so the maximum makes exactly those with w > 0 relevant."""
     return case.first.scores - case.second.scores + case.per_row(np.maximum(case.weights, 0.0))
 
 
 def _first_hit(case: Case) -> Scores:
     """Reciprocal rank and success: the score is the largest weight of a relevant passage.
 
-    Take any passages that become relevant, and the one of them that weighs most in the first run. It alone gives the first
-    run the same score, and the second run no higher one. So no more than one has to become relevant: try each, and none.
+    For any set of passages that become relevant, consider the one with the largest weight in the first run. It alone gives the
+    first run the same score, and the second run no higher one. So at most one passage has to become relevant: try each, and
+    none.
     """
     first, second = case.first, case.second
     largest = first.scores - second.scores
@@ -130,8 +131,8 @@ def _first_hit(case: Case) -> Scores:
 def _recall(case: Case) -> Scores:
     """(h + Σ w) / (R + n), h the hits of the first run without those of the second, over n passages that become relevant.
 
-    w is 1, 0 or −1. As |h + Σ w| ≤ R + n, a passage of w = 1 never lowers the quotient and one of −1 never raises it. One of
-    0 brings it nearer to 0: all of them, where it is negative, else none.
+    w is 1, 0 or −1. Because |h + Σ w| ≤ R + n, a passage with w = 1 never lowers the quotient, and one with w = −1 never raises
+    it. A passage with w = 0 moves it towards 0: include all of them if the quotient is negative, otherwise none.
     """
     better, even = case.per_row(case.weights > 0), case.per_row(case.weights == 0)
     hits = case.more + better
@@ -142,26 +143,26 @@ def _recall(case: Case) -> Scores:
 def _ndcg(case: Case) -> Scores:
     r"""N / D with N = Σ w_i · grade_i + const, linear, and D = ideal DCG, which every new grade enters as well.
 
-    D(x) is the largest of the sums Σ d_r · gain, d_r = 1/log2(r + 1) inside the cut-off and 0 below, over all orders of the
-    judged and the new gains x: a maximum of linear functions, so convex.
+    D(x) is the largest of the sums Σ d_r · gain, with d_r = 1/log2(r + 1) within the cutoff and 0 below, over all orders of the
+    judged and the new gains x. It is a maximum of linear functions and therefore convex.
 
-    *Where N < 0 for all grades.* {x : N/D ≤ λ} = {x : N − λD ≤ 0} is convex for λ ≤ 0, so N/D is quasi-convex on the box
-    [0, G]^u, G being the highest grade, and takes its maximum at a corner: every new grade is 0 or G. D depends only on how
-    many are G, so with j of them they are the j passages of the largest w. That leaves j = 0 … u.
+    *If N < 0 for all grades.* {x : N/D ≤ λ} = {x : N − λD ≤ 0} is convex for λ ≤ 0. So N/D is quasi-convex on the box [0, G]^u,
+    where G is the highest grade, and has its maximum at a corner: every new grade is 0 or G. D depends only on the number of
+    grades G. With j of them, the best choice is the j passages with the largest w. That leaves j = 0 … u.
 
-    *Else* the maximum is ≥ 0. For a multiset of new grades N is largest with the highest grades at the largest w. Write a
-    grade as the number of levels t = 1 … G that it reaches, and n_t for the number of new grades ≥ t, c_t for that of judged
+    *Otherwise* the maximum is ≥ 0. For a multiset of new grades, N is largest with the highest grades at the largest w. Write a
+    grade as the number of levels t = 1 … G that it reaches. Let n_t be the number of new grades ≥ t, and c_t that of judged
     ones. With T(n) = the sum of the n largest w and S(m) = d_1 + … + d_m, N = const + Σ_t T(n_t) and D = Σ_t S(c_t + n_t),
-    under n_1 ≥ n_2 ≥ … . N/D is largest at the λ at which max (N − λD) = 0 (Dinkelbach 1967). For a given λ ≥ 0 every level is
-    maximised on its own: the step from n to n + 1 changes its term by w_(n+1) − λ d_{c_t + n + 1}, which does not grow with t,
-    because c_t does not. So the smallest maximisers fulfil n_1 ≥ n_2 ≥ … by themselves, and λ ← N/D of the maximisers climbs
-    to the maximum in a few rounds and never beyond. Levels between two grades that occur have the same c_t and are counted
-    together.
+    under n_1 ≥ n_2 ≥ … . N/D is largest at the λ for which max (N − λD) = 0 (Dinkelbach 1967). For a given λ ≥ 0, every
+    level is maximized separately: the step from n to n + 1 changes its term by w_(n+1) − λ d_{c_t + n + 1}, which does not
+    grow with t, because c_t does not. So the smallest maximizers automatically satisfy n_1 ≥ n_2 ≥ …, and λ ← N/D of the
+    maximizers rises to the maximum in a few rounds and never exceeds it. Levels between two grades that occur have the same
+    c_t and are counted together.
 
-    The corners are ways of grading in either case, and the best of them is negative only in the first one, because the largest
-    N is at a corner. So λ starts there, and climbs where it is not negative.
+    The corners are valid gradings in both cases, and the best of them is negative only in the first one, because the largest N
+    is at a corner. So λ starts there, and is improved if it is not negative.
 
-    Passages of w = 0 matter only in D, which as many of them as the ideal ranking is long fill: more are left out.
+    Passages with w = 0 matter only in D. At most as many as the ideal ranking has ranks can matter; the others are ignored.
     """
     asked, cutoff, highest = case.asked, case.asked.measure.cutoff, case.asked.max_grade
     weights = _descending(case)
@@ -197,7 +198,7 @@ def _ndcg(case: Case) -> Scores:
 
 
 def _descending(case: Case) -> Scores:
-    """Every row's w, largest first, with −∞ at the end of shorter rows: float64[R, most of a row]."""
+    """Return the w of every row, largest first, padded with −∞: float64[R, longest row]."""
     rows, weights, cutoff = case.rows, case.weights, case.asked.measure.cutoff
     if cutoff:
         kept = weights != 0
@@ -210,17 +211,17 @@ def _descending(case: Case) -> Scores:
 
 
 def _places(rows: Codes) -> Codes:
-    """0, 1, 2, … among the equal ones of ``rows``, which ascend."""
+    """Return 0, 1, 2, … within each group of equal ``rows``, which ascend."""
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
 def from_zero(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Cumulative sums along the rows with a 0 in front: the value after 0, 1, 2, … ranks."""
+    """Return cumulative sums along the rows, starting with 0: the value after 0, 1, 2, … ranks."""
     return np.concatenate((np.zeros((len(values), 1), dtype=np.int64), np.cumsum(values, axis=1)), axis=1)
 
 
-#: Family → the largest difference of every row; a family that is not here has no exact one. Any grade makes a passage judged,
-#: so for ``judged`` there is one way of grading only: all inside the cut-off are.
+#: Family → the function that returns the largest difference of every row; other families have no exact one. Any grade makes a
+#: passage judged, so for ``judged`` there is only one grading: all passages within the cutoff are judged.
 LARGEST: dict[str, Callable[[Case], Scores]] = {
     "P": _total, "rbp": _total, "success": _first_hit, "recip_rank": _first_hit, "recall": _recall, "ndcg": _ndcg,
     "judged": lambda case: case.more,
@@ -232,26 +233,26 @@ def _all_judged(top: Top) -> Scores:
     return NATIVE["judged"](replace(top, matrix=replace(top.matrix, grades=graded)))
 
 
-#: Family → what its largest difference needs of each run besides the score.
+#: Family → the value of each run that its largest difference requires in addition to the score.
 OF_RUN: dict[str, Callable[[Top], Scores]] = {
     "recall": lambda top: top.hits.sum(axis=1).astype(np.float64), "judged": _all_judged,
     "ndcg": lambda top: np.maximum(top.grades, 0) @ rank_discounts(top.grades.shape[1]),
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------- the ends of one run, where no difference is known exactly
+# ---------------------------------------------------------------- bounds of one run, for measures without exact differences
 
 
 def precision_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scores]:
-    """Average precision; ``below`` (int64[T, E]): graded passages that are not inside the cut-off, for E cases.
+    """Return the bounds of average precision; ``below`` (int64[T, E]): graded passages outside the cutoff, for E cases.
 
-    It is Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y), x and y the unjudged
-    passages inside and outside the cut-off that turn out relevant.
+    It is Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y), where x and y are the
+    numbers of unjudged passages inside and outside the cutoff that become relevant.
 
-    With x fixed, moving a relevant passage up to a better free rank lowers some r_j and raises none, so the sum grows: the
-    first x unjudged passages give the most, the last x the least, and x = 0, 1, … are all candidates. y = 0 for the high
-    end, all for the low one. Sums of successive candidates differ by the precision at the new rank and by 1/i for every
-    relevant rank i below it, which makes all candidates one cumulative sum.
+    With x fixed, moving a relevant passage up to a better free rank lowers some r_j and raises none, so the sum grows. Hence
+    the first x unjudged passages give the maximum, the last x the minimum, and x = 0, 1, … are the candidates. y = 0 for the
+    upper bound, and all for the lower one. Sums of successive candidates differ by the precision at the new rank and by 1/i
+    for every relevant rank i below it, so one cumulative sum gives all candidates.
     """
     counted = max_grade >= top.level
     relevant, unjudged, ranks = top.hits, (top.grades == UNJUDGED) & counted, top.ranks
@@ -270,22 +271,23 @@ def precision_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scor
 
 
 def _sum_after(values: Scores) -> Scores:
-    """Per rank the sum over all lower ranks."""
+    """Return, for each rank, the sum over all deeper ranks."""
     return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
 
 
 def bpref_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scores]:
-    """bpref passes over unjudged passages; once they are graded, R relevant and N others are known and none is passed over.
+    """Return the bounds of bpref. bpref ignores unjudged passages; once graded, R relevant and N others are known.
 
-    As no more than N stand above a passage, its penalty min(non-relevant above, R) / min(R, N) is min(non-relevant above, B)
-    / B with B = min(R, N). With x relevant ones among the u new grades R and N are fixed. Exchanging a relevant passage with
-    another one above it that is not lowers the number of non-relevant passages above it and above those between, and raises
-    none: the first x unjudged ranks give the most, the last x the least. The sum over relevant ranks of min(non-relevant
-    above, B) for every x comes from cumulative sums, because these numbers do not fall along the ranking.
+    Because at most N passages are above a passage, its penalty min(non-relevant above, R) / min(R, N) equals
+    min(non-relevant above, B) / B with B = min(R, N). With x relevant ones among the u new grades, R and N are fixed.
+    Exchanging a relevant passage with a non-relevant one above it lowers the number of non-relevant passages above it and
+    above those between, and raises none: the first x unjudged ranks give the maximum, the last x the minimum. The sum over
+    relevant ranks of min(non-relevant above, B) for every x comes from cumulative sums, because these numbers do not fall
+    along the ranking.
 
-    Of e passages outside the ranking (``below``, int64[T, E]) any number z may be relevant: R grows by z, N by e − z. The
-    penalties fall with B, so the largest B and the smallest R together are never below the highest value, the smallest B and
-    the largest R together never above the lowest.
+    Of e passages outside the ranking (``below``, int64[T, E]), any number z may be relevant: R grows by z, N by e − z.
+    Penalties fall with B. So the largest B with the smallest R is never below the highest value, and the smallest B with the
+    largest R is never above the lowest.
     """
     low, high = np.ones(below.shape), np.zeros(below.shape)
     nonrelevant = ((top.matrix.judged >= 0) & (top.matrix.judged < top.level)).sum(axis=1)
@@ -303,7 +305,7 @@ def _bpref_of_turn(
     grades: Grades, hit: npt.NDArray[np.bool_], unjudged: npt.NDArray[np.bool_], relevant: int, nonrelevant: int,
     outside: Codes, counted: bool,
 ) -> tuple[Scores, Scores]:  # fmt: skip
-    """Both ends for every number of passages outside (int64[E, 1])."""
+    """Return both bounds for every number of passages outside the ranking (int64[E, 1])."""
     count = int(unjudged.sum())
     others = np.cumsum((grades >= 0) & ~hit)
     passed = np.cumsum(unjudged)
@@ -312,12 +314,12 @@ def _bpref_of_turn(
     fewest, others_most = relevant + x, nonrelevant + y + outside
     either_way = outside * counted
     most, others_fewest = fewest + either_way, others_most - either_way
-    # a bound of 0 has nothing to divide: without others nothing stands above, without relevant ones nothing is added up
+    # B = 0 divides nothing: without others the penalty is 0, without relevant passages the sum is empty
     small = np.maximum(np.minimum(fewest, others_fewest), 1)
     large = np.maximum(np.minimum(np.minimum(most, others_most), (fewest + others_most) // 2), 1)
 
     def total(values: npt.NDArray[Any], start: Codes, end: Codes, more: Codes, bound: Codes) -> Any:
-        """Σ min(values + more, bound) / bound over start:end, for every x; values do not fall."""
+        """Return Σ min(values + more, bound) / bound over start:end, for every x; values must not fall."""
         sums = np.concatenate(([0], np.cumsum(values)))
         full = np.clip(np.searchsorted(values, bound - more, side="right"), start, end)
         return (sums[full] - sums[start] + more * (full - start)) / bound + (end - full)
@@ -325,7 +327,7 @@ def _bpref_of_turn(
     either = hit | unjudged
     known_others, known_passed = others[hit], passed[hit]
     nothing, size = np.zeros_like(x), np.full_like(x, either.sum())
-    # above: ranks whose unjudged passages above are all relevant (high) or all non-relevant (low)
+    # ranks above which all unjudged passages are relevant (high) or non-relevant (low)
     split, known_split = (np.searchsorted(place, x, side="right") for place in (passed[either], known_passed))
     least_passed = total(others[either], nothing, split, nothing, large)
     least_passed = least_passed + total(known_others + known_passed, known_split, np.full_like(x, hit.sum()), -x, large)

@@ -1,4 +1,4 @@
-"""When not to trust the hole model: what it can be told from the judgments at hand, and a trial on them."""
+"""Limits of the hole model: warnings from the judgments, and a test on hidden judgments."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import CONFIDENCE
 
-#: The trial hides this share of the judged passages at a time, and wants at least this coverage.
+#: Share of the judged passages that the test hides at a time, and the least acceptable coverage.
 _HIDDEN, _COVERED = 0.1, 0.85
-#: How far slope and level of the recalibration may be from 1 and 0.
+#: Largest acceptable deviation of the recalibration's slope from 1 and of its level from 0.
 _SLOPE, _LEVEL = 0.25, 0.4
-#: Fewer judged passages than this teach little.
+#: Fewer judged passages are too few to learn from.
 _FEW = 100
-#: A group's own passages count as unjudged when fewer than this share is judged; shares of holes that are worth a warning.
+#: Least judged share of a group's exclusive passages; shares of unjudged passages from which warnings are given.
 _JUDGED, _ALONE, _DEEP, _MANY = 0.1, 0.05, 0.1, 0.3
 
 
 @dataclass(frozen=True)
 class HoleCheck:
-    """A trial of the model on the user's own judgments.
+    """Test of the model on the user's own judgments.
 
     level, slope
-        a and b of truth ≈ a + b · prediction (logits) on hidden judged passages: 0 and 1 where the model is calibrated.
+        a and b of truth ≈ a + b · prediction (logits) on hidden judged passages; 0 and 1 if the model is calibrated.
     coverage
-        Share of the true means and differences of means inside their 95 % intervals, over ``hidings`` hidings of a tenth of
-        the judged passages. NaN where nothing hidden touched a score.
+        Share of the true means and differences of means inside their 95% intervals, over ``hidings`` repetitions that each hide
+        a tenth of the judged passages. NaN if no hidden passage affects a score.
     warning
-        What is to stand beside the model's numbers; None where the trial went well.
+        Warning to show with the model's numbers; None if the test succeeded.
     """
 
     level: float
@@ -49,7 +49,7 @@ class HoleCheck:
 
 
 def draws_interval(values: Floats) -> tuple[Floats, Floats]:
-    """The 95 % interval of draws (first axis): quantiles that a further draw leaves with exactly 5 % probability."""
+    """Return the 95% interval of draws (first axis): a further draw lies outside with exactly 5% probability."""
     tails = [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]
     low, high = np.quantile(values, tails, axis=0, method="weibull")
     return low, high
@@ -65,10 +65,10 @@ def check_hole_model(
     hidings: int = 10,
     draws: int = 100,
 ) -> HoleCheck:
-    """Hide a tenth of the judged passages ``hidings`` times, as the holes are distributed, and predict the scores.
+    """Hide a tenth of the judged passages ``hidings`` times, distributed like the unjudged ones, and predict the scores.
 
-    The model's variances and recalibration are kept; its coefficients are fitted anew. ``counted`` (bool[T]): the turns that
-    means go over.
+    The model keeps its variances and recalibration; its coefficients are fitted again. ``counted`` (bool[T]): the turns over
+    which means are taken.
     """
     rng = np.random.default_rng([model.seed, hidings])
     first, second = np.triu_indices(len(pool.names), 1)
@@ -104,7 +104,7 @@ def model_warnings(
     measures: Sequence[Measure],
     sources: RunSources = UNKNOWN_SOURCES,
 ) -> tuple[str, ...]:
-    """Return everything that must stand beside the model's numbers: how its trial went, then what no judgment can tell."""
+    """Return all warnings to show with the model's numbers: the result of its test first."""
     tried = (check.warning,) if check and check.warning else ()
     return (*tried, *hole_warnings(model, pool, grades, measures, sources))
 
@@ -112,15 +112,15 @@ def model_warnings(
 def hole_warnings(
     model: HoleModel, pool: RunPool, grades: Grades, measures: Sequence[Measure], sources: RunSources = UNKNOWN_SOURCES
 ) -> tuple[str, ...]:
-    """What the judgments cannot tell: sentences that belong beside every number of the model.
+    """Return warnings about what the judgments do not show.
 
-    ``sources``: those whose own finds are looked at; without, the model's groups, called by their runs.
+    ``sources``: the sources whose exclusive passages are examined; by default the groups of the model, named after their runs.
     """
     found = []
     holes, judged = model.holes, model.judged
     total = len(holes)
     if len(judged) < _FEW:
-        found.append(f"The hole model learned from {len(judged)} judged passages only.")
+        found.append(f"The hole model learned from only {len(judged)} judged passages.")
     groups = model.groups if sources.warned is None else sources.warned
     numbers, alone = found_alone(pool, groups, int(holes.best.max()))
     lonely = []
@@ -132,19 +132,20 @@ def hole_warnings(
             lonely.append((name, f"{known} of {known + unjudged}"))
     if lonely:
         (name, share), *others = lonely
-        more = "".join(f", of those that only {other} found {theirs}" for other, theirs in others)
+        more = "".join(f"; of those that only {other} retrieved, {theirs}" for other, theirs in others)
         found.append(
-            f"Of the passages that only {name} found at these ranks, {share} are judged{more}: nothing tells whether they are"
-            " poorer or better than those of other runs, and 95 % may be less here."
+            f"Of the passages at these ranks that only {name} retrieved, {share} are judged{more}. The judgments do not show"
+            " whether these passages are more or less relevant than those of other runs; the 95% intervals may cover less"
+            " than 95%."
         )
     deep = int((holes.log_best > model.limit).sum())
     if deep >= _DEEP * total:
         found.append(
-            f"{deep} of {total} unjudged passages lie deeper than nearly all judged ones: what they hold is extrapolated."
+            f"{deep} of {total} unjudged passages are deeper than nearly all judged ones; their grades are extrapolated."
         )
     if total >= _MANY * (total + len(judged)) and any(measure.family == "map" for measure in measures):
         found.append(
-            f"{total} of {total + len(judged)} passages are unjudged: with so many, the intervals of MAP may be too narrow."
+            f"{total} of {total + len(judged)} passages are unjudged. With so many, the intervals of MAP may be too narrow."
         )
     return tuple(found)
 
@@ -156,7 +157,7 @@ def _means(
     policy: EvaluationPolicy,
     counted: npt.NDArray[np.bool_] | None,
 ) -> Floats:
-    """float64[B, R, M]."""
+    """Return float64[B, R, M]: mean scores by set of grades, run and measure."""
     scores = pool.score(sets, measures, policy)
     return np.asarray((scores if counted is None else scores[..., counted]).mean(axis=-1))
 
@@ -164,14 +165,14 @@ def _means(
 def _trial_warning(level: float, slope: float, coverage: float, hidings: int) -> str | None:
     reasons = []
     if coverage < _COVERED:
-        reasons.append(f"their 95 % intervals held {coverage:.0%} of the scores and differences")
+        reasons.append(f"the 95% intervals covered only {coverage:.0%} of the scores and differences")
     if abs(slope - 1) > _SLOPE:
-        reasons.append(f"predictions were too {'timid' if slope > 1 else 'sure'} (slope {slope:.2f}, not 1)")
+        reasons.append(f"the predictions were too {'cautious' if slope > 1 else 'confident'} (slope {slope:.2f} instead of 1)")
     if abs(level) > _LEVEL:
-        reasons.append(f"predicted grades were too {'low' if level > 0 else 'high'} (level {level:+.2f}, not 0)")
+        reasons.append(f"the predicted grades were too {'low' if level > 0 else 'high'} (level {level:+.2f} instead of 0)")
     if not reasons:
         return None
     return (
-        f"Do not rely on the predicted grades: judged passages were hidden ({hidings} times a tenth of them), and"
-        f" {', '.join(reasons)}."
+        f"Do not rely on the predicted grades. In a test with a tenth of the judged passages hidden ({hidings} repetitions),"
+        f" {' and '.join(reasons)}."
     )

@@ -1,11 +1,10 @@
-"""Is a difference real? What it probably is once the holes are filled, with one interval for sampling and holes together.
+"""Expected differences with the unjudged passages filled in, with one interval for sampling and unjudged passages.
 
 The hole model draws grades for the unjudged passages in the top :data:`FILLED_DEPTH` of all runs, the same in all of them. Each
-draw gives every run a score in every turn, and so every difference. Their mean is what is expected; its interval for other
-conversations takes in both what is not known of the holes and what the sample of conversations leaves open
-(:mod:`robustcs.statistics.families`). Beside it stands what the holes alone leave open on these turns, and the share of the
-measured difference that is expected to be holes: 1 − expected / measured, by draws. Differences that are read together have p
-adjusted over all of them.
+draw gives every run a score in every turn, and so every difference. Their mean is the expected difference. Its interval for
+similar conversations covers both the unknown grades and the sample of conversations (:mod:`robustcs.statistics.families`). Also
+computed: the interval of the draws for these turns, and the share of the measured difference expected to be due to unjudged
+passages, 1 − expected / measured, by draws. p is adjusted for all differences of a family.
 """
 
 from __future__ import annotations
@@ -30,44 +29,44 @@ from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 
-#: Holes down to this rank of any run get grades: the usual depth of a pool.
+#: Unjudged passages down to this rank of any run get grades. This is the usual depth of a pool.
 FILLED_DEPTH = 10
-#: Draws of grades.
+#: Number of draws of grades.
 DRAWS = 200
 
-#: Columns that say what a difference probably is, in the order of :meth:`FilledHoles.differences`.
+#: Columns of an expected difference, in the order of :meth:`FilledHoles.differences`.
 EXPECTED = (
-    *difference("expected", f"mean over grades that the hole model draws for the holes in the top {FILLED_DEPTH} of all runs;"
-                " null where none were drawn").between(
+    *difference("expected", f"mean over the hole model's draws of grades for unjudged passages in the top {FILLED_DEPTH} of all"
+                " runs; null without draws").between(
         "expected_low", "expected_high",
-        "95 % for other conversations: sampling and holes together; null below six units, or where few of them differ",
+        "95% CI for similar conversations: sampling and unjudged passages; null below six units, or if few of them differ",
     ),
-    difference("holes_low", "95 % of the draws: holes alone, on these turns"),
+    difference("holes_low", "95% of the draws: unjudged passages only, on these turns"),
     difference("holes_high"),
-    *share("hole_share", "of the measured difference that is expected to be due to unjudged passages, on these turns; null"
+    *share("hole_share", "share of the measured difference expected to be due to unjudged passages, on these turns; null"
            " if its 95% CI exceeds 0 to 1", "unjudged").between("hole_share_low", "hole_share_high", "95% of the draws"),
-    p_value("expected_p", "of no difference on other conversations, by max-T over the draws, adjusted over all pairs of systems"
-            " and all groups of the measure; null below five units"),
+    p_value("expected_p", "p of no difference on similar conversations, by max-T over the draws, adjusted for all pairs of"
+            " systems and all groups of the measure; null below five units"),
 )  # fmt: skip
 
 
 DROPS = table(
-    "drops", "What the mean drop from a baseline to the sets of a group probably is. No rows where no grades were drawn.",
-    text("group", "a group, or a formulation that is compared with Human", "Group"), measure(),
-    text("baseline"), count("sets", "their number"), number("drop", "baseline − mean of the sets").rounded(4), *EXPECTED,
+    "drops", "Expected mean drop from a baseline to the sets of a group. No rows without draws.",
+    text("group", "a group, or a formulation compared with Human", "Group"), measure(),
+    text("baseline"), count("sets", "number of sets"), number("drop", "baseline − mean of the sets").rounded(4), *EXPECTED,
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """A difference between two sides of a pool's runs: the mean of ``first`` − the mean of ``second``, numbers of runs."""
+    """A difference between the mean of the runs ``first`` and the mean of the runs ``second``, given by number."""
 
     names: tuple[str, str]
     first: tuple[int, ...]
     second: tuple[int, ...]
 
     def weights(self, runs: int) -> Floats:
-        """float64[R]; a run on both sides counts on both."""
+        """Return float64[R]: the weight of every run; a run on both sides counts on both."""
         found = np.zeros(runs)
         np.add.at(found, list(self.first), 1 / len(self.first))
         np.add.at(found, list(self.second), -1 / len(self.second))
@@ -75,9 +74,9 @@ class Contrast:
 
 
 def contrasts(names: Sequence[str], compared: Mapping[str, Group], pairs: bool) -> tuple[Contrast, ...]:
-    """Return every pair of the runs ``names``, where ``pairs`` are wanted, then the drop of each group of ``compared``.
+    """Return every pair of the runs ``names`` (if ``pairs``), then the drop of each group in ``compared``.
 
-    Their p-values make one family for each measure.
+    Their p-values form one family for each measure.
     """
     every = [Contrast((names[a], names[b]), (a,), (b,)) for a, b in combinations(range(len(names)), 2)] if pairs else []
     place = {name: at for at, name in enumerate(names)}
@@ -90,7 +89,7 @@ def contrasts(names: Sequence[str], compared: Mapping[str, Group], pairs: bool) 
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """How the runs of a pool were scored: ``counted`` (bool[T]) are the turns that means go over."""
+    """How the runs of a pool were scored; ``counted`` (bool[T]): the turns over which means are taken."""
 
     pool: RunPool
     grades: Grades
@@ -102,20 +101,20 @@ class Scoring:
 
 @dataclass(frozen=True, eq=False)
 class FilledHoles:
-    """All runs' scores under drawn grades, added up over units.
+    """Scores of all runs under drawn grades, summed by unit.
 
     sums
-        float64[D, R, M, K]: of every draw, run, measure and unit; ``now`` (float64[R, M, K]) as the judgments stand.
+        float64[D, R, M, K]: by draw, run, measure and unit. ``now`` (float64[R, M, K]): with the current judgments.
     units
         The K units.
     holes
-        Unjudged passages that got grades.
+        Number of unjudged passages that got grades.
     check
-        How the model did on hidden judgments; None without holes, or where it was not tried.
+        Test of the model on hidden judgments; None without unjudged passages or without a test.
     warnings
-        What must stand beside the numbers.
+        Limits of the numbers, shown with them.
     scoring
-        What made the sums; None without holes.
+        How the sums were computed; None without unjudged passages.
     """
 
     sums: Floats
@@ -128,13 +127,13 @@ class FilledHoles:
     scoring: Scoring | None = None
 
     def drawn(self, weights: Floats, measure: int) -> Floats:
-        """float64[D, C, K]: the differences Σ_r weight_r · score_r of every draw, added up over units; ``weights``: [C, R]."""
+        """Return float64[D, C, K]: Σ_r weight_r · score_r of every draw, summed by unit; ``weights``: [C, R]."""
         return np.asarray(np.round(np.einsum("cr,drk->dck", weights, self.sums[:, :, measure]), DECIMALS))
 
     def differences(self, contrasts: npt.ArrayLike, measure: int) -> Floats:
-        """float64[C, 9], columns as :data:`EXPECTED`, of differences Σ_r weight_r · score_r.
+        """Return float64[C, 9] with the columns :data:`EXPECTED`, for the differences Σ_r weight_r · score_r.
 
-        ``contrasts``: float64[C, R], the weight of every run, such as 1 and −1; they are one family. ``measure`` numbers the
+        ``contrasts``: float64[C, R], the weight of every run, such as 1 and −1; they form one family. ``measure``: index of the
         measure.
         """
         weights = np.asarray(contrasts, dtype=np.float64)
@@ -161,12 +160,12 @@ def fill_holes(
     sources: RunSources = UNKNOWN_SOURCES,
     check: bool = True,
 ) -> FilledHoles:
-    """Draw grades for the holes of ``pool`` and score all runs under them.
+    """Draw grades for the unjudged passages of ``pool`` and score all runs with them.
 
-    ``counted`` (bool[T]): the turns that means go over, whose ``units`` are given. ``sources``: those of the runs. ``check``:
-    is the model tried on hidden judgments as well?
+    ``counted`` (bool[T]): the turns over which means are taken; ``units``: their sampling units. ``sources``: those of the
+    runs. ``check``: whether to test the model on hidden judgments.
 
-    Raises :class:`UsageError` where the judgments cannot teach the model.
+    Raises :class:`UsageError` if the judgments do not suffice to fit the model.
     """
     now = units.sums(pool.score(grades[None], measures, policy)[0][..., counted])
     model = fit_hole_model(pool, grades, FILLED_DEPTH, sources.learned, seed)
@@ -187,9 +186,10 @@ def expected_drops(
     filled: FilledHoles | None,
     pairs: bool = True,
 ) -> tuple[dict[str, Floats], pd.DataFrame]:
-    """Return what the differences of all ``pairs`` of the runs ``names`` probably are, and :data:`DROPS` of ``compared``.
+    """Return the expected differences of all ``pairs`` of the runs ``names``, and :data:`DROPS` of ``compared``.
 
-    The pairs by measure: float64[P, 9], columns as :data:`EXPECTED`; both are one family. Empty without ``filled``.
+    The pairs by measure: float64[P, 9] with the columns :data:`EXPECTED`. Pairs and drops form one family. Empty without
+    ``filled``.
     """
     asked = contrasts(names, compared, pairs)
     rows, found = [], dict[str, Floats]()

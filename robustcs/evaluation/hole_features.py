@@ -1,4 +1,4 @@
-"""What the hole model knows about a pair of turn and passage: where runs rank it, and its grades in other turns."""
+"""Features of (turn, passage) pairs in the hole model: ranks in the runs, and grades in other turns."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.statistics import Codes, Floats, quotient
 
-#: Ranks below this one tell no more; a run that lacks the passage counts as having it here.
+#: Deeper ranks count as this one, and so do passages that a run does not retrieve.
 DEEPEST = 150
-#: Runs have slopes of their own up to this number, beyond it groups of runs have.
+#: Up to this number, every run has its own slope; otherwise groups of runs have one.
 MOST_RUNS = 8
-#: Ranks up to which hinges rise, and the top that is looked at for finders.
+#: Ranks up to which hinges rise, and depth of the top in which runs count as finders.
 _HINGE, _SHARP_HINGE, _TOP = np.log(12), np.log(4), 10
 
-#: Kinds of features: one variance shrinks the coefficients of a kind, but for the first, which nothing shrinks.
+#: Kinds of features. One variance shrinks the coefficients of each kind; those of the first are not shrunk.
 BASIC, RANK, RUN_RANK, RUN_TOP, FINDERS, ALONE, RUN_FOUND = range(7)
 
 
 @dataclass(frozen=True, eq=False)
 class PairFeatures:
-    """Features of n pairs of a pool, turn by turn and within a turn by document id: in whatever order the runs came.
+    """Features of n pairs of a pool, by turn and document id, independent of the order of the runs.
 
     pairs
-        int64[n], the pairs in the pool.
+        int64[n]: the pairs of the pool.
     turns
-        int64[n], the rows of their turns, ascending.
+        int64[n]: the rows of their turns, ascending.
     fixed
-        float64[n, p]: features whose coefficients are the same in all turns.
+        float64[n, p]: features with the same coefficients in all turns.
     kinds
         int64[p]: the kind of each column, such as :data:`BASIC`.
     varying
-        float64[n, q]: features whose coefficients every turn has for itself: 1, then the log rank in every run.
+        float64[n, q]: features with separate coefficients for every turn: 1, then the log rank in every run.
     best
         int64[n]: the best rank in any run, from 1.
     """
@@ -53,29 +53,29 @@ class PairFeatures:
 
     @property
     def log_best(self) -> Floats:
-        """float64[n]: log of the best rank, :data:`DEEPEST` at most."""
+        """float64[n]: log of the best rank, at most that of :data:`DEEPEST`."""
         return np.asarray(np.log(np.minimum(self.best, DEEPEST)))
 
     @property
     def height(self) -> Floats:
-        """float64[n]: how far the best rank is above rank 12, in logs; 0 below."""
+        """float64[n]: distance of the best rank above rank 12, in logs; 0 below."""
         return np.asarray(np.maximum(0, _HINGE - self.log_best))
 
     def take(self, rows: npt.NDArray[np.generic]) -> PairFeatures:
-        """Some of the pairs, by mask or by ascending index."""
+        """Return some of the pairs, by mask or ascending index."""
         return PairFeatures(
             self.pairs[rows], self.turns[rows], self.fixed[rows], self.kinds, self.varying[rows], self.best[rows]
         )
 
     def with_column(self, column: Floats) -> PairFeatures:
-        """One more basic feature."""
+        """Return the features with another basic one."""
         return replace(self, fixed=np.column_stack([self.fixed, column]), kinds=np.append(self.kinds, BASIC))
 
 
 def run_groups(pool: RunPool) -> tuple[int, ...]:
-    """A group for every run: its own up to :data:`MOST_RUNS` runs, else clusters of runs with much the same top passages.
+    """Return a group for every run: its own up to :data:`MOST_RUNS` runs, otherwise clusters of runs with similar top passages.
 
-    Complete linkage on 1 − the Jaccard index of the pairs in the top 10.
+    Clusters are by complete linkage on 1 − the Jaccard index of the pairs in the top 10.
     """
     runs = len(pool.names)
     if runs <= MOST_RUNS:
@@ -95,9 +95,9 @@ def run_groups(pool: RunPool) -> tuple[int, ...]:
 
 
 def pair_features(pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[int]) -> PairFeatures:
-    """The features of ``pairs`` (in any order), given the judgments ``grades`` (int16[N + 1]) and the group of every run."""
+    """Return the features of ``pairs`` (in any order), given ``grades`` (int16[N + 1]) and the group of every run."""
     pairs = _in_order(pool, pairs)
-    # sums in the order of names, so that the order of the runs changes nothing
+    # sums are in the order of names, so that the order of the runs has no effect
     order = np.argsort(pool.names, kind="stable")
     ranks = pool.best_ranks()[order][:, pairs].T
     member = _members(np.asarray(groups)[order])
@@ -132,7 +132,7 @@ def pair_features(pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[
 
 
 def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Codes, npt.NDArray[np.bool_]]:
-    """The groups' numbers, int64[G] by run name, and bool[G, N]: it is in the top ``depth`` of this group's runs alone."""
+    """Return the groups' numbers, int64[G] by run name, and bool[G, N]: in the top ``depth`` of only this group's runs."""
     order = np.argsort(pool.names, kind="stable")
     numbers = np.asarray(groups)[order]
     finders = _members(numbers).T @ (pool.best_ranks()[order] <= depth) > 0
@@ -141,20 +141,20 @@ def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Codes
 
 
 def _members(groups: Codes) -> Floats:
-    """float64[R, G]: which group every run belongs to, groups by first appearance."""
+    """Return float64[R, G]: membership of runs in groups, with groups by first appearance."""
     numbers, first = np.unique(groups, return_index=True)
     return np.asarray(groups[:, None] == numbers[np.argsort(first)], dtype=np.float64)
 
 
 def _in_order(pool: RunPool, pairs: Codes) -> Codes:
-    """``pairs`` by turn and document id, whatever the order in which the pool met them."""
+    """Return ``pairs`` by turn and document id, independent of their order in the pool."""
     documents, codes = np.unique(pool.pair_documents[pairs], return_inverse=True)
     place = pool.documents.take(documents).places()
     return pairs[np.lexsort((place[codes], pool.pair_turns[pairs]))]
 
 
 def _elsewhere(pool: RunPool, pairs: Codes, grades: Grades) -> Floats:
-    """float64[n, 2]: the passage is judged in another turn; its mean grade there, as a share of the highest grade."""
+    """Return float64[n, 2]: whether the passage is judged in another turn, and its mean grade there, divided by the highest."""
     judged = np.flatnonzero(grades[:-1] > UNJUDGED)
     values = np.maximum(grades[judged], 0).astype(np.float64)
     highest = max(values.max(initial=0), 1.0)

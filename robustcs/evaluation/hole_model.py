@@ -1,9 +1,10 @@
-"""What unjudged passages probably hold: a model of grades fitted to the judged ones, and common draws from it.
+"""The hole model: grades of unjudged passages, learned from the judged ones, and draws of grades from it.
 
-A grade is reached in stages, from each level to the next with a probability of its own (continuation ratio), see
-:mod:`~robustcs.evaluation.hole_stages`. A later stage knows the turn's level in the one before. Parameters are drawn anew for
-every draw, shared coefficients from a t distribution because their prior variances are estimated, and then a grade for every
-hole, which is the same in all runs. Logits are recalibrated on judged passages that were hidden where the holes are.
+A grade is reached in stages, from each level to the next with a probability of its own (continuation ratio); see
+:mod:`~robustcs.evaluation.hole_stages`. A later stage has the turn's level in the previous stage as a feature. Every draw
+draws new parameters (shared coefficients from a t distribution, because their prior variances are estimated), and then a grade
+for every unjudged passage, the same in all runs. Logits are recalibrated on hidden judged passages with ranks like those of the
+unjudged ones.
 """
 
 from __future__ import annotations
@@ -22,39 +23,39 @@ from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.lazy import linalg, special
 from robustcs.statistics import Codes, Floats, Mask
 
-#: Judged passages down to this rank, or to :data:`_DEEPER` times the deepest hole's, are learned from.
+#: The model learns from judged passages to this rank, or to :data:`_DEEPER` times the deepest rank to predict.
 _LEARNED, _DEEPER = 20, 3
-#: Share of the learned passages that lie above the depth from which extrapolation begins, and its error (per log rank).
+#: Share of the learned passages above the depth from which the model extrapolates, and the error beyond it (per log rank).
 _WITHIN, _BEYOND = 0.98, 0.5
-#: Standard deviation of the error of a run's slope that all turns share: a line in the log rank is not the truth, and judged
-#: passages, however many, do not tell how far it is off for the holes.
+#: Standard deviation of the error of a run's slope that all turns share. The true curve is not a line in the log rank, and even
+#: many judged passages do not show how much it deviates for unjudged ones.
 _MISFIT = 0.1
 #: Degrees of freedom of shared coefficients.
 _FREEDOM = 5
-#: Repeated hidings for the recalibration, and the share of judged passages each hides.
+#: Number of repetitions for the recalibration, and the share of judged passages that each hides.
 _HIDINGS, _HIDDEN = 4, 0.25
-#: Parameter draws that grade probabilities average over.
+#: Number of parameter draws over which grade probabilities are averaged.
 _AVERAGED = 64
-#: Logits worked on at a time.
+#: Logits processed together.
 _CELLS = 4_000_000
-#: Last ranks of the bands within which hidden passages imitate the holes.
+#: Last ranks of the bands in which hidden passages are distributed like the unjudged ones.
 _BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, eq=False)
 class HoleModel:
-    """A fitted model and the holes that it speaks of.
+    """A fitted model and the unjudged passages that it predicts.
 
     levels
-        int16[L], the grades that were judged, ascending; those below 0 count as 0.
+        int16[L]: the judged grades, ascending; grades below 0 count as 0.
     holes
-        The unjudged pairs that get grades: H of them, in :attr:`pairs`.
+        The H unjudged pairs that get grades; :attr:`pairs`.
     judged
-        The judged pairs that the model learned from; ``values`` (int16[n]) are their grades.
+        The judged pairs from which the model learned; ``values`` (int16[n]): their grades.
     stages
         L − 1 fits, from each level to the next.
     recalibration
-        How drawn logits are corrected.
+        The correction of drawn logits.
     limit
         The log rank beyond which the model extrapolates.
     groups
@@ -74,17 +75,17 @@ class HoleModel:
 
     @property
     def pairs(self) -> Codes:
-        """int64[H]: the holes in the pool, by turn and document id."""
+        """int64[H]: the unjudged pairs of the pool, by turn and document id."""
         return self.holes.pairs
 
     def about(self, holes: PairFeatures, stages: tuple[StageFit, ...], seed: int) -> HoleModel:
-        """The model refitted (``stages``), speaking of other passages."""
+        """Return the model with refitted ``stages`` for other passages."""
         return replace(self, holes=holes, stages=stages, seed=seed)
 
     def draws(self, grades: Grades, count: int, size: int) -> Iterator[Grades]:
-        """``count`` sets of grades in batches of at most ``size``: int16[≤ size, N + 1], as :meth:`RunPool.score` takes them.
+        """Yield ``count`` sets of grades in batches of at most ``size``: int16[≤ size, N + 1], for :meth:`RunPool.score`.
 
-        Draw d depends on the seed and on d alone. Passages that are not among the holes keep their grade.
+        Draw d depends only on the seed and on d. Other passages keep their grades.
         """
         for start in range(0, count, max(size, 1)):
             numbers = range(start, min(start + max(size, 1), count))
@@ -99,13 +100,13 @@ class HoleModel:
             yield sets
 
     def kept(self, count: int) -> KeptDraws:
-        """The first ``count`` draws, kept so that their odds can be multiplied."""
+        """Return the first ``count`` draws in a form that allows multiplying their odds."""
         generators = [np.random.default_rng([self.seed, number]) for number in range(count)]
         logits = self._logits(generators)
         return KeptDraws(self.levels, logits, np.stack([generator.random(len(self.holes)) for generator in generators]))
 
     def probabilities(self) -> Floats:
-        """float64[H, L]: how probable every level is for every hole, averaged over parameter draws."""
+        """Return float64[H, L]: the probability of every level for every passage, averaged over parameter draws."""
         total = np.zeros((len(self.stages), len(self.holes)))
         step = max(1, _CELLS // max(len(self.holes), 1))
         for first in range(0, _AVERAGED, step):
@@ -115,7 +116,7 @@ class HoleModel:
         return np.asarray((reached[:-1] - reached[1:]).T)
 
     def _logits(self, generators: Sequence[np.random.Generator]) -> Floats:
-        """float64[L − 1, draws, H]: the logit of every hole's chance of going on, in every stage."""
+        """Return float64[L − 1, draws, H]: the logits of reaching the next level, by stage."""
         holes, draws = self.holes, len(generators)
         turns, row = np.unique(holes.turns, return_inverse=True)
         beyond = np.maximum(0, holes.log_best - self.limit)
@@ -143,12 +144,12 @@ class HoleModel:
 
 @dataclass(frozen=True, eq=False)
 class KeptDraws:
-    """Draws of a model whose odds can be multiplied: every factor meets the same random numbers, so grades only rise with it.
+    """Draws of a model whose odds can be multiplied. All factors use the same random numbers, so grades only rise with them.
 
     levels
         int16[L]: the grades.
     logits, rolled
-        float64[L − 1, D, H] and float64[D, H]: of every stage, and the number that its chance is held against.
+        float64[L − 1, D, H]: logits of every stage. float64[D, H]: random numbers that are compared with the probabilities.
     """
 
     levels: npt.NDArray[np.int16]
@@ -156,13 +157,13 @@ class KeptDraws:
     rolled: Floats
 
     def grades(self, factor: float, holes: npt.NDArray[np.generic] | slice = slice(None)) -> Grades:
-        """int16[D, H]: grades with the odds of going on in every stage times ``factor``; of some ``holes`` alone."""
+        """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``, for the selected ``holes``."""
         chances = _reached(self.logits[:, :, holes] + np.log(factor))
         return np.asarray(self.levels[(self.rolled[:, holes] < chances).sum(axis=0)])
 
 
 def _reached(logits: Floats) -> Floats:
-    """The chances of reaching each level from the second one on, of the ``logits`` of the stages (first axis)."""
+    """Return the probabilities of reaching each level from the second on; ``logits``: by stage (first axis)."""
     return np.asarray(np.cumprod(special.expit(logits), axis=0))
 
 
@@ -175,11 +176,11 @@ def fit_hole_model(
 ) -> HoleModel | None:
     """Fit the model to the judged passages of the runs, for the unjudged ones in the top ``depth`` of any run (None: all).
 
-    ``groups`` (one number per run) tells which runs come from one team, ranker or rewriter; None guesses
-    (:func:`~robustcs.evaluation.hole_features.run_groups`). None where there is no hole.
+    ``groups`` (one number per run) states which runs come from one team, ranker or rewriter; if None, they are guessed
+    (:func:`~robustcs.evaluation.hole_features.run_groups`). Returns None if there are no unjudged passages.
 
-    Raises :class:`UsageError` where the judged passages have fewer than two grades, or none of them is 0: where only relevant
-    passages are listed, nothing tells what one that is not looks like.
+    Raises :class:`UsageError` if the judged passages have fewer than two grades or none has grade 0: qrels with relevant
+    passages only do not show what other passages look like.
     """
     best = pool.best_ranks().min(axis=0, initial=NEVER)
     last = NEVER - 1 if depth is None else depth
@@ -194,14 +195,15 @@ def fit_hole_model(
     if len(levels) < 2:
         raise UsageError(
             "one-grade",
-            f"the judged passages of the runs' top {learned} " + ("all have one grade" if len(levels) else "are none")
-            if learned < NEVER - 1 else "the judged passages of the runs have fewer than two grades",
-            "unjudged passages cannot be predicted; judge some, or give the rates yourself",
+            f"the judged passages in the top {learned} of the runs all have one grade" if len(levels) and learned < NEVER - 1
+            else f"no passage in the top {learned} of the runs is judged" if learned < NEVER - 1
+            else "the judged passages of the runs have fewer than two grades",
+            "judge further passages, or set the probabilities of grades with --rates",
         )  # fmt: skip
     if levels[0] > 0:
         raise UsageError(
-            "one-grade", "no judged passage of the runs has grade 0: the qrels list relevant passages only",
-            "unjudged passages cannot be predicted; judge some that are not relevant, or give the rates yourself",
+            "one-grade", "no judged passage of the runs has grade 0: the qrels contain relevant passages only",
+            "judge passages that are not relevant, or set the probabilities of grades with --rates",
         )  # fmt: skip
     stages = fit_stages(judged, values, levels, len(pool.turns))
     unjudged = pair_features(pool, holes, grades, groups)
@@ -239,7 +241,7 @@ def fit_stages(
     turns: int,
     starts: Sequence[StageFit] | None = None,
 ) -> tuple[StageFit, ...]:
-    """A fit for each step from a level to the next, on the pairs whose grade (``values``) reaches the lower one."""
+    """Return a fit for each step from a level to the next, on the pairs whose grade (``values``) reaches the lower one."""
     stages: tuple[StageFit, ...] = ()
     for number, (lower, upper) in enumerate(zip(levels[:-1], levels[1:], strict=True)):
         reached = values >= lower
@@ -250,16 +252,16 @@ def fit_stages(
 
 
 def carried(features: PairFeatures, before: Sequence[StageFit]) -> PairFeatures:
-    """The features of the next stage: the turn's level in the stage before is one more."""
+    """Return the features of the next stage, which include the turn's level in the previous stage."""
     return features.with_column(before[-1].turn[features.turns, 0]) if before else features
 
 
 def hide(judged: PairFeatures, holes: PairFeatures, share: float, rng: np.random.Generator) -> Mask:
-    """A random ``share`` of the judged pairs, as mask; best ranks are distributed as those of the holes, where possible."""
+    """Return a mask of a random ``share`` of the judged pairs, with best ranks distributed like those of ``holes``."""
     bands, wanted = (np.searchsorted(_BANDS, features.best) for features in (judged, holes))
     size = len(_BANDS) + 1
     weights = np.bincount(wanted, minlength=size) / np.maximum(np.bincount(bands, minlength=size), 1)
-    # an exponential clock for each pair: the first to ring are a sample without replacement, by weight
+    # exponential variates by weight: the smallest are a weighted sample without replacement
     clocks = rng.exponential(size=len(judged)) / np.maximum(weights[bands], 1e-300)
     possible = int((weights[bands] > 0).sum())
     hidden = np.zeros(len(judged), dtype=bool)
@@ -270,7 +272,7 @@ def hide(judged: PairFeatures, holes: PairFeatures, share: float, rng: np.random
 def split(
     pool: RunPool, judged: PairFeatures, hidden: Mask, grades: Grades, groups: Sequence[int]
 ) -> tuple[PairFeatures, PairFeatures]:
-    """The features of the judged pairs that are still known, and of the hidden ones, once those are ``hidden``."""
+    """Return the features of the known and of the hidden judged pairs, without the grades of the ``hidden`` ones."""
     left = grades.copy()
     left[judged.pairs[hidden]] = UNJUDGED
     features = pair_features(pool, judged.pairs, left, groups)

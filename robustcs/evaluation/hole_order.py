@@ -1,16 +1,17 @@
-"""Which of two runs is better: proven, certain, or open; and how many judgments it probably takes to know.
+"""Which of two runs is better: is the order proven, certain or open, and how many judgments would decide it?
 
-The passages in question are the unjudged ones in the top K of all runs, those that judging works through. An order is
+The module considers the unjudged passages in the top K of all runs, which judging works through. An order is
 
-- *proven* where it is the same whatever their grades (:mod:`robustcs.evaluation.bounds`, those passages being the pool),
-- *certain* where at least 95 % of the draws of the hole model agree on it,
+- *proven* if it is the same under any grades of these passages (:mod:`robustcs.evaluation.bounds`, with them as the pool),
+- *certain* if at least 95% of the draws of the hole model agree on it,
 - *open* otherwise.
 
-Unjudged passages further down count as not relevant throughout, as they do in the scores.
+Deeper unjudged passages count as not relevant throughout, as in the scores.
 
-**What it takes.** Each draw is taken for the truth in turn, and its grades are revealed in the order of work. After n of them
-what is left is drawn from all draws, and the order is certain as soon as 95 % of these agree. A hole moves a difference by what
-its grade alone does, as if holes did not touch each other, so the number is an estimate; the state is not.
+**Judgments needed.** Each draw serves as the truth in turn, and its grades are revealed in the order of judging. After n of
+them, the remaining grades come from all draws, and the order is certain as soon as 95% of these agree. The effects of single
+passages on a difference are added up, as if they did not interact. So the number of judgments is an estimate; the state is
+exact.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ def hole_effects(
     policy: EvaluationPolicy,
     counted: npt.NDArray[np.bool_],
 ) -> Floats:
-    """float64[H, L, R, M]: by how much each level of a hole of ``model.pairs`` alone would move the mean score of every run.
+    """Return float64[H, L, R, M]: the change of each run's mean score if one passage of ``model.pairs`` had each level.
 
-    Means go over the turns ``counted`` (bool[T]). All other holes stay as they are.
+    Means are over the turns ``counted`` (bool[T]). All other unjudged passages remain unjudged.
     """
     holes, turns = model.pairs, model.holes.turns
     number = np.bincount(turns, minlength=model.turns)
     place = np.arange(len(holes)) - np.repeat(np.cumsum(number) - number, number)
     base = pool.score(grades[None], measures, policy)[0]
     effects = np.zeros((len(holes), len(model.levels), *base.shape[:2]))
-    # a hole changes its own turn only, so one set of grades tries one hole of every turn
+    # a passage affects only its turn, so one set of grades tests one passage of every turn
     jobs = [(step, column) for step in range(int(number.max(initial=0))) for column in range(len(model.levels))]
     size = pool.batch(measures)
     for start in range(0, len(jobs), size):
@@ -66,10 +67,10 @@ def hole_effects(
 
 
 def expected_influence(model: HoleModel, effects: Floats, compared: Sequence[tuple[int, int]] = ()) -> Floats:
-    """float64[H], in the order of ``model.pairs``: Σ_g P(g) · Σ |change of a compared difference were the passage judged g|.
+    """Return float64[H], in the order of ``model.pairs``: Σ_g P(g) · Σ |change of a compared difference if the grade were g|.
 
-    ``effects``: :func:`hole_effects`. Differences are added up over ``compared`` (pairs of run numbers; without any, the scores
-    themselves) and measures.
+    ``effects``: :func:`hole_effects`. Differences are summed over measures and over ``compared`` (pairs of run numbers);
+    without pairs, the scores themselves are summed.
     """
     first, second = (np.array([pair[side] for pair in compared], dtype=np.int64) for side in (0, 1))
     probabilities = model.probabilities()
@@ -85,24 +86,24 @@ State = Literal["proven", "certain", "open"]
 
 #: Share of the draws that must agree.
 SURE = 0.95
-#: Draws of grades, and those of them that are taken for the truth.
+#: Number of draws of grades, and of the draws that serve as the truth.
 DRAWS, TRUTHS = 200, 100
-#: Codes of judgments that are tried.
+#: Number of judgment counts that are tried.
 _TRIED = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """Which runs of a pool are compared by what.
+    """Runs of a pool to compare, and how.
 
     compared
         Pairs of run numbers.
     counted
-        bool[T]: the turns that means go over.
+        bool[T]: the turns over which means are taken.
     top
-        K of the holes in question.
+        K: depth of the passages considered.
     max_grade
-        The highest grade that a hole could get.
+        The highest grade that an unjudged passage could get.
     """
 
     pool: RunPool
@@ -114,23 +115,23 @@ class Contest:
     max_grade: int
 
     def holes(self, grades: Grades) -> Codes:
-        """The pairs in question under ``grades`` (int16[N + 1]), ascending."""
+        """Return the unjudged pairs considered, given ``grades`` (int16[N + 1]), ascending."""
         best = self.pool.best_ranks().min(axis=0, initial=NEVER)
         return np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= self.top) & self.counted[self.pool.pair_turns])
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is known of the order of two runs by a measure; differences are first − second.
+    """The order of two runs by a measure; differences are first − second.
 
     difference
-        As the judgments stand.
+        The difference with the current judgments.
     low, high
-        Whatever the grades of the holes; NaN for a measure without bounds.
+        Bounds over all grades of the unjudged passages; NaN for a measure without bounds.
     expected
-        Mean over the draws; NaN where none were made.
+        Mean over the draws; NaN without draws.
     sure
-        Share of the draws that agree on the order; NaN where none were made.
+        Share of the draws that agree on the order; NaN without draws.
     """
 
     first: int
@@ -151,20 +152,19 @@ class Order:
 
 
 def drawn_grades(model: HoleModel, grades: Grades) -> Grades:
-    """int16[D, N + 1]: draws of grades."""
+    """Return int16[D, N + 1]: draws of grades."""
     return np.concatenate(list(model.draws(grades, DRAWS, DRAWS)))
 
 
 def with_known(drawn: Grades, grades: Grades) -> Grades:
-    """The draws, with what ``grades`` (int16[N + 1]) know meanwhile in all of them."""
+    """Return the draws with the known grades of ``grades`` (int16[N + 1]) in all of them."""
     return np.where(grades > UNJUDGED, grades, drawn)
 
 
 def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order]:
-    """The state of every compared order, measure after measure.
+    """Return the state of every compared order, measure after measure.
 
-    ``grades`` (int16[N + 1]) are the judgments, ``drawn`` draws of grades (:func:`drawn_grades`), None where there is no
-    model to draw from.
+    ``grades`` (int16[N + 1]): the judgments. ``drawn``: draws of grades (:func:`drawn_grades`), or None without a model.
     """
     pool, counted = contest.pool, contest.counted
     now = pool.score(grades[None], contest.measures, contest.policy)[0][..., counted].mean(axis=-1)
@@ -192,12 +192,12 @@ def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order
 
 
 class _Bounds:
-    """The ends of a mean difference over all grades of the holes."""
+    """Bounds of mean differences over all grades of the unjudged passages."""
 
     def __init__(self, contest: Contest, grades: Grades, holes: Codes):
         self.contest = contest
         pool = contest.pool
-        # further down and in turns that do not count, what nobody judged is not relevant
+        # deeper unjudged passages, and those in turns that do not count, are not relevant
         known = grades.copy()
         known[known == UNJUDGED] = 0
         known[holes] = UNJUDGED
@@ -210,7 +210,7 @@ class _Bounds:
         self.per_turn = np.bincount(pool.pair_turns[holes], minlength=len(pool.turns))
 
     def of(self, first: int, second: int, measure: Measure) -> tuple[float, float]:
-        """Low and high; NaN for a measure that looks at what is judged and what is not."""
+        """Return low and high; NaN for measures that depend on which passages are judged."""
         if measure.family not in NATIVE or measure.family in ("bpref", "judged"):
             return np.nan, np.nan
         contest = self.contest
@@ -222,7 +222,7 @@ class _Bounds:
 
 @dataclass(frozen=True)
 class Needed:
-    """Judgments until an order, or all of them, is certain: the median over the draws, and 80 % of them."""
+    """Numbers of judgments until an order, or all, are certain: median over the draws, and range of 80% of them."""
 
     median: int
     low: int
@@ -238,14 +238,13 @@ def judgments_needed(
     drawn: Grades,
     queue: Codes,
 ) -> tuple[list[Needed], Needed]:
-    """How many judgments every order of ``found`` probably takes, and all of them together.
+    """Return how many judgments every order of ``found`` probably needs, and how many all of them together need.
 
-    ``effects``: :func:`robustcs.evaluation.hole_influence.hole_effects`. ``queue`` (int64[Q]) are the passages in the order
-    of work, by their place in ``model.pairs``. A settled order takes none, an open one
-    at least one, and one that they never settle all Q.
+    ``effects``: :func:`hole_effects`. ``queue`` (int64[Q]): the passages in the order of judging, as indices into
+    ``model.pairs``. A settled order needs 0 judgments, an open one at least 1, and one that is never settled all Q.
     """
     open_ = grades[model.pairs] == UNJUDGED
-    # a grade above those that the model has learned moves nothing here any more: it is judged
+    # grades above those that the model knows belong to judged passages and have no effect here
     levels = np.minimum(np.searchsorted(model.levels, drawn[:, model.pairs]), len(model.levels) - 1)
     tried = np.unique(np.linspace(0, len(queue), min(len(queue), _TRIED) + 1).astype(np.int64))
     rows = np.arange(len(model.pairs))
@@ -264,7 +263,7 @@ def judgments_needed(
         odd = int(np.ceil(SURE * len(drawn))) - 1
         known = order.difference + judged[:TRUTHS]
         certain = (known + left[len(drawn) - 1 - odd] > 0) | (known + left[odd] < 0)
-        # effects that are added up may settle what the scores themselves leave open: that takes one judgment at least
+        # the sum of effects may settle an order that the scores leave open; it then needs at least one judgment
         certain[:, 0] = False
         certain[:, -1] = True
         takes = tried[np.argmax(certain, axis=1)]

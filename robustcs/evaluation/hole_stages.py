@@ -1,12 +1,12 @@
-"""One stage of the hole model: a logit with coefficients that all turns share and others that every turn has for itself.
+"""One stage of the hole model: a logit with coefficients shared by all turns and others for each turn.
 
-``logit P = x·β + z·u_turn``; u is normal around 0, with one variance for a turn's level and one for its slopes; β has a
-variance for each kind of feature. The posterior is approximated by a normal one that minimises the Kullback-Leibler
-divergence over the data's logits (Gaussian variational approximation, Opper & Archambeau 2009): Newton steps in which a
-probability and its derivative are averages over the turn's uncertainty instead of values at the mode. At the mode (Laplace)
-variances of turns come out a third too small and predictions too timid (a slope of 1.14 when hidden grades are regressed on
-them, against .99 so). The average is MacKay's: logit / √(1 + π v / 8). The variances follow MacKay's (1992) fixed point. Turns
-are eliminated by a Schur complement.
+``logit P = x·β + z·u_turn``. u is normal around 0, with one variance for the level of a turn and one for its slopes. β has a
+variance for each kind of feature. The posterior is approximated by the normal distribution that minimizes the Kullback-Leibler
+divergence over the logits of the data (Gaussian variational approximation, Opper & Archambeau 2009). Newton steps use averages
+of a probability and its derivative over the uncertainty of the turn instead of values at the mode. At the mode (Laplace),
+variances of turns would be a third too small and predictions too cautious (slope 1.14 in a regression of hidden grades on them,
+against .99 with this method). The average is MacKay's: logit / √(1 + π v / 8). The variances follow the fixed point of MacKay
+(1992). Turns are eliminated by a Schur complement.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from robustcs.statistics import Codes, Floats, Mask
 
 #: Prior variance of a coefficient that is not shrunk.
 _VAGUE = 9.0
-#: What a variance is before data, and of how many coefficients this knowledge is worth. Passages that a group alone finds get
-#: more: where none of them is judged, this is all there is to say how different they may be.
+#: Prior guess of each variance, and its weight in coefficients. Passages that only one group retrieves get more weight: if none
+#: of them is judged, the prior is the only information on how different they may be.
 _LEVEL, _SLOPE, _SHRUNK, _ALONE = (1.0, 2.0), (0.25, 2.0), (0.1, 2.0), (1.0, 6.0)
 _STEPS, _LONGEST_STEP = 40, 3.0
-#: The last step changes no coefficient by more, a hundredth of what is not known of most; a refit starts near its end.
+#: Largest change of a coefficient in the last step, a hundredth of most uncertainties; and the same for a refit.
 _CLOSE, _CLOSE_REFIT = 0.02, 0.04
-#: Turns worked on at a time, those of similar size together.
+#: Number of turns processed together; turns of similar size are grouped.
 _TURNS = 32
 
 
@@ -37,15 +37,15 @@ class StageFit:
     """The posterior of one stage.
 
     beta
-        float64[p], the mean of the shared coefficients; ``precision`` (float64[p, p]) is the lower Cholesky factor of the
-        inverse of their covariance.
+        float64[p]: means of the shared coefficients. ``precision`` (float64[p, p]): lower Cholesky factor of the inverse of
+        their covariance.
     turn
-        float64[T, q], the means of the turns' coefficients. Given β their covariance is ``turn_covariance`` (float64[T, q, q])
-        and their mean ``turn − pull · (β − beta)``, ``pull`` being float64[T, q, p].
+        float64[T, q]: means of the coefficients of turns. Given β, their covariance is ``turn_covariance``
+        (float64[T, q, q]) and their mean ``turn − pull · (β − beta)``; ``pull`` is float64[T, q, p].
     shrinkage
-        float64[p], prior variances of β.
+        float64[p]: prior variances of β.
     spread
-        float64[q, q], prior covariance of the turns' coefficients.
+        float64[q, q]: prior covariance of the coefficients of turns.
     """
 
     beta: Floats
@@ -57,7 +57,7 @@ class StageFit:
     spread: Floats
 
     def logits(self, features: PairFeatures) -> Floats:
-        """float64[n]: the logit of the expected probability of going on."""
+        """Return float64[n]: the logit of the expected probability of reaching the next level."""
         turns = features.turns
         logits = features.fixed @ self.beta + (features.varying * self.turn[turns]).sum(axis=1)
         within = np.einsum("nq,nqr,nr->n", features.varying, self.turn_covariance[turns], features.varying)
@@ -68,7 +68,7 @@ class StageFit:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """The pairs of some turns, padded: x float64[t, m, p], z [t, m, q], outcome and presence [t, m]."""
+    """Padded pairs of some turns: x float64[t, m, p], z [t, m, q], outcome y and presence [t, m]."""
 
     turns: Codes
     x: Floats
@@ -81,9 +81,9 @@ class _Block:
 
 
 def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit | None = None) -> StageFit:
-    """Fit one stage to the pairs that reached it, ``went_on`` saying which of them went on; ``turns`` is T.
+    """Fit one stage to the pairs that reached it; ``went_on``: which of them reached the next level; ``turns``: T.
 
-    ``start`` is a fit to much the same pairs: its variances are kept, and the steps begin there.
+    ``start``: a fit to nearly the same pairs, whose variances are kept and where the steps start.
     """
     p, q, kinds = features.fixed.shape[1], features.varying.shape[1], features.kinds
     blocks = list(_blocks(features, went_on, turns))
@@ -95,7 +95,7 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
     else:
         beta, turn, shrinkage, spread = start.beta, start.turn.copy(), start.shrinkage, start.spread
 
-    # a turn without pairs is as the prior has it
+    # a turn without pairs has the prior distribution
     covariance, pull = np.tile(spread, (turns, 1, 1)), np.zeros((turns, q, p))
     flattening = [np.ones_like(block.y) for block in blocks]
     for _ in range(_STEPS):
@@ -154,15 +154,17 @@ def _flattening(variance: Floats) -> Floats:
 
 
 def _spread(turn: Floats, left: Floats, now: Floats) -> Floats:
-    """The covariance of the turns' coefficients: one variance of levels and one of slopes, one correlation of a level with a
-    slope and one of two slopes. ``left``: float64[T, q, q], posterior covariances.
+    """Return the covariance of the coefficients of turns.
+
+    It has one variance of levels, one of slopes, one correlation of a level with a slope, and one of two slopes. ``left``:
+    float64[T, q, q], posterior covariances.
     """
     variances, before = np.diag(now), np.einsum("tqq->tq", left)
     level = _variance(turn[:, 0], before[:, 0], variances[0], _LEVEL)
     if len(now) == 1:
         return np.array([[level]])
     slope = _variance(turn[:, 1:], before[:, 1:], variances[1], _SLOPE)
-    # the mean over all orders of the slopes is a covariance matrix as well
+    # the mean over all permutations of the slopes is also a covariance matrix
     moments = (turn[:, :, None] * turn[:, None, :] + left).mean(axis=0)
     own = np.diag(moments)[1:].mean()
     slopes = moments[1:, 1:]
@@ -184,22 +186,22 @@ def _shrinkage(beta: Floats, left: Floats, now: Floats, kinds: Codes) -> Floats:
 
 
 def _variance(values: Floats, left: Floats, now: float, before: tuple[float, float]) -> float:
-    """Mean square per coefficient that the data determine. ``left``: posterior variances; ``before``: a guess, its worth."""
+    """Return the mean square per coefficient determined by the data; ``left``: posterior variances; ``before``: the prior."""
     guess, worth = before
     determined = np.clip(1 - left / now, 0, 1).sum()
     return float(((values**2).sum() + worth * guess) / (determined + worth))
 
 
-#: a, b, c before data, and their standard deviations.
+#: Prior means and standard deviations of a, b, c.
 _EXPECTED, _SPREAD = np.array([0.0, 1.0, 0.0]), np.array([0.3, 0.3, 0.15])
 
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
-    """``logit → a + b · logit + c · height``, height being the logs of rank above rank 12.
+    """The correction ``logit → a + b · logit + c · height``; height: distance above rank 12 in log rank.
 
     mean
-        float64[3]: a, b, c. A model that is calibrated has 0, 1, 0.
+        float64[3]: a, b, c. A calibrated model has 0, 1, 0.
     root
         float64[3, 3]: lower Cholesky factor of their covariance.
     """
@@ -208,19 +210,19 @@ class Recalibration:
     root: Floats
 
     def draw(self, generator: np.random.Generator) -> Floats:
-        """float64[3]: a, b and c as they may be."""
+        """Return float64[3]: a draw of a, b and c."""
         return np.asarray(self.mean + self.root @ generator.standard_normal(len(self.mean)))
 
     def apply(self, drawn: Floats, logits: Floats, height: Floats) -> Floats:
-        """The corrected ``logits`` (float64[draws, n]) under ``drawn`` (float64[draws, 3])."""
+        """Return the corrected ``logits`` (float64[draws, n]); ``drawn``: float64[draws, 3]."""
         return np.asarray(drawn[:, :1] + drawn[:, 1:2] * logits + drawn[:, 2:] * height)
 
 
 def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -> Recalibration:
-    """Logistic regression of what hidden pairs did on what was predicted, n of them.
+    """Fit a logistic regression of the outcomes of n hidden pairs on their predictions.
 
-    Its covariance takes the turns as units (sandwich), since errors within a turn go together. A pair
-    may occur more than once.
+    The covariance is a sandwich estimate clustered by turn, because errors within a turn are correlated. A pair may occur more
+    than once.
     """
     x = np.column_stack([np.ones_like(logits), logits, height])
     prior = np.diag(1 / _SPREAD**2)

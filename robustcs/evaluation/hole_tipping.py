@@ -1,9 +1,10 @@
-"""How far off must the hole model be for a conclusion to change?
+"""Tipping points: how wrong must the hole model be for a conclusion to change?
 
-Judgments are often missing where passages were not relevant, or the reverse, and no judgment tells by how much. So the odds
-that a hole goes on to the next grade are multiplied by a factor, in every stage and draw (a shift of the logit: the pattern
-mixture of Rubin 1977), and the nearest factor below and above 1 at which a conclusion is another one is reported: for all
-holes alike, and for those that only one of the two sides found. All factors share the random numbers of the draws.
+Judgments are often missing because passages were unlikely to be relevant, or for the opposite reason, and the judgments do not
+show by how much. So the odds that an unjudged passage reaches the next grade are multiplied by a factor, in every stage and
+draw (a shift of the logit: the pattern mixture of Rubin 1977). The module reports the nearest factors below and above 1 at
+which a conclusion changes: for all unjudged passages, and for those that only one of the two sides retrieved. All factors use
+the same random numbers.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import completed_family
 from robustcs.statistics.ranks import DECIMALS
 
-#: The most that odds are multiplied or divided by, and the steps, equal in logs, on the way there.
+#: Largest factor by which odds are multiplied or divided, and the number of steps to it, equal in logs.
 LARGEST, STEPS = 50.0, 64
-#: Steps between the factors that are tried before the first change is narrowed down.
+#: Steps between the factors tried first; the first change is then narrowed down.
 _COARSE = 16
-#: What is concluded: which side is expected ahead, whether they differ elsewhere, whether the draws agree on the order here.
+#: Kinds of conclusions: the side expected ahead, a significant difference on similar conversations, agreement of the draws.
 Kind = Literal["order", "differ", "sure"]
 _WORDS: dict[Kind, tuple[str, ...]] = {
     "order": ("second > first expected", "first = second expected", "first > second expected"),
@@ -40,28 +41,27 @@ _WORDS: dict[Kind, tuple[str, ...]] = {
 }  # fmt: skip
 
 TIPPING = table(
-    "tipping", "How far off the odds of relevance that the hole model predicts must be for a conclusion to change.",
-    text("first", header="First"), text("second", "a system, or a group: the mean of its sets", "Second"),
+    "tipping", "Factors on the odds of relevance predicted by the hole model at which a conclusion changes.",
+    text("first", header="First"), text("second", "a system, or a group (the mean of its sets)", "Second"),
     measure(),
     text("conclusion", "first > second expected (or the reverse); differ on other conversations (expected_p ≤ .05) or no"
-         " difference shown; order certain (95 % of the draws agree on these turns) or open"),
-    text("scope", "whose odds are multiplied: all unjudged passages, or unique: those that only one of the two found"),
-    number("factor_below", "the nearest factor below 1 on the odds of every grade at which the conclusion is another one, in"
-           f" steps of {100 * (LARGEST ** (1 / STEPS) - 1):.0f} %; null where none of the factors tried, down to"
-           f" 1/{LARGEST:.0f}, changes it",
+         " difference shown; order certain (95% of the draws agree on these turns) or open"),
+    text("scope", "passages whose odds are multiplied: all unjudged ones, or unique (retrieved by only one of the two)"),
+    number("factor_below", "nearest factor below 1 on the odds of every grade at which the conclusion changes, in steps of"
+           f" {100 * (LARGEST ** (1 / STEPS) - 1):.0f}%; null if no factor down to 1/{LARGEST:.0f} changes it",
            "below ×"),
-    number("factor_above", f"the nearest above 1; null where none of the factors tried, up to {LARGEST:.0f}, changes it",
+    number("factor_above", f"nearest factor above 1; null if no factor up to {LARGEST:.0f} changes it",
            "above ×"),
 )  # fmt: skip
 
 
 def factor_at(step: int) -> float:
-    """The factor of a step from −:data:`STEPS` to :data:`STEPS`; 1 at 0."""
+    """Return the factor of a step from −:data:`STEPS` to :data:`STEPS`; 1 at step 0."""
     return float(LARGEST ** (step / STEPS))
 
 
 def kind_of(conclusion: str) -> Kind:
-    """Return which kind of conclusion a cell of :data:`TIPPING` is."""
+    """Return the kind of a conclusion in :data:`TIPPING`."""
     return next(kind for kind, words in _WORDS.items() if conclusion in words)
 
 
@@ -71,10 +71,10 @@ def tipping(
     family: Sequence[Contrast],
     kinds: Sequence[Kind] = ("order", "differ", "sure"),
 ) -> pd.DataFrame:
-    """Return :data:`TIPPING` of the contrasts ``asked`` of each measure, all of them part of the ``family``.
+    """Return :data:`TIPPING` for the contrasts ``asked`` of each measure, all of them members of the ``family``.
 
-    p is adjusted over the family. ``kinds``: the conclusions in question; there is none on other conversations below five
-    units. No rows without holes.
+    p is adjusted for the family. ``kinds``: the conclusions to test; below five units, there is none on similar conversations.
+    No rows without unjudged passages.
     """
     rows = []
     if filled is not None and filled.scoring is not None and any(asked.values()):
@@ -95,9 +95,9 @@ def tipping(
 
 
 def nearest(conclusion: Callable[[int], int], stands: int) -> tuple[float, float]:
-    """Return the nearest factors below and above 1 whose ``conclusion`` (of a step) is not ``stands``; NaN where there is none.
+    """Return the nearest factors below and above 1 whose ``conclusion`` (of a step) is not ``stands``; NaN if there is none.
 
-    Few factors are tried from 1 outward, and the first stretch that ends in a change is halved until the step is found.
+    A few factors are tried from 1 outward. The first range with a change is then bisected.
     """
     found = []
     for side in (-1, 1):
@@ -112,25 +112,25 @@ def nearest(conclusion: Callable[[int], int], stands: int) -> tuple[float, float
 
 
 class _Factors:
-    """What is concluded by one measure under a factor; each is looked at once."""
+    """Conclusions by one measure under each factor, computed once."""
 
     def __init__(self, filled: FilledHoles, family: Sequence[Contrast], column: int, kept: KeptDraws):
         assert filled.scoring is not None
         self.filled, self.scoring, self.family, self.kept = filled, filled.scoring, family, kept
         self.measures = (self.scoring.measures[column],)
         self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
-        #: float64[D, C, K] and int16[D, H]: at factor 1
+        #: float64[D, C, K] and int16[D, H], at factor 1
         self.base, self.at_one = filled.drawn(self.weights, column), kept.grades(1.0)
         self.found = self.scoring.pool.best_ranks()[:, self.scoring.model.pairs] <= int(self.scoring.model.holes.best.max())
         self.at_all = cache(self._at_all)
         self.sums_unique = cache(self._sums_unique)
 
     def everywhere(self, place: int, kind: Kind, step: int) -> int:
-        """What is concluded of one contrast, all holes having the factor of ``step``; −1 where nothing can be."""
+        """Return the conclusion on a contrast with the factor of ``step`` for all unjudged passages; −1 if there is none."""
         return int(self.at_all(step)[kind][place])
 
     def alone(self, place: int, kind: Kind, step: int) -> int:
-        """The same, the holes that only one side found having it."""
+        """Return the same with the factor for unjudged passages that only one of the two sides retrieved."""
         own = self.sums_unique(step, place)
         if own is None:
             return self.everywhere(place, kind, 0)
@@ -141,12 +141,12 @@ class _Factors:
         return int(self._concluded(kind, drawn)[place])
 
     def _at_all(self, step: int) -> dict[Kind, npt.NDArray[np.int64]]:
-        """By kind int64[C], all holes having the factor of ``step``."""
+        """Return int64[C] by kind, with the factor of ``step`` for all unjudged passages."""
         drawn = self._differences(self.weights, self.kept.grades(factor_at(step))) if step else self.base
         return {kind: self._concluded(kind, drawn) for kind in _WORDS}
 
     def _sums_unique(self, step: int, place: int) -> Floats | None:
-        """float64[D, K] of one contrast; None where neither side alone found a hole."""
+        """Return float64[D, K] of one contrast; None if no unjudged passage was retrieved by one side only."""
         contrast = self.family[place]
         first, second = (self.found[list(side)].any(axis=0) for side in (contrast.first, contrast.second))
         own = np.flatnonzero(first != second)
@@ -157,7 +157,7 @@ class _Factors:
         return np.asarray(self._differences(self.weights[[place]], grades)[:, 0])
 
     def _differences(self, weights: Floats, drawn: Grades) -> Floats:
-        """float64[D, C, K]: the differences by ``weights`` [C, R] with grades ``drawn`` (int16[D, H]) for the holes."""
+        """Return float64[D, C, K]: differences by ``weights`` [C, R] with the grades ``drawn`` (int16[D, H])."""
         scoring, whole, parts = self.scoring, self.scoring.pool, []
         runs = np.flatnonzero(weights.any(axis=0)).tolist() or [0]
         pool = replace(whole, names=tuple(whole.names[run] for run in runs), places=tuple(whole.places[run] for run in runs))
@@ -171,7 +171,7 @@ class _Factors:
         return np.asarray(np.round(np.concatenate(parts), DECIMALS))
 
     def _concluded(self, kind: Kind, drawn: Floats) -> npt.NDArray[np.int64]:
-        """int64[C]: the place in :data:`_WORDS` of what the differences ``drawn`` (float64[D, C, K]) say."""
+        """Return int64[C]: the index in :data:`_WORDS` of the conclusion from the differences ``drawn`` (float64[D, C, K])."""
         if kind == "differ":
             p = completed_family(drawn, self.filled.seed)
             return np.asarray(np.where(np.isnan(p), -1, p <= LEVELS[0]), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Which of the retrieved passages nobody judged: the shares of Table 13 of the ECAsT paper, in several cuts."""
+"""Count the unjudged passages that runs retrieve (Table 13 of the ECAsT paper): by run, rank, position and group."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from robustcs.inputs.turns import turn_depth
 from robustcs.lazy import pd
 from robustcs.result import count, share, table, text
 
-#: Ranks of the table by rank.
+#: Number of ranks in the table by rank.
 RANKS = 100
-#: Passages whose ids are worked on at a time.
+#: Passages whose ids are processed together.
 _PASSAGES = 200_000
-#: Passages of all runs that are compared at a time.
+#: Passages of all runs that are compared together.
 _AT_ONCE = 2_000_000
 
-#: Shares of what was retrieved.
-SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged of retrieved"))
+#: Columns of shares of the retrieved passages.
+SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"))
 RATES = table(
-    "rates", "How much of the top k nobody judged.",
-    text("run", header="Run"), count("depth", "k"), count("retrieved", "in the top k over all turns", "passages"),
-    count("judged"), count("unjudged"), share("share", "unjudged of retrieved"), share("judged_share"),
+    "rates", "Unjudged passages in the top k.",
+    text("run", header="Run"), count("depth", "k"), count("retrieved", "passages in the top k over all turns", "passages"),
+    count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"), share("judged_share"),
     count("short", "turns with 1 to k − 1 passages", "short lists", "turns"),
-    count("missing", "turns without any", "without any", "turns"),
-    count("judged_later", "of the unjudged; null without new judgments", "judged since"),
+    count("missing", "turns without passages", "missing", "turns"),
+    count("judged_later", "unjudged passages that new judgments cover; null without new judgments", "judged later"),
 )  # fmt: skip
 UNIQUE = table(
-    "unique", "How many of the unjudged passages of a group one run alone finds.",
-    text("group", header="Group"), count("runs", "their number"), count("found", "as often as runs find them"),
-    count("unjudged", "each once for a turn"), count("unique", "found by one run only"), share("share", "unique of unjudged"),
+    "unique", "Unjudged passages that only one run of a group retrieves.",
+    text("group", header="Group"), count("runs", "number of runs"),
+    count("found", "unjudged passages, counted once for each run"), count("unjudged", "unjudged passages, each once per turn"),
+    count("unique", "retrieved by one run only"), share("share", "unique out of unjudged"),
 )  # fmt: skip
 UNIQUE_RUNS = table(
-    "unique_runs", "The same run by run.",
+    "unique_runs", "The same by run.",
     text("group", header="Group"), text("run", header="Run"), count("unjudged"),
-    count("unique", header="found by one run only"), share("share"),
+    count("unique", header="retrieved by one run only"), share("share"),
 )  # fmt: skip
 LATER_GRADES = table(
-    "grades", "What new judgments say of the unjudged passages of the top k. No rows without them.",
-    text("run", header="Run"), count("grade"), count("count"), share("share", "of those judged since"),
+    "grades", "Grades of unjudged passages in the top k by new judgments. No rows without new judgments.",
+    text("run", header="Run"), count("grade"), count("count"), share("share", "out of those judged later"),
 )  # fmt: skip
-GRADES = table("qrels", "All judged pairs by grade.", count("grade"), count("count", header="passages"), share("share"))
+GRADES = table("qrels", "Judged passages by grade.", count("grade"), count("count", header="passages"), share("share"))
 
-#: Grades by (turn, passage).
+#: (turn, passage) → grade.
 Grades = Mapping[tuple[str, str], int]
 
 
@@ -59,9 +60,9 @@ class JudgedRun:
     """A run joined with the judgments.
 
     holes
-        (turn, passage) of every unjudged passage in the top k of the judged turns, best rank first within a turn.
+        (turn, passage) of every unjudged passage in the top k of the judged turns, by rank within a turn.
     ranks
-        How deep the ids of unjudged passages are known, for pairs of runs.
+        Depth to which the ids of unjudged passages are known, for pairs of runs.
     unjudged
         These ids, in the order of ``np.nonzero(top.grades == UNJUDGED)``.
     """
@@ -73,19 +74,19 @@ class JudgedRun:
 
     @property
     def name(self) -> str:
-        """The run's name."""
+        """The name of the run."""
         return self.matrix.name
 
     @property
     def top(self) -> GradeMatrix:
-        """The matrix without what stands below ``ranks``."""
+        """The matrix down to rank ``ranks``."""
         return replace(self.matrix, grades=self.matrix.grades[:, : self.ranks])
 
 
 def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = None) -> JudgedRun:
-    """Join a ranking with the judgments, and keep the ids of what is unjudged in the top ``depth``.
+    """Join a ranking with the judgments, and keep the ids of unjudged passages in the top ``depth``.
 
-    ``ranks``: how deep ids are kept for pairs of runs; None keeps all.
+    ``ranks``: the depth to which ids are kept for pairs of runs; None keeps all.
     """
     matrix = grade_matrix(ranking, qrels)
     known = matrix.grades.shape[1] if ranks is None else max(depth, ranks)
@@ -101,7 +102,7 @@ def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = N
 
 
 def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
-    """The run on some of its turns; ``kept`` is bool[T]."""
+    """Return the run on some of its turns; ``kept``: bool[T]."""
     matrix = run.matrix
     turns = tuple(turn for turn, keep in zip(matrix.turns, kept, strict=True) if keep)
     some = set(turns)
@@ -115,7 +116,7 @@ def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
 
 
 def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
-    """The runs (on the same turns) on some turns at a time, so that what is worked out of all their passages stays small."""
+    """Yield the runs (all on the same turns) on a few turns at a time, to limit the memory for their passages."""
     rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
     for begin, end in _cuts(rows, len(runs[0].matrix.turns), _AT_ONCE):
         yield [
@@ -127,31 +128,32 @@ def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
 
 
 def _cuts(rows: Sequence[npt.NDArray[np.int64]], turns: int, size: int) -> Iterator[tuple[int, int]]:
-    """Stretches of the turns with about ``size`` passages, whose turns ``rows`` (ascending) are."""
+    """Return ranges of turns with about ``size`` passages each; ``rows``: the turns of the passages, ascending."""
     count = np.sum([np.bincount(some, minlength=turns) for some in rows], axis=0)
     ends = np.searchsorted(np.cumsum(count), np.arange(size, int(count.sum()), size), side="right")
     return pairwise(dict.fromkeys([0, *ends.tolist(), turns]))
 
 
 def _part(rows: npt.NDArray[np.int64], begin: int, end: int) -> slice:
-    """Where the turns from ``begin`` to ``end`` stand in ascending ``rows``."""
+    """Return the slice of ascending ``rows`` with the turns from ``begin`` to ``end``."""
     return slice(*np.searchsorted(rows, [begin, end]).tolist())
 
 
 def only_relevant(qrels: Qrels, level: int) -> bool:
-    """Whether no judged passage is below the relevance ``level``, or all have one grade: a judged share is a precision then."""
+    """Return whether all judged passages reach the relevance ``level`` or have one grade; judged shares are then precisions."""
     lowest, highest = int(qrels.grades.min()), int(qrels.grades.max())
     return lowest >= min(level, highest)
 
 
 def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
-    """A number for each of every run's ``unjudged`` passages: the same in all runs (on the same turns) for the same passage of
-    the same turn, another one for all others; a later turn has higher numbers.
+    """Number each run's ``unjudged`` passages, for runs on the same turns.
+
+    The same passage of the same turn has the same number in all runs. Later turns have higher numbers.
     """
     rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
     numbers = [np.empty(len(some), dtype=np.int64) for some in rows]
     done = 0
-    # some turns at a time, since their ids fit the processor's cache
+    # a few turns at a time, so that their ids fit the processor's cache
     for begin, end in _cuts(rows, len(runs[0].matrix.turns), _PASSAGES):
         parts = [_part(some, begin, end) for some in rows]
         ids = Ids.joined([run.unjudged.take(part) for run, part in zip(runs, parts, strict=True)])
@@ -166,14 +168,14 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
 
 
 def _numbered(rows: npt.NDArray[np.int64], ids: Ids) -> npt.NDArray[np.int64]:
-    """int64[n] from 0 on: equal for equal rows with equal ids, higher for a higher row."""
+    """Return int64[n] from 0: equal for equal rows with equal ids, higher for higher rows."""
     bits = int(rows.max(initial=0)).bit_length()
     keys = (rows.astype(np.uint64) << np.uint64(64 - bits) if bits else np.uint64(0)) | ids.hashes() >> np.uint64(bits)
     order = np.argsort(keys)
     same = np.zeros(len(rows), dtype=bool)
     same[1:] = keys[order[1:]] == keys[order[:-1]]
     if not ids.take(order[1:][same[1:]]).equal(ids.take(order[:-1][same[1:]])).all():
-        # two ids have one hash
+        # two ids have the same hash
         pairs = list(zip(rows.tolist(), ids.texts(), strict=True))
         place = {pair: number for number, pair in enumerate(sorted(set(pairs)))}
         return np.array([place[pair] for pair in pairs], dtype=np.int64)
@@ -183,14 +185,14 @@ def _numbered(rows: npt.NDArray[np.int64], ids: Ids) -> npt.NDArray[np.int64]:
 
 
 def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """int64[T]: unjudged passages of every turn in all ``runs`` together, each once; ``numbers``: :func:`passage_numbers`."""
+    """Return int64[T]: distinct unjudged passages of every turn in all ``runs``; ``numbers``: :func:`passage_numbers`."""
     rows = np.concatenate([np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs])
     _, first = np.unique(np.concatenate(numbers), return_index=True)
     return np.bincount(rows[first], minlength=len(runs[0].matrix.turns))
 
 
 def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.DataFrame:
-    """Per run: passages of the top ``depth``, short lists, and how many of the unjudged have a grade in ``later``."""
+    """Return, by run, passages of the top ``depth``, short lists, and unjudged passages with a grade in ``later``."""
     rows = []
     for run in runs:
         retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
@@ -208,7 +210,7 @@ def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.Dat
 
 
 def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
-    """Per run and rank (1 to 100): run, rank, retrieved, judged, unjudged, share."""
+    """Return run, rank (1 to 100), retrieved, judged, unjudged, share."""
     rows = []
     for run in runs:
         grades = run.matrix.grades[:, :RANKS]
@@ -219,7 +221,7 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
 
 
 def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
-    """Per run and place of the turn in its conversation; turns whose id does not say it are left out."""
+    """Return unjudged shares by run and position of the turn; turns whose ids do not show a position are excluded."""
     rows = []
     for run in runs:
         places = np.array([turn_depth(turn) or 0 for turn in run.matrix.turns])
@@ -232,7 +234,7 @@ def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
 
 
 def short_lists(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
-    """Turns with fewer than ``depth`` passages, those without any included: run, turn, retrieved."""
+    """Return the turns with fewer than ``depth`` passages, including those without any: run, turn, retrieved."""
     rows = [
         (run.name, turn, int(retrieved))
         for run in runs
@@ -243,11 +245,11 @@ def short_lists(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
 
 
 def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """How many of the unjudged passages only one run of a group finds.
+    """Count the unjudged passages that only one run of a group retrieves.
 
-    A passage is counted once for a turn, however many runs find it. Tables: per group — group, runs (their number), found
-    (counted as often as they are found), unjudged (each once), unique, share; per run of a group — group, run, unjudged,
-    unique, share.
+    A passage counts once per turn, however many runs retrieve it. Returns two tables. By group: group, runs (number of runs),
+    found (counted once for each run), unjudged (each once), unique, share. By run of a group: group, run, unjudged, unique,
+    share.
     """
     holes = {run.name: set(run.holes) for run in runs}
     totals, singles = [], []
@@ -269,7 +271,7 @@ def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]])
 
 
 def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFrame:
-    """The grades that the unjudged passages got later: run, grade, count, share of those that got one."""
+    """Return the grades that unjudged passages got later: run, grade, count, share of those judged later."""
     rows = []
     later = later or {}
     scale = sorted({*range(max(later.values(), default=-1) + 1), *later.values()})
@@ -280,13 +282,13 @@ def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFram
 
 
 def grades_of(qrels: Qrels) -> pd.DataFrame:
-    """Judged pairs by grade (Table 12): grade, count, share."""
+    """Return judged passages by grade (Table 12 of the ECAsT paper): grade, count, share."""
     grades, counts = np.unique(qrels.grades, return_counts=True)
     return pd.DataFrame({"grade": grades.astype(int), "count": counts, "share": counts / counts.sum()})
 
 
 def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
-    """(turn, passage) → grade; of several files the earlier wins."""
+    """Return (turn, passage) → grade; if several files grade a passage, the earlier counts."""
     grades: dict[tuple[str, str], int] = {}
     for qrels in reversed(files):
         documents = qrels.documents.texts()
@@ -296,7 +298,7 @@ def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
 
 
 def counts_of(grades: npt.NDArray[np.int16]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Retrieved and unjudged passages of every turn."""
+    """Return the numbers of retrieved and of unjudged passages of every turn."""
     return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray((grades == UNJUDGED).sum(axis=1))
 
 

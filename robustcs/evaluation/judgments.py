@@ -1,4 +1,4 @@
-"""Judgments of several files and judges: merged with every contradiction listed, on one scale, and whose grades stand where."""
+"""Judgments of several files and judges: merge them with a list of all conflicts, and map judges to the human scale."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, number, share, table, text
 from robustcs.wording import counted
 
-#: Which grade stands where a pair has two: the earlier file's, the later file's, or the higher one.
+#: Grade of a pair with two different grades: the earlier file's, the later file's, or the higher one.
 Rule = Literal["keep", "replace", "max"]
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """A pair that was judged again with another grade.
+    """A pair that was judged again with a different grade.
 
     old, new
-        The grade that stood when ``new_file`` joined (it came from ``old_file``), and that file's own.
+        The grade before ``new_file`` was merged (from ``old_file``), and the grade in ``new_file``.
     kept
-        The grade that stands afterwards.
+        The grade in the merged judgments.
     """
 
     turn: str
@@ -49,14 +49,14 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Joined:
-    """What one file of new judgments did.
+    """The contribution of one file of new judgments.
 
     added
-        Pairs that nobody had judged before; ``added_turns`` of their turns had no judgment at all.
+        Pairs that were unjudged before; ``added_turns`` of their turns had no judgments.
     repeated
         Pairs judged before with the same grade.
     conflicts
-        Pairs judged before with another grade.
+        Pairs judged before with a different grade.
     """
 
     file: str
@@ -69,12 +69,12 @@ class Joined:
 
 @dataclass(frozen=True)
 class Merge:
-    """Merged judgments, each pair once, and how they came about.
+    """Merged judgments, each pair once, and their sources.
 
     files
-        Names of what was merged, the old judgments first.
+        Names of the merged files, the old judgments first.
     holders
-        int16[n]: of every judgment the place in ``files`` of the one whose grade stands; the earliest that gave it.
+        int16[n]: the index in ``files`` of the file whose grade counts, for every judgment; the earliest with this grade.
     """
 
     qrels: Qrels
@@ -85,10 +85,10 @@ class Merge:
 
 
 def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
-    """Judgments of ``old`` with those of the ``new`` files, which join one after the other.
+    """Merge the ``new`` files into the judgments ``old``, one after the other.
 
-    A pair with two grades gets one by ``rule``; a grade that a later file contradicts again is a further conflict. Turns that
-    only new files judge are part of the result.
+    ``rule`` decides the grade of a pair with two grades; a grade that a later file contradicts again is a further conflict.
+    Turns that only new files judge are included.
     """
     files = [old, *new]
     turns = list(dict.fromkeys(turn for file in files for turn in file.turns))
@@ -96,7 +96,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
     keys, grades = _keys(files, turns, documents), np.concatenate([file.grades for file in files])
     sources = np.repeat(np.arange(len(files)), [len(file) for file in files])
 
-    order = np.argsort(keys, kind="stable")  # equal pairs stay in the order of their files
+    order = np.argsort(keys, kind="stable")  # equal pairs keep the order of their files
     keys, grades, sources = keys[order], grades[order], sources[order]
     first = np.append(True, keys[1:] != keys[:-1])
     group = np.cumsum(first) - 1
@@ -144,7 +144,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
 
 
 def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: Ids) -> npt.NDArray[np.int64]:
-    """One number per judgment, file after file: the same for the same (turn, document) pair."""
+    """Return one number per judgment, file after file, the same for the same (turn, document) pair."""
     place = {turn: number for number, turn in enumerate(turns)}
     parts = []
     for file in files:
@@ -155,7 +155,7 @@ def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: Ids) -> npt.N
 
 
 def qrels_text(qrels: Qrels) -> str:
-    """The judgments in TREC form (``turn 0 document grade``), by turn in natural order, then by document id."""
+    """Return the judgments in TREC format (``turn 0 document grade``), by turn in natural order, then by document id."""
     in_order = sorted(range(len(qrels.turns)), key=lambda code: turn_sort_key(qrels.turns[code]))
     rank = np.empty(len(in_order), dtype=np.int64)
     rank[in_order] = np.arange(len(in_order))
@@ -164,16 +164,16 @@ def qrels_text(qrels: Qrels) -> str:
     return "".join(f"{qrels.turns[turn]} 0 {document} {grade}\n" for turn, document, grade in lines)
 
 
-#: What happens to a grade off the scale: its pair has no label, it gets the nearest grade, or the file is refused.
+#: Treatment of grades outside the scale: reject the file, drop the grade, or use the nearest grade.
 OffScale = Literal["refuse", "drop", "clip"]
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """One judge on the scale of the people.
+    """A judge on the scale of the human judgments.
 
     off_scale
-        Grade off the scale → how many labels have it.
+        Grade outside the scale → number of labels with it.
     """
 
     labels: Labels
@@ -181,22 +181,22 @@ class Judge:
 
     @property
     def qrels(self) -> Qrels:
-        """The labels that count."""
+        """The labels on the scale."""
         return self.labels.qrels
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedPool:
-    """All pairs that people, a judge or a run has, N of them, in the turns that people or a judge judged, T of them.
+    """All N pairs of human judgments, judges and runs, in the T turns that annotators or a judge judged.
 
     human
-        int16[N + 1]: the grades of people, :data:`~robustcs.evaluation.matrix.UNJUDGED` where they gave none.
+        int16[N + 1]: human grades; :data:`~robustcs.evaluation.matrix.UNJUDGED` if there is none.
     judges
-        Name → the judge; ``grades`` has its labels as ``human`` has those of people.
+        Name → judge. ``grades``: name → its labels in the form of ``human``.
     scale
         The lowest and the highest grade.
     turns
-        Which turns count, by what the runs answer.
+        The turns that count, given the turns that the runs answer.
     """
 
     pool: RunPool
@@ -208,46 +208,47 @@ class JudgedPool:
 
     @property
     def counted(self) -> npt.NDArray[np.bool_]:
-        """bool[T]: the turn counts."""
+        """bool[T]: whether the turn counts."""
         return self.turns.counted
 
     def notes(self, off_scale: OffScale) -> list[str]:
-        """What a reader should know about the judges' files: labels that are left out, and grades off the scale."""
+        """Return notes on the files of the judges: skipped labels, and grades outside the scale."""
         notes: list[str] = []
         for name, judge in self.judges.items():
             labels, off = judge.labels, sum(judge.off_scale.values())
             told = [
                 (labels.unlabelled, "row", "without a grade"),
                 (labels.fallback, "answer", "that its parser could not read (result_status 0)"),
-                (labels.unknown, "label", "for texts that no turn or passage has"),
+                (labels.unknown, "label", "for texts that match no turn or passage"),
             ]
             notes += labels.qrels.notes
-            notes += [f"{name}: {counted(number, what)} {why} left out" for number, what, why in told if number]
+            notes += [f"{name}: {counted(number, what)} {why} skipped" for number, what, why in told if number]
             if off:
-                notes.append(f"{name}: {counted(off, 'grade')} off the scale {'clipped' if off_scale == 'clip' else 'dropped'}")
+                done = "clipped" if off_scale == "clip" else "dropped"
+                notes.append(f"{name}: {counted(off, 'grade')} outside the scale {done}")
         return notes
 
 
 def scale_of(qrels: Qrels) -> tuple[int, int]:
-    """The lowest and the highest grade that people used; 0 at least is one of theirs."""
+    """Return the lowest and the highest human grade; the scale always includes 0."""
     return min(0, int(qrels.grades.min(initial=0))), max(0, int(qrels.grades.max(initial=0)))
 
 
 def on_scale(labels: Labels, scale: tuple[int, int], rule: OffScale, path: StrPath) -> Judge:
-    """The judge with every grade on ``scale`` (lowest, highest).
+    """Return the judge with every grade on ``scale`` (lowest, highest).
 
-    Raises :class:`InputError` with the lines of grades off the scale where ``rule`` is ``refuse``.
+    Raises :class:`InputError` with the lines of grades outside the scale if ``rule`` is ``refuse``, or if no grade is on it.
     """
     qrels = labels.qrels
     lowest, highest = scale
     outside = (qrels.grades < lowest) | (qrels.grades > highest)
     counts = dict(sorted(Counter(qrels.grades[outside].tolist()).items()))
     if counts and rule == "refuse":
-        advice = "choose --set off-scale=drop or clip, or correct the file"
+        advice = "use --set off-scale=drop or clip, or correct the file"
         found = [
             Problem(
                 path, labels.line(path, place),
-                f"grade {qrels.grades[place]} is off the scale {lowest} to {highest} of the judgments", advice, "off-scale",
+                f"grade {qrels.grades[place]} is outside the scale {lowest} to {highest} of the judgments", advice, "off-scale",
             )
             for place in np.flatnonzero(outside)[:MAX_PROBLEMS].tolist()
         ]  # fmt: skip
@@ -262,7 +263,7 @@ def on_scale(labels: Labels, scale: tuple[int, int], rule: OffScale, path: StrPa
 
 
 def _taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
-    """The judgments that ``kept`` (bool[n]) chooses, of the turns that still have one."""
+    """Return the judgments selected by ``kept`` (bool[n]), and the turns that still have any."""
     codes, turn_codes = np.unique(qrels.turn_codes[kept], return_inverse=True)
     return replace(
         qrels,
@@ -273,24 +274,25 @@ def _taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
     )
 
 
-#: What a source can be.
+#: Kinds of sources.
 QRELS, NEW, JUDGE = "qrels", "new judgments", "judge"
 
 SOURCES = table(
-    "sources", "Whose grades every run's top k has: of people by the file whose grade stands; of each judge, what it says of"
-    " passages that people did not grade.",
-    text("run", header="Run"), text("source", "the file, or the name of a judge", "Source"),
-    text("kind", "qrels, new judgments or judge", "kind"), count("depth", "k", "k"), count("graded", "passages of the top k"),
-    share("share", "graded of what the run has in its top k"),
-    share("relevant", "of the graded, at the relevance level; null where nothing is graded", "relevant"),
-    number("mean_grade", "null where nothing is graded", "mean grade"),
+    "sources", "Sources of the grades in every run's top k. Human grades count for the file whose grade is used; a judge counts"
+    " only for passages without a human grade.",
+    text("run", header="Run"), text("source", "file, or name of a judge", "Source"),
+    text("kind", "qrels, new judgments or judge", "kind"), count("depth", "k", "k"),
+    count("graded", "graded passages in the top k"),
+    share("share", "graded out of the passages in the top k"),
+    share("relevant", "relevant out of the graded; null if none is graded", "relevant"),
+    number("mean_grade", "null if none is graded", "mean grade"),
 )  # fmt: skip
 
 
 def source_row(
     run: str, source: str, kind: str, depth: int, grades: npt.NDArray[Any], retrieved: int, level: int
 ) -> tuple[Any, ...]:
-    """A row of :data:`SOURCES`: ``grades`` are those of the source in the run's top, ``retrieved`` its passages there."""
+    """Return a row of :data:`SOURCES`; ``grades``: by the source in the run's top; ``retrieved``: its passages there."""
     number = len(grades)
     known = (float((grades >= level).mean()), float(grades.mean())) if number else (np.nan, np.nan)
     return run, source, kind, depth, number, number / retrieved if retrieved else np.nan, *known
@@ -299,7 +301,7 @@ def source_row(
 def sources_of_runs(
     runs: Sequence[JudgedRun], depth: int, level: int, qrels: str, new: Mapping[str, Grades], judges: Mapping[str, Grades]
 ) -> list[tuple[Any, ...]]:
-    """Rows of runs whose holes in the top ``depth`` are known: file or judge → its grades by (turn, passage)."""
+    """Return rows for runs with known unjudged passages in the top ``depth``. ``new``, ``judges``: name → grades by pair."""
     rows = []
     for run in runs:
         top = run.matrix.grades[:, :depth]
@@ -325,9 +327,10 @@ def sources_of_pool(
     grades: PoolGrades,
     judges: Mapping[str, PoolGrades],
 ) -> list[tuple[Any, ...]]:
-    """Rows of a pool's runs: ``holders`` (int16[N + 1]) numbers the one of ``files`` whose grade stands, of ``grades``.
+    """Return rows for the runs of a pool.
 
-    The first of ``files`` are the qrels; ``judges`` are the grades of every judge.
+    ``holders`` (int16[N + 1]): the index in ``files`` of the file whose grade is in ``grades``; the first file is the qrels.
+    ``judges``: name → grades.
     """
     rows = []
     for run, places in zip(pool.names, pool.places, strict=True):

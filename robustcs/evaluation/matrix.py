@@ -1,4 +1,4 @@
-"""The grade matrix: a run joined with qrels once, small enough for thousands of evaluations."""
+"""The grade matrix: a run joined with qrels, small enough for thousands of evaluations."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
 
-#: Nothing was retrieved at this rank, or the turn has no more judged passages.
+#: Value for a rank without a passage, and for padding after the last judged passage.
 ABSENT = -32768
-#: A passage stands here that nobody judged for this turn.
+#: Value for a passage that is unjudged for the turn.
 UNJUDGED = -32767
-#: Rows of a run that are joined at a time.
+#: Rows of a run that are joined together.
 _ROWS = 16_384
 
 Grades = np.ndarray[Any, np.dtype[np.int16]]
-#: Rows of a file, or of each of several.
+#: Number of rows of a file, or of each of several.
 Rows = int | tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class GradeMatrix:
-    """Grades by turn and rank, for all turns that have at least one judged passage.
+    """Grades by turn and rank, for all turns with at least one judged passage.
 
     turns
         The T judged turns in natural order.
     grades
-        int16[T, D]: the grade of the passage at each rank; :data:`UNJUDGED` and :data:`ABSENT` are values of their own.
+        int16[T, D]: the grade of the passage at each rank, :data:`UNJUDGED` or :data:`ABSENT`.
     judged
-        int16[T, J]: all grades of the turn's judged passages, descending, padded with :data:`ABSENT`. The ideal ranking.
+        int16[T, J]: all grades of the turn's judged passages, descending, padded with :data:`ABSENT`: the ideal ranking.
     retrieved
-        int64[T]: passages the run has for the turn.
+        int64[T]: number of passages that the run has for the turn.
     missing
-        bool[T]: the run lacks the turn.
+        bool[T]: whether the run misses the turn.
     extra_turns
-        Turns of the run that nobody judged; they are left out.
+        Number of turns of the run without judgments; they are excluded.
     first
-        The turn and the passage that stand first in the run, for messages about ids.
+        The first turn and passage of the run, for messages about ids.
     """
 
     name: str
@@ -60,12 +60,12 @@ class GradeMatrix:
     first: tuple[str, str] = ("", "")
 
     def blocks(self, size: int) -> Iterator[GradeMatrix]:
-        """The matrix in pieces of at most ``size`` turns, so that working memory stays bounded."""
+        """Yield the matrix in parts of at most ``size`` turns, to limit memory."""
         for start in range(0, len(self.turns), size):
             yield self.take(slice(start, start + size))
 
     def take(self, rows: slice) -> GradeMatrix:
-        """The matrix of some turns."""
+        """Return the matrix of some turns."""
         return GradeMatrix(
             self.name, self.turns[rows], self.grades[rows], self.judged[rows], self.retrieved[rows],
             self.missing[rows], self.extra_turns, self.notes,
@@ -73,17 +73,17 @@ class GradeMatrix:
 
 
 def grade_matrix(ranking: Ranking, qrels: Qrels) -> GradeMatrix:
-    """Join a ranking with qrels. Turns without a judgment are left out and counted; judged turns all stay."""
+    """Join a ranking with qrels. Turns without judgments are excluded and counted; all judged turns are included."""
     builder = MatrixBuilder(qrels)
     builder.add(ranking)
     return builder.build(ranking.name, ranking.notes)
 
 
 def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy, qrels: Qrels) -> tuple[GradeMatrix, Rows]:
-    """The grade matrix of a run's file, and the rows of the file (of several files those of each).
+    """Return the grade matrix of a run file and its number of rows (of several files, the number for each).
 
-    The same as joining what was read and ranked whole, but turn by turn where the file has the rows of every turn together, so
-    that its text is never in memory. Raises :class:`InputError` as :func:`robustcs.inputs.runs.read_run` does.
+    The result equals that of reading and ranking the whole file. If the rows of each turn are together in the file, it is read
+    turn by turn, so its text is never in memory. Raises :class:`InputError` as :func:`robustcs.inputs.runs.read_run` does.
     """
     ranks = policy.order == "rank"
     builder, rows, repeated = MatrixBuilder(qrels), 0, 0
@@ -101,7 +101,7 @@ def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy
 
 
 class MatrixBuilder:
-    """Joins the turns of a run with judgments, some of them at a time."""
+    """Joins the turns of a run with judgments in several steps."""
 
     def __init__(self, qrels: Qrels):
         self._known = qrels.by_turn
@@ -112,14 +112,14 @@ class MatrixBuilder:
         self._first: tuple[str, str] = ("", "")
 
     def add(self, ranking: Ranking) -> None:
-        """Take further turns."""
+        """Add turns."""
         if not self._first[0]:
             self._first = first_ids(ranking)
         row_of_turn = np.array([self._row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
         self._extra += int((row_of_turn < 0).sum())
         chosen = np.flatnonzero(row_of_turn >= 0)
         ends = np.cumsum(np.diff(ranking.starts)[chosen])
-        # some turns at a time: their ids fit the processor's cache
+        # a few turns at a time, so that their ids fit the processor's cache
         for part in np.split(chosen, np.searchsorted(ends, np.arange(_ROWS, ends[-1] if len(ends) else 0, _ROWS))):
             if len(part):
                 starts, lengths = ranking.starts[part], np.diff(ranking.starts)[part]
@@ -131,7 +131,7 @@ class MatrixBuilder:
                 self._parts.append((row_of_turn[part].tolist(), lengths, grades))
 
     def build(self, name: str, notes: tuple[str, ...]) -> GradeMatrix:
-        """The matrix of all turns; what was taken is let go."""
+        """Return the matrix of all turns, and free the added turns."""
         turns = self._known.turns
         retrieved = np.zeros(len(turns), dtype=np.int64)
         grades = np.full((len(turns), max((part.shape[1] for _, _, part in self._parts), default=0)), ABSENT, dtype=np.int16)
@@ -153,14 +153,17 @@ class MatrixBuilder:
 
 
 def _grades_of(turns: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], ids: Ids, known: JudgedPairs) -> Grades:
-    """int16[n]: the grade of every id, :data:`UNJUDGED` where nobody judged it. Ids follow each other, ``lengths`` a turn."""
+    """Return int16[n]: the grade of every id, or :data:`UNJUDGED`.
+
+    The ids of ``turns`` follow each other; ``lengths`` are their numbers.
+    """
     rows = np.repeat(turns, lengths)
     grades = np.full(len(rows), UNJUDGED, dtype=np.int16)
     counts = known.starts[turns + 1] - known.starts[turns]
     judged = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
     order = np.argsort(known.keys[judged])
     judged_keys, keys = known.keys[judged][order], pair_keys(rows, ids)
-    # most passages are not judged: a table of the keys' first bits tells that sooner than a search
+    # most passages are unjudged: a table of the first bits of the keys is faster than a search
     shift = np.uint64(64 - max(10, (16 * len(judged)).bit_length()))
     some = np.zeros(1 << (64 - int(shift)), dtype=bool)
     some[judged_keys >> shift] = True
@@ -171,7 +174,7 @@ def _grades_of(turns: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], ids
     same = ids.take(maybe).equal(known.ids.take(pair)) & (rows[maybe] == known.rows[pair])
     grades[maybe[same]] = known.grades[pair[same]]
     for row in maybe[~same].tolist():
-        # two pairs with one key
+        # two pairs with the same key
         start, end = known.starts[rows[row]], known.starts[rows[row] + 1]
         own = known.ids.take(slice(start, end)).texts()
         if ids[row] in own:
@@ -180,11 +183,11 @@ def _grades_of(turns: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], ids
 
 
 def first_ids(ranking: Ranking) -> tuple[str, str]:
-    """The turn and the passage that stand first in the run."""
+    """Return the first turn and passage of the run."""
     return (ranking.turns[0], ranking.ids[0]) if len(ranking.ids) else ("", "")
 
 
-@lru_cache(maxsize=2)  # many runs are joined with the same judgments, one after the other
+@lru_cache(maxsize=2)  # many runs are joined with the same judgments in succession
 def _judged_grades(qrels: Qrels) -> Grades:
     known = qrels.by_turn
     order = np.lexsort((-known.grades.astype(np.int32), known.rows))
@@ -197,5 +200,5 @@ def _judged_grades(qrels: Qrels) -> Grades:
 
 
 def no_judged_passage(matrix: GradeMatrix) -> bool:
-    """Whether not one retrieved passage is judged: then the ids of run and qrels hardly mean the same things."""
+    """Return whether no retrieved passage is judged: the ids of run and qrels then probably do not match."""
     return not bool((matrix.grades > UNJUDGED).any())

@@ -1,6 +1,6 @@
-"""A measure as a value that prints as trec_eval names it, and the names that are read.
+"""Measures and their names, in the spelling of trec_eval.
 
-The ir_measures spelling is read too: ``nDCG@3`` is ``ndcg_cut_3``; ``P(rel=2)@1`` is ``P_1`` with its own relevance level.
+Names of ir_measures are accepted too: ``nDCG@3`` is ``ndcg_cut_3``; ``P(rel=2)@1`` is ``P_1`` with its own relevance level.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.inputs.text import whole_number
 
-#: Persistence of rank-biased precision where the name gives none: that of ir_measures. trec_eval 10 takes 0.9.
+#: Default persistence of rank-biased precision, as in ir_measures. trec_eval 10 uses 0.9.
 RBP_PERSISTENCE = 0.8
 _TITLES = {
     "P": "P", "recall": "R", "success": "Success", "recip_rank": "MRR", "map": "MAP", "ndcg": "NDCG",
@@ -24,14 +24,14 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure as a value.
+    """A measure.
 
     family
         A key of :data:`NATIVE`, or ``trec_eval`` for any other measure that trec_eval knows.
     cutoff
-        Ranks that count; None is all.
+        Number of ranks that count; None for all.
     level
-        Relevance level of its own, instead of the policy's.
+        Relevance level of the measure; None for that of the policy.
     persistence
         p of rank-biased precision.
     """
@@ -47,7 +47,7 @@ class Measure:
 
     @property
     def right_or_wrong(self) -> bool:
-        """Is every turn's score 0 or 1, as of P@1, success and em?"""
+        """Whether every turn scores 0 or 1, as for P@1, success and em."""
         return self.family in ("success", "em") or (self.family == "P" and self.cutoff == 1)
 
     @property
@@ -57,7 +57,7 @@ class Measure:
         if title is None:
             return self.name
         arguments = [] if self.level is None else [f"rel={self.level}"]
-        if self.family == "rbp":  # tools differ in what they take where none is given
+        if self.family == "rbp":  # tools differ in their default
             arguments.append(f"p={RBP_PERSISTENCE if self.persistence is None else self.persistence:g}")
         if arguments:
             title += f"({','.join(arguments)})"
@@ -66,23 +66,23 @@ class Measure:
 
 #: Measures of predicted answers (reading comprehension); they need no qrels.
 ANSWER_FAMILIES = ("f1", "em")
-#: How the names of trec_eval's further measures start whose scores end at 1 as well.
+#: Prefixes of further measures of trec_eval whose scores do not exceed 1.
 _SHARES = ("Rprec", "11pt_avg", "iprec_at_recall", "set_P", "set_recall", "set_F", "set_map", "relative_P", "set_relative_P")
 
 
 def highest_score(measure: Measure) -> float | None:
-    """The most that a turn can score: 1, or None for measures of trec_eval that have no such end, such as utility."""
+    """Return the highest possible score of a turn: 1, or None for unbounded measures of trec_eval, such as utility."""
     return 1.0 if measure.family != "trec_eval" or measure.name.startswith(_SHARES) else None
 
 
-#: The names of trec_eval that the grade matrix or answers serve.
+#: Names of trec_eval for the measures on the grade matrix or on answers.
 _TREC_NAMES = re.compile(
     r"(?P<cut>P|recall|success|judged|unj|ndcg_cut|map_cut|recip_rank_cut|rbp_cut)_(?P<k>[0-9]+)"
     r"|(?P<whole>ndcg|map|recip_rank|bpref|rbp|f1|em)"
     r"|rbp_(?P<p>0?\.[0-9]+)"
 )
 _IR_MEASURES = r"(?P<name>[A-Za-z]+)(?:\((?P<arguments>[^)]*)\))?(?:@(?P<k>[0-9]+))?"
-#: ir_measures name (lower case) → family and whether a cut-off is needed (True), refused (False) or optional (None).
+#: ir_measures name (lower case) → family, and whether a cutoff is required (True), rejected (False) or optional (None).
 _IR_FAMILIES: dict[str, tuple[str, bool | None]] = {
     "p": ("P", True), "precision": ("P", True), "r": ("recall", True), "recall": ("recall", True),
     "success": ("success", True), "judged": ("judged", True), "ndcg": ("ndcg", None), "ap": ("map", None),
@@ -92,9 +92,9 @@ _IR_FAMILIES: dict[str, tuple[str, bool | None]] = {
 
 
 def parse_measure(text: str) -> Measure:
-    """The measure that ``text`` names, in trec_eval's or in ir_measures' spelling.
+    """Return the measure named ``text``, in the spelling of trec_eval or ir_measures.
 
-    Raises :class:`UsageError` with the names that look alike for anything else.
+    Raises :class:`UsageError` with similar names if there is none.
     """
     text = text.strip()
     match = _TREC_NAMES.fullmatch(text)
@@ -118,8 +118,8 @@ def parse_measure(text: str) -> Measure:
                 persistence = _persistence(text, value)
             else:
                 raise UsageError(
-                    "bad-measure", f"measure {text!r} has an argument {argument.strip()!r} it does not take",
-                    "rel=LEVEL goes with binary measures, p=PERSISTENCE with RBP",
+                    "bad-measure", f"measure {text!r} does not accept the argument {argument.strip()!r}",
+                    "use rel=LEVEL with binary measures and p=PERSISTENCE with RBP",
                 )  # fmt: skip
         return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
     if trec_eval_knows(text):
@@ -129,9 +129,9 @@ def parse_measure(text: str) -> Measure:
 
 def _native(family: str, cutoff: int | None, level: int | None, persistence: float | None) -> Measure:
     if family == "rbp" and level is not None and persistence is None:
-        persistence = RBP_PERSISTENCE  # which its name then says
+        persistence = RBP_PERSISTENCE  # its name then includes it
     if level is not None or (persistence is not None and cutoff is not None):
-        # trec_eval has no name for a measure with a level of its own
+        # trec_eval has no names for measures with their own relevance level
         name = Measure("", family, cutoff, level, persistence).label
     elif cutoff is None:
         name = family if persistence is None else f"{family}_{persistence:g}"
@@ -143,7 +143,7 @@ def _native(family: str, cutoff: int | None, level: int | None, persistence: flo
 def _cutoff(text: str, digits: str) -> int:
     cutoff = whole_number(digits, 1_000_000) or 0
     if cutoff < 1:
-        raise UsageError("bad-measure", f"measure {text!r} has the cut-off {digits}", "it goes from 1 to 1000000")
+        raise UsageError("bad-measure", f"measure {text!r} has the cutoff {digits}", "use a cutoff from 1 to 1000000")
     return cutoff
 
 
@@ -153,7 +153,7 @@ def _persistence(text: str, value: str) -> float:
     except ValueError:
         persistence = 0.0
     if not 0 < persistence < 1:
-        raise UsageError("bad-measure", f"measure {text!r} has the persistence {value!r}", "it lies between 0 and 1")
+        raise UsageError("bad-measure", f"measure {text!r} has the persistence {value!r}", "use a number between 0 and 1")
     return persistence
 
 
@@ -161,40 +161,40 @@ def _unknown(text: str) -> UsageError:
     names = ["P_1", "P_5", "recall_1000", "success_1", "ndcg_cut_3", "ndcg_cut_5", "map", "map_cut_100", "recip_rank",
              "bpref", "rbp", "judged_3", "ndcg", "f1", "em"]  # fmt: skip
     close = difflib.get_close_matches(text, names, n=2, cutoff=0.6)
-    advice = f"did you mean {' or '.join(close)}?" if close else f"write a trec_eval name such as {', '.join(names[:6])}"
-    return UsageError("unknown-measure", f"no measure is named {text!r}", advice)
+    advice = f"did you mean {' or '.join(close)}?" if close else f"use a trec_eval name such as {', '.join(names[:6])}"
+    return UsageError("unknown-measure", f"unknown measure {text!r}", advice)
 
 
 def averaged(measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
-    """Return the measures, each once; totals and geometric means only where ``totals`` are welcome.
+    """Return the measures, each once; totals and geometric means only if ``totals``.
 
-    Raises :class:`UsageError` where nothing else is asked for.
+    Raises :class:`UsageError` if no measure remains.
     """
     kept = [measure for measure in measures if totals or is_averaged(measure.name)]
     if measures and not kept:
-        advice = "ask for a mean such as map, or ask robustcs evaluate"
-        raise UsageError("not-a-mean", f"{measures[0]} is no mean over turns", advice)
+        advice = "use a mean such as map, or use robustcs evaluate"
+        raise UsageError("not-a-mean", f"{measures[0]} is not a mean over turns", advice)
     return list(dict.fromkeys(kept))
 
 
-# ---------------------------------------------------------------- what trec_eval knows beside them
+# ---------------------------------------------------------------- further measures of trec_eval
 
-#: Measures whose results have a number in their names, as trec_eval writes it. With others, and from 0 ranks on, trec_eval
-#: itself breaks an assertion and ends the whole process.
+#: Measures whose result names contain a number, in the spelling of trec_eval. For other measures with a number, or from 0 ranks
+#: on, trec_eval fails an assertion and ends the whole process.
 _WITH_CUT = r"(relative_P)_([1-9][0-9]{0,5})|(Rprec_mult|iprec_at_recall)_([0-9]{1,5}\.[0-9]{2})"
-#: What trec_eval prints beside measures; pytrec_eval gives 0 for them.
+#: Texts that trec_eval prints in addition to measures; pytrec_eval returns 0 for them.
 _TEXTS = ("runid", "relstring")
-#: Measures that are counted or multiplied over turns, not averaged: totals, and geometric means (kept as logarithms).
+#: Prefixes of measures that are not averaged over turns: totals, and geometric means (stored as logarithms).
 TOTAL, GEOMETRIC = "num_", "gm_"
 
 
 def is_averaged(name: str) -> bool:
-    """Whether a run's score is the mean of its turns' scores, so that turns can be compared, tested and resampled."""
+    """Return whether a run's score is the mean of its turns' scores, so that turns can be compared, tested and resampled."""
     return not name.startswith((TOTAL, GEOMETRIC))
 
 
 def trec_eval_request(name: str) -> str | None:
-    """pytrec_eval's spelling of a trec_eval result name (``Rprec_mult_0.20`` → ``Rprec_mult.0.20``); None if unknown."""
+    """Return pytrec_eval's spelling of a trec_eval result name (``Rprec_mult_0.20`` → ``Rprec_mult.0.20``), None if unknown."""
     import pytrec_eval
 
     if name in pytrec_eval.supported_measures:
@@ -204,7 +204,7 @@ def trec_eval_request(name: str) -> str | None:
 
 
 def trec_eval_knows(name: str) -> bool:
-    """Whether trec_eval computes a measure of this name, one number per turn (``P`` alone is several: it needs a cut-off)."""
+    """Return whether trec_eval computes a measure of this name with one number per turn (``P`` requires a cutoff)."""
     import pytrec_eval
 
     request = trec_eval_request(name)

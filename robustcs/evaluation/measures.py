@@ -1,4 +1,4 @@
-"""Evaluation measures on the grade matrix, equal to trec_eval; :mod:`robustcs.evaluation.measure` has their names."""
+"""Evaluation measures on the grade matrix, equal to trec_eval. Their names are in :mod:`robustcs.evaluation.measure`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from robustcs.statistics import quotient
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
-#: Cells of a matrix that are evaluated at a time: bounds working memory to a few MB.
+#: Cells of a matrix that are evaluated together, which limits memory to a few MB.
 _CELLS = 128_000
 _LEAST_LOGARITHM = math.log(1e-5)
-#: The grade of a passage that was drawn for judging and not judged.
+#: Grade of a passage that was sampled for judging but not judged.
 _SAMPLED = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Top:
-    """What a measure looks at: the grades inside its cut-off, and the rules by which they count."""
+    """Input of a measure: the grades within its cutoff, and its parameters."""
 
     matrix: GradeMatrix
     cutoff: int | None
@@ -37,50 +37,50 @@ class Top:
 
     @property
     def grades(self) -> Grades:
-        """int16[T, k]."""
+        """int16[T, k]: the grades within the cutoff."""
         return self.matrix.grades[:, : self.cutoff]
 
     @cached_property
     def hits(self) -> npt.NDArray[np.bool_]:
-        """bool[T, k]: a relevant passage stands here."""
+        """bool[T, k]: whether the passage at this rank is relevant."""
         return np.asarray(self.grades >= self.level)
 
     @property
     def ranks(self) -> npt.NDArray[np.int64]:
-        """1 … k."""
+        """int64[k]: 1 … k."""
         return np.arange(1, self.grades.shape[1] + 1)
 
     @property
     def relevant(self) -> npt.NDArray[np.int64]:
-        """int64[T]: relevant passages among the judged ones, retrieved or not."""
+        """int64[T]: number of relevant passages among the judged ones, retrieved or not."""
         return np.asarray((self.matrix.judged >= self.level).sum(axis=1))
 
 
 def top_of(matrix: GradeMatrix, measure: Measure, policy: EvaluationPolicy) -> Top:
-    """What ``measure`` looks at in a matrix."""
+    """Return the input of ``measure`` from a matrix."""
     level = policy.relevance_level if measure.level is None else measure.level
     return Top(matrix, measure.cutoff, level, RBP_PERSISTENCE if measure.persistence is None else measure.persistence)
 
 
 def rank_discounts(size: int) -> Scores:
-    """What a gain at ranks 1 to ``size`` counts in DCG: 1 / log2(rank + 1)."""
+    """Return the weights of gains at ranks 1 to ``size`` in DCG: 1 / log2(rank + 1)."""
     return np.asarray(1.0 / np.log2(np.arange(2, size + 2)))
 
 
 def rank_weights(persistence: float, size: int) -> Scores:
-    """What a relevant passage at ranks 1 to ``size`` counts in rank-biased precision."""
+    """Return the weights of relevant passages at ranks 1 to ``size`` in RBP: (1 − p) · p^(rank − 1)."""
     return np.asarray((1 - persistence) * persistence ** np.arange(size))
 
 
 def _dcg(grades: Grades) -> Scores:
-    """Discounted gain summed rank by rank, in trec_eval's order, so that an ideal ranking scores 1 to the last bit."""
+    """Return the discounted gain, summed rank by rank as in trec_eval, so that an ideal ranking scores exactly 1."""
     discount = np.log2(np.arange(2, grades.shape[1] + 2))
     gains = np.cumsum(np.maximum(grades, 0) / discount, axis=1)
     return np.asarray(gains[:, -1]) if grades.shape[1] else np.zeros(len(grades))
 
 
 def _bpref(top: Top) -> Scores:
-    # trec_eval reads a grade below 0 as not judged here
+    # here, trec_eval treats a grade below 0 as unjudged
     judged, relevant = top.matrix.judged, top.relevant
     nonrelevant = (top.grades >= 0) & ~top.hits
     above = np.minimum(np.cumsum(nonrelevant, axis=1), relevant[:, None])
@@ -88,8 +88,8 @@ def _bpref(top: Top) -> Scores:
     return quotient(np.where(top.hits, 1.0 - penalty, 0.0).sum(axis=1), relevant)
 
 
-#: Family → one score per turn, 0 to 1, where the matrix serves it; 0 where there is nothing to divide by. Moffat & Zobel (2008)
-#: define rbp; ``judged_k`` is the judged share of the passages retrieved in the top k; the others are trec_eval's.
+#: Family → function that returns one score per turn, 0 to 1, or 0 if there is nothing to divide by. rbp follows Moffat & Zobel
+#: (2008); ``judged_k`` is the judged share of the passages retrieved in the top k; the others equal trec_eval's.
 NATIVE: dict[str, Callable[[Top], Scores]] = {
     "P": lambda top: top.hits.sum(axis=1) / top.cutoff,
     "recall": lambda top: quotient(top.hits.sum(axis=1), top.relevant),
@@ -101,8 +101,8 @@ NATIVE: dict[str, Callable[[Top], Scores]] = {
     "rbp": lambda top: top.hits @ rank_weights(top.persistence, top.hits.shape[1]),
     "judged": lambda top: quotient((top.grades > UNJUDGED).sum(axis=1), (top.grades > ABSENT).sum(axis=1)),
 }
-#: What the matrix serves beside them: counts of judgments, of which no bounds under missing judgments make sense. trec_eval
-#: reads a grade below 0 as not judged, and divides by k also where fewer were retrieved.
+#: Further measures on the matrix: counts of judgments, for which bounds under missing judgments make no sense. trec_eval treats
+#: a grade below 0 as unjudged, and divides by k even if fewer passages were retrieved.
 _SERVED: dict[str, Callable[[Top], Scores]] = {
     **NATIVE,
     "unj": lambda top: ((top.grades > ABSENT) & (top.grades < 0)).sum(axis=1) / top.cutoff,
@@ -110,9 +110,9 @@ _SERVED: dict[str, Callable[[Top], Scores]] = {
 
 
 def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> dict[str, Scores]:
-    """Scores of every judged turn: measure name → float64[T], in the order of ``measures`` and of the matrix's turns.
+    """Return scores of every judged turn: measure name → float64[T], in the order of ``measures`` and of the matrix's turns.
 
-    A turn that the run lacks, or without any relevant passage, scores 0. Native measures equal trec_eval's to 1e-9.
+    A turn that the run misses, or without relevant passages, scores 0. Native measures equal trec_eval's to 1e-9.
     """
     parts: dict[str, list[Scores]] = {measure.name: [] for measure in measures if measure.family in _SERVED}
     width = max(matrix.grades.shape[1], matrix.judged.shape[1], 1)
@@ -128,19 +128,19 @@ def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: Eval
 
 
 def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> pd.DataFrame:
-    """:func:`score_columns` as a frame indexed by turn, one column per measure."""
+    """Return :func:`score_columns` as a frame indexed by turn, with one column per measure."""
     # importing pandas takes longer than evaluating 500 turns
     return pd.DataFrame(score_columns(matrix, measures, policy), index=pd.Index(matrix.turns, name="turn"))
 
 
-# ---------------------------------------------------------------- measures that the matrix does not serve, by pytrec_eval
+# ---------------------------------------------------------------- other measures, computed by pytrec_eval
 
 
 def evaluate_with_trec_eval(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> dict[str, Scores]:
-    """Scores per turn from pytrec_eval: measure name → float64[T]; missing turns score 0.
+    """Return scores by turn from pytrec_eval: measure name → float64[T]; missing turns score 0.
 
-    The matrix holds all that trec_eval looks at, so the run and the qrels are rebuilt from it with made-up document ids: that
-    keeps the policy's order (also ``--order rank`` and ``--depth``) for every measure.
+    The run and the qrels are rebuilt from the matrix with artificial document ids. This keeps the order of the policy (also
+    ``--order rank`` and ``--depth``) for every measure.
     """
     import pytrec_eval
 
@@ -151,41 +151,41 @@ def evaluate_with_trec_eval(matrix: GradeMatrix, measures: Sequence[Measure], po
         depth = len(row)
         run[turn] = {f"r{rank:07d}": float(depth - rank) for rank in range(depth)}
         qrels[turn] = {f"r{rank:07d}": int(row[rank]) for rank in np.flatnonzero(row > UNJUDGED)}
-        # what is judged but not retrieved
+        # judged passages that were not retrieved
         left = list(judged[::-1])
         for grade in row[row > UNJUDGED]:
             left.remove(grade)
         qrels[turn].update({f"u{i:07d}": int(grade) for i, grade in enumerate(left)})
         if judged.max(initial=-1) < 0:
-            # trec_eval reads outside its arrays, and may crash, where a turn has no grade from 0 on
+            # without a grade of at least 0 in a turn, trec_eval reads outside its arrays and may crash
             qrels[turn]["n"] = 0
     requests = {str(trec_eval_request(measure.name)) for measure in measures}
-    # trec_eval keeps the level in 32 bits; no grade reaches one above the highest
+    # trec_eval stores the level in 32 bits; no grade exceeds the highest
     level = min(policy.relevance_level, MAX_GRADE + 1)
     results = pytrec_eval.RelevanceEvaluator(qrels, requests, relevance_level=level).evaluate(
         {turn: ranking for turn, ranking in run.items() if ranking}
     )
     missing = {measure.name: missing_score(measure.name) for measure in measures}
     found = {name: np.array([results.get(turn, missing)[name] for turn in matrix.turns], dtype=np.float64) for name in missing}
-    if "num_rel" in found:  # with -c trec_eval counts what is relevant in the turns that a run lacks, too
+    if "num_rel" in found:  # with -c, trec_eval also counts relevant passages of missing turns
         found["num_rel"] = (matrix.judged >= level).sum(axis=1).astype(np.float64)
     return found
 
 
 def missing_score(name: str) -> float:
-    """What a turn without any passage adds by a measure of trec_eval: 0, the floor of logarithms, or 1 turn."""
+    """Return the score of a turn without passages by a measure of trec_eval: 0, the least logarithm, or 1 (num_q)."""
     return _LEAST_LOGARITHM if name.startswith(GEOMETRIC) else float(name == "num_q")
 
 
 def score_of_run(name: str, scores: Scores) -> float:
-    """The score of a run from those of its turns, as trec_eval prints it for ``all``: a mean, a total or a geometric mean."""
+    """Return the score of a run, as trec_eval prints it for ``all``: the mean, total or geometric mean over turns."""
     if name.startswith(TOTAL):
         return float(scores.sum())
     return math.exp(scores.mean()) if name.startswith(GEOMETRIC) else float(scores.mean())
 
 
 def sampling_notes(measures: Sequence[Measure], grades: npt.NDArray[np.integer]) -> list[str]:
-    """A note where infAP is asked for without any passage that was sampled and not judged (grade -1): it is MAP then."""
+    """Return a note if infAP is requested but no passage has grade -1 (sampled but unjudged): infAP then equals MAP."""
     if all(measure.name != "infAP" for measure in measures) or (grades == _SAMPLED).any():
         return []
-    return [f"infAP equals MAP here: the qrels have no passage that was sampled but not judged (grade {_SAMPLED})"]
+    return [f"infAP equals MAP here, because the qrels have no passages with grade {_SAMPLED} (sampled but unjudged)"]

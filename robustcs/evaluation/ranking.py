@@ -1,4 +1,4 @@
-"""From a run as it stands in its file to the ranking that is evaluated."""
+"""Turn a run as read from its file into the ranking that is evaluated."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from robustcs.inputs.runs import Run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
 
-#: Rows searched for repeated documents at a time: their ids fit the processor's cache, those of a long run do not.
+#: Rows searched for repeated documents together, so that their ids fit the processor's cache.
 _ROWS = 16_384
-#: Turn → its best passages with their grades, None where nobody judged them.
+#: Turn → its best passages with their grades; None for unjudged passages.
 Top = dict[str, list[tuple[str, int | None]]]
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The documents of every turn in the order that counts.
+    """The documents of every turn in the order that is evaluated.
 
     starts
         int64[turns + 1]; turn i has the rows ``starts[i]:starts[i + 1]``, best first.
     ids
-        The document ids of the run in the order of its file: a document of several turns stands there several times.
+        The document ids of the run in the order of its file; a document of several turns occurs several times.
     document_codes
-        int32[n], index into ``ids`` and ``documents``, which has them as Arrow strings.
+        int32[n]: indices into ``ids``.
     tied
-        bool[n]: the document shares its score (or rank) with the one before it in the turn.
+        bool[n]: whether the document has the same score (or rank) as the previous one of the turn.
     repeated
-        Rows left out because their document stands higher in the same turn already.
+        Number of rows skipped because their document is ranked higher in the same turn.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Ranking:
 
 
 def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
-    """Order a run by the policy: score descending (float32), equal scores by document id descending, as trec_eval does.
+    """Order a run by the policy: by score (float32) descending, ties by document id descending, as trec_eval does.
 
-    trec_eval stops at a document that stands twice in a turn; here the better ranked one counts and the others are left
-    out and counted. With ``documents``, passages bear the id of their document before anything else is done: so the best
-    passage of a document counts. Order by rank needs a run that was read with its rank column.
+    If a document occurs twice in a turn, trec_eval stops; here the better ranked row counts, and the others are skipped and
+    counted. With ``documents``, passages first get the id of their document, so the best passage of a document counts. Ordering
+    by rank requires a run read with its rank column.
     """
     if policy.documents:
         run = replace(run, ids=document_ids(run.ids))
@@ -76,12 +76,12 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
 
 
 def notes_on_repeated(name: str, repeated: int, policy: EvaluationPolicy) -> tuple[str, ...]:
-    """What is said of documents that stand twice in a turn."""
+    """Return a note on documents that occur several times in a turn."""
     if not repeated:
         return ()
     if policy.documents:
-        return (f"{name}: {repeated:,} further passages of a document left out, the best-ranked passage of each counts",)
-    return (f"{name}: {repeated} repeated documents were left out, the best ranked of each counts",)
+        return (f"{name}: {repeated:,} further passages of documents skipped; the best-ranked passage of each document counts",)
+    return (f"{name}: {repeated:,} repeated documents skipped; the best-ranked row of each counts",)
 
 
 def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
@@ -89,7 +89,7 @@ def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
 
 
 def _sorted_rows(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: int) -> npt.NDArray[np.int32]:
-    """The rows by turn code and, within a turn, by ascending key; most runs stand in this order in their file."""
+    """Return the rows by turn code and ascending key within a turn; most files already have this order."""
     same = turns[1:] == turns[:-1]
     if int(len(same) - same.sum()) == count - 1 and np.all((keys[1:] >= keys[:-1]) | ~same):
         return np.arange(len(turns), dtype=np.int32)
@@ -97,7 +97,7 @@ def _sorted_rows(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: in
 
 
 def _order_ties(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """``rows`` with every group of equal turn and score put into descending document order."""
+    """Return ``rows`` with ties within a turn in descending order of document ids."""
     scores, turns = run.scores[rows], run.turn_codes[rows]
     equal = (scores[1:] == scores[:-1]) & (turns[1:] == turns[:-1])
     if not equal.any():
@@ -115,7 +115,7 @@ def _order_ties(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 def _first_occurrences(
     ids: Ids, rows: npt.NDArray[np.int32], turns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Mask of the rows whose document has not stood in the turn before."""
+    """Return a mask of the rows whose document has not occurred earlier in the turn."""
     keep = np.ones(len(rows), dtype=bool)
     bounds = starts[np.searchsorted(starts, range(0, len(rows), _ROWS))]
     for start, end in pairwise([*dict.fromkeys(bounds.tolist()), len(rows)]):

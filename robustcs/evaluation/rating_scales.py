@@ -1,4 +1,4 @@
-"""The ratings of people, counted by criterion, and how far they agree."""
+"""Human ratings, counted by criterion, and their agreement."""
 
 from __future__ import annotations
 
@@ -25,36 +25,37 @@ from robustcs.statistics.agreement import (
 )
 from robustcs.statistics.units import Units, units_of_items
 
-#: Share of an item's pairs of ratings that must agree for the item to be kept by the agreement filter.
+#: Least share of an item's pairs of ratings that must agree for the agreement filter to keep the item.
 MIN_AGREEMENT = 0.4
 
-_BY_UNIT = "95 %, nested bootstrap-t over units; null for fewer than five"
+_BY_UNIT = "95% CI: nested bootstrap-t over units; null for fewer than five units"
 _UNITS = (
-    count("units", "independent conversations, turns or items"), text("note", "what must be known beside the interval"),
+    count("units", "number of sampling units: conversations, turns or items"), text("note", "limits of the interval"),
 )  # fmt: skip
 KAPPA = table(
-    "kappa", "Fleiss' kappa of the ratings as given.",
-    text("criterion", header="Criterion"), count("items", "with at least two ratings"),
-    count("raters", "most ratings of an item"), *score("value", header="Fleiss' κ").between(says=_BY_UNIT), *_UNITS,
+    "kappa", "Fleiss' kappa of the ratings.",
+    text("criterion", header="Criterion"), count("items", "items with at least two ratings"),
+    count("raters", "largest number of ratings of an item"),
+    *score("value", header="Fleiss' κ").between(says=_BY_UNIT), *_UNITS,
 )  # fmt: skip
 ALPHA = table(
-    "alpha", "Krippendorff's alpha; ratings that are words have only the nominal level.",
+    "alpha", "Krippendorff's alpha; ratings that are not numbers have only the nominal level.",
     text("criterion", header="Criterion"), text("level", "nominal, ordinal or interval"), count("items"),
     *score("value", header="alpha").between(says=_BY_UNIT), *_UNITS,
 )  # fmt: skip
 AGREEMENT = table(
-    "agreement", "Raw agreement, and what the agreement filter keeps.",
+    "agreement", "Raw agreement, and the items that the agreement filter keeps.",
     text("criterion", header="Criterion"), count("items"), count("ratings"),
-    share("agreement", "mean share of an item's pairs of ratings that are the same", "agree"),
+    share("agreement", "mean share of equal pairs of ratings of an item", "agree"),
     count("kept", "items that reach the agreement filter"), share("kept_share"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The ratings of one criterion, counted: ``counts`` [items, values]; ``numbers`` is empty where ratings are words.
+    """Ratings of one criterion: ``counts`` [items, values]. ``numbers`` is empty if the ratings are not numbers.
 
-    ``turns`` are those of the items, which are in their natural order.
+    ``turns`` are those of the items, which are in natural order.
     """
 
     criterion: str
@@ -65,7 +66,7 @@ class Scale:
 
 
 def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
-    """The ratings by criterion, in order of first appearance; values ascend, as numbers where all of them are."""
+    """Return the ratings by criterion, in order of first appearance; values ascend, as numbers if all are numbers."""
     by_criterion: dict[str, list[Rating]] = {}
     for rating in ratings:
         by_criterion.setdefault(rating.criterion, []).append(rating)
@@ -77,7 +78,7 @@ def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
     numbers = {value: decimal_number(value.strip()) for value in values}
     numeric = all(number is not None for number in numbers.values())
     ordered = sorted(values, key=lambda value: (numbers[value] if numeric else 0, value))  # type: ignore[arg-type,return-value]
-    # in an order of their own: intervals do not follow that of the lines
+    # sorted, so that intervals do not depend on the order of the lines
     keys = sorted({(rating.turn, rating.item) for rating in ratings}, key=lambda key: tuple(map(turn_sort_key, key)))
     items = {key: place for place, key in enumerate(keys)}
     place_of = {value: place for place, value in enumerate(ordered)}
@@ -89,7 +90,7 @@ def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
 
 
 def rating_units(scales: Sequence[Scale], unit: Unit) -> dict[str, Units]:
-    """Criterion → the units of its items with at least two ratings."""
+    """Return criterion → the sampling units of its items with at least two ratings."""
     return {
         scale.criterion: units_of_items(
             [turn for turn, raters in zip(scale.turns, scale.counts.sum(axis=1), strict=True) if raters >= 2], "item", unit
@@ -101,9 +102,9 @@ def rating_units(scales: Sequence[Scale], unit: Unit) -> dict[str, Units]:
 def agreement_tables(
     scales: Sequence[Scale], min_agreement: float, units: Mapping[str, Units], seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The tables :data:`KAPPA`, :data:`ALPHA` and :data:`AGREEMENT`, a row for each criterion.
+    """Return the tables :data:`KAPPA`, :data:`ALPHA` and :data:`AGREEMENT` with a row for each criterion.
 
-    ``units`` are those of :func:`rating_units`.
+    ``units``: see :func:`rating_units`.
     """
     kappa, alpha, agreement = [], [], []
     for scale in scales:

@@ -1,6 +1,6 @@
-"""Many runs over one list of (turn, document) pairs: scoring them all under many sets of grades is array work.
+"""A pool of runs over one list of (turn, document) pairs, which can be scored together with many sets of grades.
 
-A set of grades is one number per pair, so that a passage has the same grade in every run that retrieves it.
+A set of grades has one number per pair, so a passage has the same grade in every run that retrieves it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from robustcs.policy import EvaluationPolicy
 
 #: Best rank of a judged passage that no run retrieves.
 NEVER = 2**31 - 1
-#: Cells of grade matrices, and grades of pairs, that are worked on at a time.
+#: Cells of grade matrices, and grades of pairs, that are processed together.
 _CELLS = 250_000
 _GRADES = 4_000_000
-#: Documents that wait to be numbered together: each time costs a look at all that were numbered before.
+#: Documents that are numbered together; each numbering reads all documents numbered before.
 _WAITING = 1 << 20
 
 Grades = npt.NDArray[np.int16]
@@ -36,17 +36,17 @@ class RunPool:
     """R runs over the same T turns and the same N pairs.
 
     turns
-        The turns that are evaluated, in natural order.
+        The evaluated turns, in natural order.
     pair_turns
-        int64[N], the row of each pair's turn. Pairs stand in order of first appearance: qrels, then run after run.
+        int64[N]: the row of each pair's turn. Pairs are in order of first appearance: qrels, then run after run.
     documents
-        Their ids; ``pair_documents`` (int64[N]) indexes them.
+        The ids of their documents; ``pair_documents`` (int64[N]) has indices into them.
     places
-        Per run int32[T, D]: the pair at each rank, N where nothing was retrieved.
+        By run, int32[T, D]: the pair at each rank, or N if nothing was retrieved.
     first
-        Per run the turn and the passage that stand first in it, for messages about ids.
+        By run, its first turn and passage, for messages about ids.
     notes
-        Of each run what was passed over while reading; turns of runs that are not evaluated are counted by ``extra_turns``.
+        Notes on skipped rows of runs. ``extra_turns``: number of turns of runs that are not evaluated.
     """
 
     names: tuple[str, ...]
@@ -64,12 +64,12 @@ class RunPool:
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
-        """bool[R, T]: the run has nothing for the turn."""
+        """bool[R, T]: whether the run has no passage for the turn."""
         rows = [(places == len(self)).all(axis=1) for places in self.places]
         return np.array(rows, dtype=bool).reshape(len(rows), len(self.turns))
 
     def grades(self, qrels: Qrels) -> Grades:
-        """int16[N + 1]: the grade of every pair, :data:`UNJUDGED` where there is none; the last one stands for no passage."""
+        """Return int16[N + 1]: the grade of every pair or :data:`UNJUDGED`; the last entry is for ranks without a passage."""
         rows, codes = _pairs_of(qrels, self.turns, self.documents)
         keys = self.pair_turns * len(self.documents) + self.pair_documents
         order = np.argsort(keys)
@@ -83,23 +83,23 @@ class RunPool:
         return grades
 
     def best_ranks(self) -> npt.NDArray[np.int64]:
-        """int64[R, N]: the rank (from 1) of every pair in every run, :data:`NEVER` where the run lacks it."""
+        """Return int64[R, N]: the rank (from 1) of every pair in every run, or :data:`NEVER`."""
         ranks = np.full((len(self.places), len(self) + 1), NEVER, dtype=np.int64)
         for row, places in zip(ranks, self.places, strict=True):
             row[places] = np.arange(1, places.shape[1] + 1)
         return ranks[:, :-1]
 
     def batch(self, measures: Sequence[Measure]) -> int:
-        """How many sets of grades are best scored at a time, for speed at bounded memory."""
+        """Return the number of sets of grades to score together, for speed with limited memory."""
         if any(measure.family == "trec_eval" for measure in measures):
             return 1
         cells = len(self.turns) * max(self._matrix(places, measures).shape[1] for places in self.places)
         return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
 
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
-        """float64[B, R, M, T]: scores of every run under ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
+        """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
-        # without a measure that counts judged passages that are not relevant, grades from 1 up make the ideal ranking
+        # only some measures count judged passages with grade 0; for the others, the ideal ranking has grades from 1 up
         whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
         judged = self._ideal(grades, int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1)
         scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
@@ -114,7 +114,7 @@ class RunPool:
         return scores
 
     def matrix(self, run: int, grades: Grades) -> GradeMatrix:
-        """The grade matrix of one run under ``grades`` (int16[N + 1]); its ideal ranking has the grades from 1 up."""
+        """Return the grade matrix of one run with ``grades`` (int16[N + 1]); its ideal ranking has the grades from 1 up."""
         places = self.places[run]
         retrieved = (places < len(self)).sum(axis=1)
         ideal = self._ideal(grades[None], 1)
@@ -123,14 +123,14 @@ class RunPool:
         )  # fmt: skip
 
     def _matrix(self, places: npt.NDArray[np.int32], measures: Sequence[Measure]) -> npt.NDArray[np.int32]:
-        """``places`` down to the last rank that a measure looks at."""
+        """Return ``places`` down to the largest cutoff of the measures."""
         cutoffs = [measure.cutoff for measure in measures]
         return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
 
     def _ideal(self, grades: Grades, lowest: int) -> Grades:
-        """int16[B · T, J]: grades from ``lowest`` up of every turn under every set, descending, as in a grade matrix."""
+        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix."""
         sets, size = len(grades), len(self.turns)
-        # sets differ in few pairs: all others are counted once
+        # sets differ in few pairs: the others are counted once
         differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
         same, changed = np.flatnonzero(~differ), np.flatnonzero(differ)
         same = same[grades[0, same] >= lowest]
@@ -154,7 +154,7 @@ class RunPool:
 
 
 class PoolBuilder:
-    """Takes runs one at a time, in their order, and keeps numbers instead of their texts."""
+    """Collects runs one at a time, in order, and keeps numbers instead of their texts."""
 
     def __init__(self, turns: Sequence[str], qrels: Qrels):
         self.turns = tuple(sorted(turns, key=turn_sort_key))
@@ -164,13 +164,13 @@ class PoolBuilder:
         self._waiting: list[CollectedRun] = []
 
     def add(self, run: CollectedRun) -> None:
-        """Take a run over :attr:`turns`."""
+        """Add a run over :attr:`turns`."""
         self._waiting.append(run)
         if sum(len(waiting.documents) for waiting in self._waiting) > _WAITING:
             self._number()
 
     def _number(self) -> None:
-        """Number the documents of the runs that wait, after all that were numbered before."""
+        """Number the documents of the waiting runs, after those numbered before."""
         start = len(self._documents)
         self._documents, codes = Ids.joined([self._documents, *(run.documents for run in self._waiting)]).encoded()
         for run in self._waiting:
@@ -180,7 +180,7 @@ class PoolBuilder:
         self._waiting = []
 
     def build(self) -> RunPool:
-        """The pool of all runs and of the judgments."""
+        """Return the pool of all runs and of the judgments."""
         self._number()
         runs = self._runs
         rows, codes = _pairs_of(self._qrels, self.turns, self._documents)
@@ -213,10 +213,10 @@ class PoolBuilder:
 
 @dataclass(frozen=True, eq=False)
 class CollectedRun:
-    """One run's rows of the evaluated turns: turn row, rank from 0 and document code of each.
+    """Rows of a run for the evaluated turns: turn row, rank from 0 and document code.
 
     documents
-        The ids, each once, which ``codes`` index; empty once they are numbered with those of all other runs.
+        Distinct ids, indexed by ``codes``; empty after they are numbered together with those of all runs.
     """
 
     name: str
@@ -230,7 +230,7 @@ class CollectedRun:
 
 
 def collect_run(turns: Sequence[str], ranking: Ranking) -> CollectedRun:
-    """What of a ranking belongs to a pool over ``turns``."""
+    """Return the rows of a ranking for a pool over ``turns``."""
     row_of = {turn: row for row, turn in enumerate(turns)}
     row_of_turn = np.array([row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
     lengths = np.diff(ranking.starts)
@@ -245,7 +245,7 @@ def collect_run(turns: Sequence[str], ranking: Ranking) -> CollectedRun:
 
 
 def _pairs_of(qrels: Qrels, turns: Sequence[str], documents: Ids) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Turn row and document code of every judgment; -1 where the turn or the document is not among those given."""
+    """Return turn row and document code of every judgment; -1 if the turn or document is not among those given."""
     row_of = {turn: row for row, turn in enumerate(turns)}
     rows = np.array([row_of.get(turn, -1) for turn in qrels.turns], dtype=np.int64)
     codes = qrels.documents.codes_in(documents)

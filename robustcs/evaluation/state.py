@@ -1,4 +1,4 @@
-"""Which systems are compared with which, and what a project says at one moment, small enough to be kept."""
+"""Groups of systems to compare, and the state of a project at one moment, small enough to store."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, TypedDict
 
 from robustcs.kept import sealed
 
-#: The original turns behind the project's rewriter: a group that names this system gets it made, as raw texts are.
+#: System name for the original turns after the project's rewriter. If a group names it, it is produced like raw texts.
 ORIGINAL_REWRITTEN = "original_rewritten"
 
 
 @dataclass(frozen=True)
 class RunSources:
-    """Which runs come from one source, as a number for every run; what the hole model and its warnings go by.
+    """Runs that come from one source, as a number for every run, for the hole model and its warnings.
 
     learned
-        Told by the user: the model learns how the finds of each differ. None lets it guess.
+        Sources given by the user, whose differences the model learns; None if it guesses them.
     warned
-        Sources whose own finds are looked at for warnings; None takes those that the model knows.
+        Sources whose exclusive passages are examined for warnings; None for those of the model.
     names
-        What ``warned`` are called.
+        Names of the sources in ``warned``.
     """
 
     learned: tuple[int, ...] | None = None
@@ -31,22 +31,22 @@ class RunSources:
     names: Mapping[int, str] = field(default_factory=dict)
 
 
-#: Nobody said where the runs come from.
+#: The sources of the runs are unknown.
 UNKNOWN_SOURCES = RunSources()
 
 
 @dataclass(frozen=True)
 class Group:
-    """Systems that are compared with one baseline, such as paraphrase sets with the original turns; all by name."""
+    """Names of systems to compare with a baseline, such as paraphrase sets with the original turns."""
 
     baseline: str
     sets: tuple[str, ...]
 
 
-#: What a kept state says of itself. Those of format 1 had no checksum.
+#: Format of a stored state. Format 1 had no checksum.
 FORMAT = "robustcs state 2"
 
-#: Passages of a turn that are kept: at least so many, for people, and at most.
+#: Least and largest number of passages stored for a turn.
 SHOWN, DEEPEST = 5, 100
 
 #: Measure → turn → number.
@@ -58,22 +58,22 @@ class SystemState:
     """One system.
 
     role
-        original, qr or human; empty for a further run.
+        original, qr or human; empty for other runs.
     scores
         Measure → turn → score.
     low, high
-        The same of what grades of its unjudged passages could make of them (scope ``run``), for native measures of runs.
+        The same for the bounds of the scores (scope ``run``), for native measures of runs.
     rankings
         Turn → a digest of its ranking; empty for a system of per-turn scores.
     texts
-        Turn → question text, where known.
+        Turn → question text, if known.
     heads
-        Turn → its best passages with their grades (null: nobody judged it), as deep as the measures with a cut-off look and
-        at most :data:`DEEPEST`; of runs.
+        Turn → its best passages with their grades (null if unjudged), to the largest cutoff of the measures and at most
+        :data:`DEEPEST`; for runs only.
     below
-        Turn → how many unjudged passages the run has further down.
+        Turn → number of deeper unjudged passages of the run.
     lacking
-        Turns that a file of per-turn scores lacks, and that score 0.
+        Turns that a file of per-turn scores misses, and that score 0.
     """
 
     role: str
@@ -87,12 +87,12 @@ class SystemState:
     lacking: Sequence[str] = field(default_factory=list)
 
     def answered(self, metric: str) -> set[str]:
-        """Return the turns that are scored and not just because a missing turn scores 0."""
+        """Return the scored turns, without missing turns that score 0."""
         lacking = set(self.lacking)
         return {turn for turn in self.scores.get(metric, ()) if self.rankings.get(turn, turn) and turn not in lacking}
 
     def judged_share(self, turns: Iterable[str], depth: int) -> float:
-        """Return the judged share of the passages in the top ``depth`` of ``turns``; nan without any."""
+        """Return the judged share of the passages in the top ``depth`` of ``turns``; nan without passages."""
         known = [grade is not None for turn in turns for _, grade in self.heads.get(turn, ())[:depth]]
         return sum(known) / len(known) if known else math.nan
 
@@ -105,13 +105,13 @@ class _ReadState(TypedDict):
 
 
 class InputState(_ReadState, total=False):
-    """A file that was read; the checksum is None for ``irds:``, the rows are where nobody counts them; ``skipped`` are more."""
+    """A file that was read. The checksum is None for ``irds:``; the rows are None if they are not counted."""
 
     skipped: int
 
 
 class GroupState(TypedDict):
-    """A group: its baseline and its systems."""
+    """A group with its baseline and its systems."""
 
     baseline: str
     sets: Sequence[str]
@@ -119,18 +119,18 @@ class GroupState(TypedDict):
 
 @dataclass(frozen=True)
 class State:
-    """A project at one moment.
+    """The state of a project at one moment.
 
     inputs
         Every file that was read.
     policy
-        The evaluation policy and the line that states it.
+        The evaluation policy and its policy line.
     thresholds
-        When an answer is correct, as texts.
+        The thresholds of correct answers, as texts.
     judgments
         Turn → a digest of its judgments; empty without qrels.
     missing
-        Turns that a system lacks.
+        Number of turns that at least one system misses.
     formulations, groups
         Names of the formulations, and the groups by name.
     """
@@ -146,6 +146,6 @@ class State:
     groups: Mapping[str, GroupState] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """As it is kept; :func:`robustcs.project.state.read_state` reads it back."""
+        """Return the state as JSON; :func:`robustcs.project.state.read_state` reads it."""
         content = {**vars(self), "systems": {name: vars(system) for name, system in self.systems.items()}}
         return json.dumps(sealed(FORMAT, content), ensure_ascii=False, sort_keys=True) + "\n"

@@ -1,4 +1,4 @@
-"""From a score to correct or incorrect, and the words that say so."""
+"""Thresholds that make an answer correct or incorrect, and the definitions of terms about correct answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import Measure, highest_score, parse_measure
 
-#: Two scores that are closer than this are the same number: sums of floats differ in their last bits.
+#: Scores closer than this count as equal, because sums of floats differ in their last bits.
 TOLERANCE = 1e-9
 
 _EXPRESSION = re.compile(r"(?P<operator>>=|>|==?|≥)?\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)")
@@ -22,7 +22,7 @@ _EXPRESSION = re.compile(r"(?P<operator>>=|>|==?|≥)?\s*(?P<value>[0-9]*\.?[0-9
 
 @dataclass(frozen=True)
 class Threshold:
-    """What a turn's score must be for its answer to count as correct; prints as ``>0``, ``>=0.5``, ``=1``."""
+    """The condition on a turn's score that makes its answer correct; prints as ``>0``, ``>=0.5``, ``=1``."""
 
     operator: Literal[">", ">=", "="]
     value: float
@@ -32,11 +32,11 @@ class Threshold:
 
     @property
     def label(self) -> str:
-        """As papers print it: ``> 0``, ``≥ 0.5``, ``= 1``."""
+        """The threshold as printed in papers: ``> 0``, ``≥ 0.5``, ``= 1``."""
         return f"{self.operator.replace('>=', '≥')} {self.value:.12g}"
 
     def holds(self, scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Element-wise, whether a score is correct; scores within :data:`TOLERANCE` of the value count as equal to it."""
+        """Return element-wise whether scores are correct; scores within :data:`TOLERANCE` of the value count as equal."""
         difference = np.asarray(scores, dtype=np.float64) - self.value
         if self.operator == ">":
             return difference > TOLERANCE
@@ -46,16 +46,16 @@ class Threshold:
 
 
 def parse_threshold(text: str) -> Threshold:
-    """``'>0'``, ``'>=0.5'``, ``'=1'``; a bare number t means ``>=t`` and a bare 0 means ``>0``.
+    """Return the threshold of ``'>0'``, ``'>=0.5'`` or ``'=1'``; a bare number t means ``>=t``, and a bare 0 means ``>0``.
 
-    Raises :class:`UsageError` for anything else.
+    Raises :class:`UsageError` for any other text.
     """
     match = _EXPRESSION.fullmatch(text.strip())
     if not match:
-        raise UsageError("bad-threshold", f"threshold {text!r} cannot be read", "write '>0', '>=0.5', '=1' or a number")
+        raise UsageError("bad-threshold", f"cannot read threshold {text!r}", "use '>0', '>=0.5', '=1' or a number")
     value = float(match["value"])
     if not math.isfinite(value):
-        raise UsageError("bad-threshold", f"threshold {text!r} is too large", "write a number such as 0.5")
+        raise UsageError("bad-threshold", f"threshold {text!r} is too large", "use a number such as 0.5")
     operator = match["operator"]
     if operator is None:
         return Threshold(">", 0.0) if value == 0 else Threshold(">=", value)
@@ -63,9 +63,9 @@ def parse_threshold(text: str) -> Threshold:
 
 
 def reachable_thresholds(given: Sequence[Threshold], measures: Sequence[Measure] = ()) -> tuple[Threshold, ...]:
-    """Every threshold once; the paper's three where none is given.
+    """Return every threshold once, or the three of the paper if none is given.
 
-    ``measures`` are those that they cut; the default ones are P@1 and others that end at 1 as well.
+    ``measures``: the measures to which they apply; the highest score of the default ones is 1, as for P@1.
 
     Raises :class:`UsageError` for a threshold that no score of a measure reaches.
     """
@@ -77,22 +77,22 @@ def reachable_thresholds(given: Sequence[Threshold], measures: Sequence[Measure]
 
 
 def refuse_unreachable(measure: Measure, threshold: Threshold) -> None:
-    """Raises :class:`UsageError` where no score of the measure is so high: then every answer would count as incorrect."""
+    """Raise :class:`UsageError` if no score of the measure reaches the threshold, so that every answer would be incorrect."""
     highest = highest_score(measure)
     if highest is None:
         return
     reached = threshold.holds(highest) if threshold.operator == ">" else threshold.value <= highest + TOLERANCE
     if not reached:
         raise UsageError(
-            "threshold-too-high", f"no score of {measure} is {threshold}: the highest is {highest:g}",
-            f"write a threshold such as '>=0.5' or '={highest:g}'",
+            "threshold-too-high", f"no score of {measure} can be {threshold}: the highest is {highest:g}",
+            f"use a threshold such as '>=0.5' or '={highest:g}'",
         )  # fmt: skip
 
 
 def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[Threshold]:
-    """The thresholds that differ on the measure: where every score is 0 or 1 (P@1), ``>0``, ``>=0.5`` and ``=1`` say the same.
+    """Return the thresholds that differ for the measure. For scores of 0 and 1 (P@1), ``>0``, ``>=0.5`` and ``=1`` are equal.
 
-    Of equal ones ``=1`` stays, or else the first; a name that is no measure of ours keeps them all.
+    Of equal thresholds, ``=1`` is kept, or else the first. If the measure is unknown, all are kept.
     """
     try:
         right_or_wrong = parse_measure(measure).right_or_wrong
@@ -108,10 +108,10 @@ def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[T
     return list(kept.values())
 
 
-#: Table 1 and 2 of the error-analysis paper.
+#: Thresholds of Tables 1 and 2 of the error-analysis paper.
 DEFAULT_THRESHOLDS = (Threshold(">", 0.0), Threshold(">=", 0.5), Threshold("=", 1.0))
 
-#: Word → its definition.
+#: Term → its definition, as in docs/glossary.md.
 TERMS: Mapping[str, str] = {
     "threshold": "the condition on a score that makes an answer correct: > 0, ≥ 0.5, = 1",
     "correct": "the score of the answer passes the threshold",

@@ -1,8 +1,7 @@
-"""Which turns count, which file lacks which of them, and which file belongs to something else: decided here, for every command.
+"""Decide, for every command, which turns count, which turns each file misses, and which files do not belong together.
 
-A judged turn that a file lacks scores 0 and counts, or is dropped for all files, as the policy says. A file that shares no turn
-with what it is held against is refused, and so is a run none of whose passages is judged, except where a run of holes alone
-means something.
+A judged turn that a file misses scores 0, or is dropped for all files; the policy decides. A file without any of the expected
+turns is rejected. So is a run without any judged passage, unless the command also analyzes entirely unjudged runs.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from robustcs.wording import counted, some_of
 
 @dataclass(frozen=True)
 class Expected:
-    """What files are held against.
+    """The turns that files are expected to have.
 
     turns
-        The T turns that are to be answered, in natural order.
+        The T expected turns, in natural order.
     what
-        Where they stand, for messages: ``the qrels``, ``the gold answers``.
+        Their source, for messages: ``the qrels``, ``the gold answers``.
     passage
         A judged passage, for messages.
     """
@@ -42,18 +41,18 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """What one file (a run, per-turn scores, answers or texts) has of the expected turns.
+    """The expected turns that one file (a run, per-turn scores, answers or texts) has.
 
     path
         The file as the user named it.
     missing
-        bool[T]: the file lacks the turn.
+        bool[T]: whether the file misses the turn.
     turn, passage
         One of its own turns and passages, for messages.
     extra
-        How many of its turns are not expected.
+        Number of its turns that are not expected.
     judged
-        Whether one of its passages is judged; True where it has none to be judged.
+        Whether any of its passages is judged; True for files without passages.
     """
 
     name: str
@@ -70,11 +69,11 @@ class Turns:
     """The turns that count.
 
     counted, lacking
-        bool[T]: the turn counts; at least one file lacks it.
+        bool[T]: whether the turn counts; whether at least one file misses it.
     missing
-        Name of a file → the turns that it lacks, where there are any.
+        Name of a file → the turns that it misses, if any.
     notes
-        What a reader should know: turns left out, files that lack turns, runs of holes alone.
+        Notes: excluded turns, files with missing turns, and entirely unjudged runs.
     """
 
     expected: Expected
@@ -85,23 +84,23 @@ class Turns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The turns that count."""
+        """The ids of the turns that count."""
         return _chosen(self.expected.turns, self.counted)
 
 
 def expected_of(qrels: Qrels) -> Expected:
-    """The judged turns, as a grade matrix has them."""
+    """Return the judged turns in the order of a grade matrix."""
     return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.documents[0])
 
 
 def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
-    """What the run of a grade matrix has."""
+    """Return which turns the run of a grade matrix has."""
     turn, passage = matrix.first
     return Answered(name, path, matrix.missing, turn, passage, matrix.extra_turns, not no_judged_passage(matrix))
 
 
 def answered_by_turns(name: str, path: StrPath, own: Collection[str], expected: Expected) -> Answered:
-    """What a file with these turns has."""
+    """Return which expected turns a file with the turns ``own`` has."""
     missing = np.array([turn not in own for turn in expected.turns], dtype=bool)
     return Answered(name, path, missing, next(iter(own), ""), extra=len(own) - int((~missing).sum()))
 
@@ -109,11 +108,13 @@ def answered_by_turns(name: str, path: StrPath, own: Collection[str], expected: 
 def count_turns(
     expected: Expected, files: Sequence[Answered], missing: Missing, *, holes: bool = False, alone: bool = False
 ) -> Turns:
-    """Which turns count. ``holes``: a run none of whose passages is judged is noted and not refused. ``alone``: runs are not
-    compared on the same turns, so that with ``own`` every turn counts that some file answers.
+    """Return the turns that count.
 
-    Raises :class:`InputError` for every file that belongs to something else, and :class:`UsageError` where ``drop`` leaves no
-    turn.
+    ``holes``: a run without judged passages gives a note instead of an error. ``alone``: runs are not compared on the same
+    turns, so with ``own`` every turn counts that at least one file answers.
+
+    Raises :class:`InputError` for every file that does not belong to the expected turns, and :class:`UsageError` if no turn
+    remains.
     """
     problems = [*strangers(expected, files), *([] if holes else unjudged_runs(expected, files))]
     if problems:
@@ -127,20 +128,20 @@ def count_turns(
     if not kept.any():
         raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
     lacks = {file.name: _chosen(expected.turns, file.missing) for file in files if file.missing.any()}
-    # a run comes with passages; other files are told of where they are read
+    # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
-    left_out = [f"{counted(extra, 'turn')} of the runs without judgments left out"] if extra else []
+    left_out = [f"{counted(extra, 'turn')} of the runs without judgments excluded"] if extra else []
     return Turns(expected, kept, lacking, lacks, (*left_out, *notes_on(expected, files)))
 
 
 def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
-    """A problem for every file that has none of the expected turns."""
+    """Return a problem for every file without any of the expected turns."""
     return [
         Problem(
             file.path, None,
-            f"none of its turns is in {expected.what}: it has turns like {file.turn!r}, {expected.what} like"
+            f"none of its turns is in {expected.what}: its turn ids look like {file.turn!r}, those of {expected.what} like"
             f" {expected.turns[0]!r}",
-            "check that they belong together", "no-common-turns",
+            "check that the files belong together", "no-common-turns",
         )
         for file in files
         if file.missing.all()
@@ -148,11 +149,11 @@ def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
 
 
 def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
-    """A problem for every run that answers judged turns, but with passages that nobody judged."""
+    """Return a problem for every run that answers judged turns but retrieves no judged passage."""
     return [
         Problem(
             file.path, None,
-            f"none of its passages is judged: it has passages like {file.passage!r}, {expected.what} like"
+            f"none of its passages is judged: its passage ids look like {file.passage!r}, those of {expected.what} like"
             f" {expected.passage!r}",
             _advice(file.passage, expected.passage),
             "no-judged-passage",
@@ -163,17 +164,17 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
 
 
 def _advice(found: str, judged: str) -> str:
-    """What to do about a passage ``found`` where passages like ``judged`` are judged."""
-    advice = "check that they belong together"
+    """Return the advice for a passage id ``found`` if judged passages have ids like ``judged``."""
+    advice = "check that the files belong together"
     if not are_passage_ids(Ids.of([judged])):
         if are_passage_ids(Ids.of([found])):
-            return "--documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC"
+            return "use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC"
         return advice
-    return f"{advice}; leave out --documents (documents = true in [policy]) if given: it cuts the ids of runs, DOC-N to DOC"
+    return f"{advice}; remove --documents (documents = true in [policy]) if it is set: it cuts DOC-N to DOC in the ids of runs"
 
 
 def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
-    """Runs of holes alone, and which turns are missing, file by file; nothing of files that belong to something else."""
+    """Return notes on entirely unjudged runs and on missing turns, by file; files without common turns are ignored."""
     notes = []
     for file in files:
         notes += [f"{file.name}: {problem.found}; {problem.advice}" for problem in unjudged_runs(expected, [file])]
@@ -183,15 +184,15 @@ def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
 
 
 def lacks_note(name: str, turns: Sequence[str]) -> str:
-    """``t5 lacks 2 turns: 31_2, 31_4``."""
-    return f"{name} lacks {counted(len(turns), 'turn')}: {some_of(turns)}"
+    """Return a note such as ``t5 misses 2 turns: 31_2, 31_4``."""
+    return f"{name} misses {counted(len(turns), 'turn')}: {some_of(turns)}"
 
 
 def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) -> Expected:
-    """All turns of files that have nothing but each other to be held against; ``what`` they are called together.
+    """Return all turns of files for which there are no other expected turns; ``what``: their collective name.
 
-    Raises :class:`InputError` for every file that shares no turn with the others (of several such files the first is what the
-    others are held against).
+    Raises :class:`InputError` for every file that shares no turn with the others. If there are several, they are compared with
+    the first of them.
     """
     every = [set(turns) for _, turns in files]
     alone = [place for place, own in enumerate(every) if own.isdisjoint(set().union(*every[:place], *every[place + 1 :]))]

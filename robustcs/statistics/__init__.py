@@ -1,4 +1,4 @@
-"""Intervals, tests, corrections, agreement and rank correlation, all of units that are independent."""
+"""Confidence intervals, tests, adjustments, agreement and rank correlation, all over independent sampling units."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# as of numpy.typing, which takes longer to import than a run to evaluate
+# as in numpy.typing, whose import takes longer than evaluating a run
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Codes = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def quotient(numerator: ArrayLike, denominator: ArrayLike, empty: float = 0.0, least: float = 0.0) -> Floats:
-    """The quotient; ``empty`` where the denominator is not above ``least``."""
+    """Return the quotient, or ``empty`` if the denominator is not above ``least``."""
     top, bottom = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
     return np.asarray(np.divide(top, bottom, out=np.full(top.shape, empty), where=bottom > least))

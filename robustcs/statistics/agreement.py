@@ -1,15 +1,15 @@
-"""How far do annotators agree? Overlap of chosen characters, and chance-corrected agreement of ratings.
+"""Agreement of annotators: overlap of selected characters, and chance-corrected agreement of ratings.
 
 Sources: Łajewska and Balog (2023), section 4 (J, J_k, precision, recall and F1 of snippets); Fleiss (1971); Krippendorff
 (2011), "Computing Krippendorff's alpha-reliability".
 
-Intervals of chance-corrected agreement, and of other functions of sums: a nested bootstrap-t over units.
+Intervals of chance-corrected agreement, and of other functions of sums, are a nested bootstrap-t over units.
 
-Every coefficient here is a smooth function of sums, so a unit is the vector of what it adds to them: float64[K, D]. In a
-resample the units are drawn with return; its value and standard error come from the jackknife within it. With θ the value of
-all units, c = Kθ − (K − 1)θ̄₍·₎ the jackknife's correction of its bias and se its standard error, the quantiles of t* = (c* −
-θ)/se* take the place of Student's, never narrower than those. Efron & Tibshirani (1993), section 12.5. From 200 units on
-Student's are taken, for the two hardly differ there.
+Every coefficient here is a smooth function of sums, so a unit is the vector of its contributions to them: float64[K, D]. Each
+resample draws units with replacement; its value and standard error come from the jackknife within it. Let θ be the value of all
+units, c = Kθ − (K − 1)θ̄₍·₎ the jackknife's bias-corrected value and se its standard error. The quantiles of t* = (c* − θ)/se*
+replace Student's, but are never narrower than those (Efron & Tibshirani 1993, section 12.5). From 200 units on, Student's are
+used, because the two then hardly differ.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Counts = npt.NDArray[np.int64]
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 Weighting = Literal["nominal", "linear", "quadratic"]
-#: Sums, float64[..., D], → the coefficient, float64[...]; nan where it is undefined.
+#: Function from sums, float64[..., D], to the coefficient, float64[...]; nan if undefined.
 Statistic = Callable[[Floats], Floats]
 
 
-#: The quotient; NaN where the denominator is 0 (up to rounding).
+#: The quotient; NaN if the denominator is 0 (up to rounding).
 _defined = partial(quotient, empty=np.nan, least=1e-9)
 
 
@@ -44,7 +44,7 @@ _defined = partial(quotient, empty=np.nan, least=1e-9)
 
 
 def chosen_characters(annotations: Iterable[Iterable[tuple[int, int]]], length: int) -> Chosen:
-    """bool[n, length]: which characters each of n annotators chose; spans are half-open [start, end) and may overlap."""
+    """Return bool[n, length]: the characters selected by each of n annotators; spans [start, end) may overlap."""
     rows = [list(spans) for spans in annotations]
     steps = np.zeros((len(rows), length + 1), dtype=np.int32)
     for row, spans in enumerate(rows):
@@ -56,9 +56,9 @@ def chosen_characters(annotations: Iterable[Iterable[tuple[int, int]]], length: 
 
 
 def jaccard_at_least(chosen: Chosen) -> Floats:
-    """float[n]: at place k − 1 the characters that at least k of n annotators chose, out of those that any chose.
+    """Return float[n]: at index k − 1, the characters selected by at least k of n annotators, divided by those selected by any.
 
-    The last value is J. All are 1 where nobody chose anything: empty annotations agree fully.
+    The last value is J. All are 1 if no annotator selected anything: empty annotations agree fully.
     """
     annotators = len(chosen)
     times = np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
@@ -67,19 +67,19 @@ def jaccard_at_least(chosen: Chosen) -> Floats:
 
 
 def overlap_scores(annotations: Chosen, references: Chosen) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1, each float[n, m], of every annotation against every reference; 0 without overlap."""
+    """Return precision, recall and F1, each float[n, m], of every annotation against every reference; 0 without overlap."""
     both = annotations.astype(np.float64) @ references.T.astype(np.float64)
     own, other = annotations.sum(axis=1)[:, None], references.sum(axis=1)[None, :]
     return quotient(both, own), quotient(both, other), quotient(2 * both, own + other)
 
 
 def most_similar(annotations: Chosen) -> int:
-    """The annotation whose mean F1 to the others is highest, the first of equals; 0 where there is only one."""
+    """Return the annotation with the highest mean F1 to the others, the first if tied; 0 if there is only one."""
     return int(np.argmax(similarity_to_others(annotations)))
 
 
 def similarity_to_others(annotations: Chosen) -> Floats:
-    """float[n]: mean F1 of each annotation to the others; NaN where there is only one."""
+    """Return float[n]: the mean F1 of each annotation to the others; NaN if there is only one."""
     annotators = len(annotations)
     if annotators < 2:
         return np.full(annotators, np.nan)
@@ -88,14 +88,14 @@ def similarity_to_others(annotations: Chosen) -> Floats:
 
 
 def check_majority(wanted: int | None, most: int, who: str) -> None:
-    """Raise :class:`UsageError` for a majority that nothing can reach: nothing has more than ``most`` of ``who``."""
+    """Raise :class:`UsageError` for an unreachable majority, if no item has more than ``most`` of ``who``."""
     if wanted is not None and wanted > most:
-        found = f"a majority of {wanted}, but nothing has more than {most} {who}"
-        raise UsageError("large-majority", found, "give a lower one")
+        found = f"a majority of {wanted} is impossible: no item has more than {most} {who}"
+        raise UsageError("large-majority", found, "use a lower number")
 
 
 def majority_of(annotators: int, wanted: int | None) -> int:
-    """How many of ``annotators`` make a majority: ``wanted``, or more than half."""
+    """Return the number of ``annotators`` that form a majority: ``wanted``, or more than half."""
     return annotators // 2 + 1 if wanted is None else wanted
 
 
@@ -103,46 +103,46 @@ def majority_of(annotators: int, wanted: int | None) -> int:
 
 
 def rating_counts(items: npt.ArrayLike, values: npt.ArrayLike) -> Counts:
-    """int64[N, V]: how often each item got each value, from the codes (0 … N − 1, 0 … V − 1) of all ratings."""
+    """Return int64[N, V]: the number of ratings by item and value, from the codes (0 … N − 1, 0 … V − 1) of all ratings."""
     rows, columns = np.asarray(items, dtype=np.int64), np.asarray(values, dtype=np.int64)
     shape = (int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1)
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def pair_agreement(counts: Counts) -> Floats:
-    """float[N]: of all pairs of an item's ratings, the share that are the same (Fleiss' P_i); NaN below two ratings."""
+    """Return float[N]: the share of equal pairs of an item's ratings (Fleiss' P_i); NaN below two ratings."""
     ratings = counts.sum(axis=1)
     pairs = ratings * (ratings - 1)
     return _defined((counts * (counts - 1)).sum(axis=1), pairs)
 
 
 def fleiss_kappa(counts: Counts) -> float:
-    """Fleiss' kappa of ``counts`` [N, V]: (P − P_e) / (1 − P_e), P the mean :func:`pair_agreement` over items.
+    """Return Fleiss' kappa of ``counts`` [N, V]: (P − P_e) / (1 − P_e), where P is the mean :func:`pair_agreement` of items.
 
-    P_e is the sum of the squared shares of the values among all ratings. Items with fewer than two ratings are left out; items
-    may have different numbers of ratings (with equal ones this is Fleiss 1971). NaN where every rating is the same or no item
-    has two.
+    P_e is the sum of the squared shares of the values among all ratings. Items with fewer than two ratings are excluded. Items
+    may have different numbers of ratings (with equal numbers, this is Fleiss 1971). NaN if all ratings are equal or no item has
+    two.
     """
     return float(fleiss_of(fleiss_sums(counts).sum(axis=0)))
 
 
 def krippendorff_alpha(counts: Counts, values: npt.ArrayLike, level: Level) -> float:
-    """Krippendorff's alpha of ``counts`` [N, V] whose columns are the ascending ``values`` [V]; missing ratings are allowed.
+    """Return Krippendorff's alpha of ``counts`` [N, V], whose columns are the ascending ``values`` [V]; ratings may be missing.
 
-    ``level`` is the scale: nominal, ordinal (the order of the values counts) or interval (their distances count). NaN where
-    every rating is the same or no item has two.
+    ``level`` is the scale: nominal, ordinal (the order of the values counts) or interval (their distances count). NaN if all
+    ratings are equal or no item has two.
     """
     return float(alpha_of(values, level)(alpha_sums(counts).sum(axis=0)))
 
 
 # ---------------------------------------------------------------- coefficients, as functions of sums
-# What an item adds to the sums can be added up over the units that are independent: see unit_agreement.
+# The contributions of items can be summed over sampling units; see agreement_estimate.
 
 
 def fleiss_sums(counts: Counts) -> Floats:
-    """float64[N, V + 2] from how often each item got each value: the agreement of its pairs, 1, and its shares of the values.
+    """Return float64[N, V + 2] from ``counts``: the pair agreement of each item, 1, and its ratings by value.
 
-    Items with fewer than two ratings add nothing. Add up the rows of a topic to make it the unit.
+    Items with fewer than two ratings contribute nothing. Sum the rows of a topic to make it the unit.
     """
     paired = counts.sum(axis=1) >= 2
     agreement = np.where(paired, np.nan_to_num(pair_agreement(counts)), 0.0)
@@ -150,7 +150,7 @@ def fleiss_sums(counts: Counts) -> Floats:
 
 
 def alpha_sums(counts: Counts) -> Floats:
-    """float64[N, V²]: every item's coincidences of two ratings, ordered pairs divided by its ratings minus one."""
+    """Return float64[N, V²]: the coincidences of two ratings of each item: ordered pairs divided by its ratings minus one."""
     table = np.asarray(counts, dtype=np.float64)
     ratings = table.sum(axis=1)
     pairs = table[:, :, None] * table[:, None, :]
@@ -159,13 +159,13 @@ def alpha_sums(counts: Counts) -> Floats:
 
 
 def cohen_sums(first: npt.ArrayLike, second: npt.ArrayLike, values: int) -> Floats:
-    """float64[N, values²]: a one where the two raters' codes (0 … values − 1) of an item meet."""
+    """Return float64[N, values²]: a one in the cell of the two raters' codes (0 … values − 1) of each item."""
     cells = np.asarray(first, dtype=np.int64) * values + np.asarray(second, dtype=np.int64)
     return np.asarray(cells[:, None] == np.arange(values**2), dtype=np.float64)
 
 
 def fleiss_of(sums: Floats) -> Floats:
-    """Fleiss' kappa (:func:`fleiss_kappa`) from sums of :func:`fleiss_sums`; nan where it is undefined."""
+    """Return Fleiss' kappa (:func:`fleiss_kappa`) from sums of :func:`fleiss_sums`; nan if undefined."""
     observed = _defined(sums[..., 0], sums[..., 1])
     shares = _defined(sums[..., 2:], sums[..., 2:].sum(axis=-1, keepdims=True))
     expected = (shares**2).sum(axis=-1)
@@ -173,7 +173,7 @@ def fleiss_of(sums: Floats) -> Floats:
 
 
 def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
-    """Krippendorff's alpha of ascending ``values`` (:func:`krippendorff_alpha`) from sums of :func:`alpha_sums`."""
+    """Return the function of :func:`alpha_sums` that gives Krippendorff's alpha (:func:`krippendorff_alpha`) of ``values``."""
     scale = np.asarray(values, dtype=np.float64)
     size = len(scale)
 
@@ -184,7 +184,7 @@ def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
         if level == "nominal":
             distance = np.asarray(1.0 - np.eye(size))
         else:
-            # ordinal: ratings between two values, half of their own included, are the difference of mid-ranks
+            # ordinal: the ratings between two values, including half of their own, are the difference of mid-ranks
             place = totals.cumsum(axis=-1) - totals / 2 if level == "ordinal" else np.broadcast_to(scale, totals.shape)
             distance = (place[..., :, None] - place[..., None, :]) ** 2
         observed = (coincidences * distance).sum(axis=(-2, -1))
@@ -195,7 +195,7 @@ def alpha_of(values: npt.ArrayLike, level: Level) -> Statistic:
 
 
 def cohen_of(values: int, weighting: Weighting = "nominal") -> Statistic:
-    """Cohen's kappa of two raters, or the weighted one, whose disagreements cost their distance in codes or its square."""
+    """Return the function of :func:`cohen_sums` for Cohen's kappa; weights are 0/1, the distance in codes, or its square."""
     apart = np.abs(np.subtract.outer(np.arange(values), np.arange(values))).astype(np.float64)
     cost = {"nominal": np.asarray(apart > 0, dtype=np.float64), "linear": apart, "quadratic": apart**2}[weighting]
 
@@ -211,23 +211,23 @@ def cohen_of(values: int, weighting: Weighting = "nominal") -> Statistic:
 
 METHOD = "nested bootstrap-t over units"
 RESAMPLES = 1000
-#: Units from which nothing is resampled.
+#: Number of units from which Student's quantiles replace the bootstrap.
 MANY_UNITS = 200
-#: A resample's standard error counts as at least this share of the sample's.
+#: Least standard error of a resample, as a share of the sample's.
 _LEAST_ERROR = 0.2
-#: Resamples that have a value, below which there is no interval.
+#: Least share of resamples with a defined value for an interval.
 _LEAST_RESAMPLES = 0.5
-#: Sums held at a time.
+#: Sums in memory at the same time.
 _CELLS = 2_000_000
 
 
 def agreement_estimate(
     sums: npt.ArrayLike, statistic: Statistic, seed: int, noun: str = "item", resamples: int = RESAMPLES
 ) -> Estimate:
-    """The coefficient ``statistic`` of all K units, from what each adds (``sums`` [K, D]), with its 95 % interval.
+    """Return the coefficient ``statistic`` of all K units with its 95% CI, from their contributions ``sums`` [K, D].
 
-    Units that add nothing take no part. No interval below five units, where all are alike, or where most resamples have no
-    value (almost all ratings the same). Seeded.
+    Units without contributions are excluded. No interval below five units, if all units are alike, or if most resamples have no
+    defined value (almost all ratings equal). Seeded.
     """
     parts = np.asarray(sums, dtype=np.float64)
     parts = parts[parts.any(axis=1)]
@@ -237,25 +237,26 @@ def agreement_estimate(
     value = float(statistic(parts.sum(axis=0)))
     notes = units_note(units, noun)
     if units < LEAST_UNITS or math.isnan(value):
-        return Estimate(value, math.nan, math.nan, units, METHOD, joined(notes, "" if value == value else "nothing varies"))
+        alike = "all ratings are equal" if math.isnan(value) else ""
+        return Estimate(value, math.nan, math.nan, units, METHOD, joined(notes, alike))
     centre, error = (float(part[0]) for part in _jackknife(np.ones((1, units)), parts, statistic))
     if not error > 1e-9:
-        why = f"no interval: all {noun}s are alike" if error <= 1e-9 else f"no interval: without one {noun} nothing varies"
+        why = f"no interval: all {noun}s are alike" if error <= 1e-9 else f"no interval: without one {noun}, nothing varies"
         return Estimate(value, math.nan, math.nan, units, METHOD, joined(why, notes))
     student = float(t_quantile(units))
     lowest, highest = -student, student
     if units < MANY_UNITS:
         ratios = _resampled(parts, statistic, value, error, seed, resamples)
         if len(ratios) < _LEAST_RESAMPLES * resamples:
-            return Estimate(value, math.nan, math.nan, units, METHOD, joined("no interval: almost nothing varies", notes))
+            return Estimate(value, math.nan, math.nan, units, METHOD, joined("no interval: almost all values are equal", notes))
         lowest, highest = np.quantile(ratios, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2]).tolist()
     low, high = centre - max(highest, student) * error, centre + max(-lowest, student) * error
-    # a coefficient has no limit below, but 1 is full agreement; the value never stands outside its own interval
+    # 1 is full agreement, but there is no lower bound; the interval always contains the value
     return Estimate(value, min(low, value), max(min(high, 1.0), value), units, METHOD, notes)
 
 
 def _resampled(parts: Floats, statistic: Statistic, value: float, error: float, seed: int, resamples: int) -> Floats:
-    """float64[≤ resamples]: (c* − θ)/se* of every resample that has a value."""
+    """Return float64[≤ resamples]: (c* − θ)/se* of every resample with a defined value."""
     units = len(parts)
     generator = np.random.default_rng(seed)
     step = max(1, _CELLS // (units * parts.shape[1]))
@@ -269,11 +270,11 @@ def _resampled(parts: Floats, statistic: Statistic, value: float, error: float, 
 
 
 def _jackknife(weights: Floats, parts: Floats, statistic: Statistic) -> tuple[Floats, Floats]:
-    """Per resample (``weights`` [B, K]: how often it has each unit) the value corrected for bias, and its standard error."""
+    """Return the bias-corrected value and its standard error for each resample; ``weights`` [B, K]: the counts of units."""
     units = weights.shape[1]
     totals = weights @ parts
     left_out = statistic(totals[:, None, :] - parts[None, :, :])
-    # units that a resample lacks cannot be left out of it
+    # only units in a resample can be left out of it
     left_out = np.where(weights > 0, left_out, 0.0)
     mean = (weights * left_out).sum(axis=1) / units
     error = np.sqrt((units - 1) / units * (weights * (left_out - mean[:, None]) ** 2).sum(axis=1))

@@ -1,4 +1,4 @@
-"""What stands beside the p of a sign-flip test in tables of comparisons, declared and computed once."""
+"""Columns of tables of comparisons with sign-flip tests."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from robustcs.statistics.estimate import Estimate, Tested
 from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.sign_flip import paired_tests
 
-P_FLOOR = number("p_floor", "the smallest p that this design could have shown")
-EXACT = flag("exact", "were all sign patterns tried? else a p at its floor is a bound")
+P_FLOOR = number("p_floor", "smallest p that this design can give")
+EXACT = flag("exact", "true if all sign patterns were tried; otherwise a p at its floor is an upper bound")
 EQUIVALENT = flag(
     "equivalent",
-    "does the 95 % interval lie inside ± the margin, and does no unit carry more than 30 % of the spread? null without a margin"
-    " or an interval",
+    "true if the 95% CI lies inside ± the margin and no unit accounts for more than 30% of the spread; null without a margin or"
+    " an interval",
     "within margin",
 )
-DETECTABLE = number("detectable", "the smallest true difference that such a design finds with 80 % power at .05")
-EFFECT = (number("effect", "standardised mean difference over units"), number("effect_low"), number("effect_high"))
+DETECTABLE = number("detectable", "smallest true difference that this design detects with 80% power at .05")
+EFFECT = (number("effect", "effect size: standardized mean difference over units"), number("effect_low"), number("effect_high"))
 
 
 def columns_of(
     estimates: Sequence[Estimate], value: str, low: str = "ci_low", high: str = "ci_high", **more: str
 ) -> dict[str, list[Any]]:
-    """The columns of a frame with a row per estimate: value and limits by these names, and ``more`` (column=attribute)."""
+    """Return columns with a row per estimate: value and limits under these names, and ``more`` (column=attribute)."""
     names = {value: "value", low: "low", high: "high", **more}
     return {name: [getattr(one, attribute) for one in estimates] for name, attribute in names.items()}
 
 
 class Comparisons(NamedTuple):
-    """Comparisons as a frame, a row for each, and the tests, effect sizes and families behind it."""
+    """A frame with a row for each comparison, and the tests, effect sizes and families it was made from."""
 
     frame: pd.DataFrame
     tests: Sequence[Tested]
@@ -52,13 +52,13 @@ def comparisons(
     mid_p: bool = False,
     power: bool = True,
 ) -> Comparisons:
-    """Test every row of ``sums`` [M, K], as :func:`~robustcs.statistics.sign_flip.paired_tests` does, and adjust by max-T.
+    """Test every row of ``sums`` [M, K] with :func:`~robustcs.statistics.sign_flip.paired_tests`, and adjust by max-T.
 
-    The columns: difference, ci_low, ci_high, p, p_floor, exact, note, p_corrected; with ``power`` also effect, effect_low,
+    Columns: difference, ci_low, ci_high, p, p_floor, exact, note, p_corrected; with ``power`` also effect, effect_low,
     effect_high, detectable, detectable_low and detectable_high.
 
     families
-        A label for every row: those with the same one are read together. All rows are by default.
+        A label for every row; rows with the same label form a family. By default, all rows form one.
     """
     tests = paired_tests(sums, sizes, seed, noun, mid_p=mid_p) if len(sums) else ()
     frame = pd.DataFrame(columns_of(tests, "difference", p="p", p_floor="floor", exact="exact", note="note"))
@@ -68,7 +68,7 @@ def comparisons(
     for label in np.unique(together):
         rows = np.flatnonzero(together == label)
         read.append(max_t_family([tests[row] for row in rows], sums[rows], seed))
-        if len(rows) > 1:  # one comparison alone needs no adjustment, and keeps its mid-p
+        if len(rows) > 1:  # a single comparison needs no adjustment and keeps its mid-p
             frame.loc[rows, "p_corrected"] = read[-1].p
     effects = effect_sizes(sums, sizes, noun) if power and len(tests) else ()
     if power:

@@ -1,7 +1,7 @@
-"""How large is a difference, and what could this design have found? Effect size, detectable difference, margin.
+"""Effect size, detectable difference, required units, and equivalence margin.
 
-A difference θ with standard error SE over K units is read as t = θ/SE on K − 1 degrees of freedom; its distribution under a
-true difference is the noncentral t with δ = √K times the standardised mean difference (Cumming & Finch 2001).
+A difference θ with standard error SE over K units gives t = θ/SE with K − 1 degrees of freedom. Under a true difference, t has
+a noncentral t distribution with δ = √K times the standardized mean difference (Cumming & Finch 2001).
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from robustcs.lazy import special
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, Tested, joined, sparse_note, units_note
 from robustcs.statistics.means import cluster_ratio, t_quantile
 
-#: Chance to find what is there, for the detectable difference and the units needed.
+#: Power for the detectable difference and the required units.
 POWER = 0.8
-#: Fewer units cannot reach .05 in a sign-flip test.
+#: Fewest units that can reach .05 in a sign-flip test.
 _FEWEST_UNITS = 6
-#: The most that one unit may carry of the squared deviations where a difference is called equivalent.
+#: Largest share of the squared deviations in one unit for equivalence.
 EVEN = 0.3
-#: More units than anyone would gather.
+#: Largest number of required units that is reported.
 _MOST_UNITS = 1_000_000
-EFFECT_METHOD = "standardised mean difference over units, noncentral t"
+EFFECT_METHOD = "standardized mean difference over units, noncentral t"
 DETECTABLE_METHOD = f"noncentral t, {POWER:.0%} power at .05"
 
 
 class Needed(NamedTuple):
-    """Units that a study needs, with the limits of the 95 % interval; ``high`` is None where there is no upper limit."""
+    """Units that a study requires, with the limits of the 95% CI; ``high`` is None if there is no upper limit."""
 
     units: int | None
     low: int | None
@@ -40,10 +40,10 @@ class Needed(NamedTuple):
 
 
 def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation") -> tuple[Estimate, ...]:
-    """M standardised mean differences θ / (SE √K) of ``sums`` [M, K] over ``sizes`` [K] or [M, K], with intervals.
+    """Return M standardized mean differences θ / (SE √K) of ``sums`` [M, K] over ``sizes`` [K] or [M, K], with intervals.
 
-    With one turn a unit this is Cohen's d of the paired differences; else SE is cluster-robust, so that it stays the mean in
-    standard deviations of units. nan where all units are alike; no interval where the difference itself has none.
+    With one turn per unit, this is Cohen's d of paired differences. Otherwise SE is cluster-robust, so the unit of the effect
+    size is the standard deviation over units. nan if all units are alike; no interval if the difference has none.
     """
     value, variance, units = cluster_ratio(sums, sizes)
     moving = (np.abs(np.atleast_2d(sums)) > 0).sum(axis=1)
@@ -62,10 +62,10 @@ def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "convers
 
 
 def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The noncentralities under which a noncentral t is above or below the observed ``t`` with chance (1 − confidence)/2."""
+    """Return the noncentralities for which a noncentral t exceeds, or is below, ``t`` with probability (1 − confidence)/2."""
 
     def limit(chance: float) -> float:
-        # the chance of a smaller t falls as the noncentrality grows
+        # the probability of a smaller t falls as the noncentrality grows
         below, above = t - 1.0, t + 1.0
         while special.nctdtr(freedom, below, t) < chance:
             below -= 2 * (t - below)
@@ -79,7 +79,7 @@ def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE)
 
 @lru_cache(maxsize=1024)
 def detectable_noncentrality(units: int, power: float = POWER, confidence: float = CONFIDENCE) -> float:
-    """The δ that a two-sided t test on ``units`` − 1 degrees of freedom finds with chance ``power``; nan below two units."""
+    """Return the δ that a two-sided t test with ``units`` − 1 degrees of freedom detects with ``power``; nan for one unit."""
     if units < 2:
         return math.nan
     critical = float(t_quantile(units, confidence))
@@ -87,7 +87,7 @@ def detectable_noncentrality(units: int, power: float = POWER, confidence: float
 
 
 def _bisected(too_low: Callable[[float], bool], below: float, above: float) -> float:
-    """Where ``too_low`` ends between ``below`` and ``above``, to the last bits."""
+    """Return the point between ``below`` and ``above`` where ``too_low`` becomes false, to the last bits."""
     for _ in range(80):
         middle = (below + above) / 2
         below, above = (middle, above) if too_low(middle) else (below, middle)
@@ -97,10 +97,10 @@ def _bisected(too_low: Callable[[float], bool], below: float, above: float) -> f
 def detectable_differences(
     sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation", power: float = POWER
 ) -> tuple[Estimate, ...]:
-    """M smallest true differences that this design finds at .05 with chance ``power``: δ · SE, two-sided.
+    """Return M smallest true differences that this design detects at .05 with ``power``: δ · SE, two-sided.
 
-    SE is estimated from the same units, so it has an interval of its own: a jackknife over units on log SE, with Student's t.
-    The usual one by χ² takes sums of units as normal; on real scores it covers 77 to 100 %. Nothing below five units.
+    SE is estimated from the same units, so it has its own interval: a jackknife over units on log SE, with Student's t. The
+    usual χ² interval assumes normal unit sums; on real scores it covers 77 to 100%. No result below five units.
     """
     _, variance, units = cluster_ratio(sums, sizes)
     parts = _variance_parts(sums, sizes)
@@ -111,7 +111,7 @@ def detectable_differences(
             found.append(Estimate(math.nan, math.nan, math.nan, count, DETECTABLE_METHOD, notes))
             continue
         value = detectable_noncentrality(count, power) * math.sqrt(spread)
-        # units without turns are not left out
+        # units without turns are not part of the jackknife
         rest = part[part >= 0]
         if rest.max() >= rest.sum() * (1 - 1e-12):
             alone = joined(f"only one {noun} varies", units_note(count, noun))
@@ -134,10 +134,11 @@ def _variance_parts(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> npt.NDArray[np
 
 
 def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Needed]:
-    """For each of the ``effects``, the units like these that find a true one as large as it at .05 with chance ``power``.
+    """Return, for each of the ``effects``, the number of similar units that detects a true effect of this size at .05.
 
-    The limits are those of the effect: the farther from 0, the fewer units. No upper limit where the interval of the effect
-    includes 0. None where there is no effect, or no interval of it, or where a million units do not suffice.
+    ``power``: the probability of detection. The limits are those of the effect: larger effects require fewer units. There is no
+    upper limit if the interval of the effect includes 0. None if there is no effect or no interval, or if a million units do
+    not suffice.
     """
     found = []
     for one in effects:
@@ -148,11 +149,11 @@ def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Need
 
 
 def _units_needed(effect: float, power: float) -> int | None:
-    """The fewest units, at least :data:`_FEWEST_UNITS`, whose detectable standardised difference is ``effect`` or less."""
+    """Return the fewest units (≥ :data:`_FEWEST_UNITS`) with a detectable standardized difference of at most ``effect``."""
     least = detectable_noncentrality(_MOST_UNITS, power)
     if not effect >= least / math.sqrt(_MOST_UNITS):
         return None
-    # the detectable noncentrality falls with the number of units, and soon hardly
+    # the detectable noncentrality falls with the number of units, but soon only slightly
     units = max(_FEWEST_UNITS, math.ceil((least / effect) ** 2))
     while detectable_noncentrality(units, power) / math.sqrt(units) > effect:
         units += 1
@@ -160,17 +161,18 @@ def _units_needed(effect: float, power: float) -> int | None:
 
 
 def check_margin(margin: float | None) -> None:
-    """Raise :class:`UsageError` for a margin that is not above 0; None is no margin."""
+    """Raise :class:`UsageError` if the margin is not above 0; None means no margin."""
     if margin is not None and not 0 < margin < math.inf:
-        raise UsageError("bad-margin", f"margin {margin:g}", "write a difference above 0, such as 0.02")
+        raise UsageError("bad-margin", f"margin {margin:g}", "use a difference above 0, such as 0.02")
 
 
 def within_margin(test: Tested, margin: float | None) -> bool | None:
-    """Whether a difference is shown to be equivalent; None without a margin, or without an interval.
+    """Return whether a difference is shown to be equivalent; None without a margin or an interval.
 
-    The 95 % interval lies inside ±``margin``: two one-sided tests at .025 each (Schuirmann 1987), stricter than the usual .05,
-    for at 90 % too many pairs that differ by the margin pass for equal. And no unit carries more than :data:`EVEN` of the
-    squared deviations: else a few such units decide, and a sample that lacks them looks far too alike (docs/statistics.md).
+    The 95% CI must lie inside ±``margin``. These are two one-sided tests at .025 each (Schuirmann 1987), stricter than the
+    usual .05, because with 90% intervals too many pairs that differ by the margin would pass. In addition, no unit may
+    account for more than :data:`EVEN` of the squared deviations: otherwise a few such units decide, and a sample without
+    them looks far too similar (docs/statistics.md).
     """
     if margin is None or math.isnan(test.low) or math.isnan(test.high):
         return None

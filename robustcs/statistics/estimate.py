@@ -1,4 +1,4 @@
-"""What an estimate says: its value, its interval, the test that goes with it, and the words for what it cannot say."""
+"""Estimates with intervals and tests, and notes on their limits."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ import numpy.typing as npt
 
 from robustcs.wording import counted
 
-#: Two-sided level of all intervals.
+#: Level of all two-sided intervals.
 CONFIDENCE = 0.95
-#: Below so many units no interval is given.
+#: Fewest units for an interval.
 LEAST_UNITS = 5
-#: Below so many units an interval is given and called unstable.
+#: Fewest units for an interval that is not called unstable.
 STABLE_UNITS = 10
-#: Below so many units with a difference their number is told: a test at .01 needs that many.
+#: Below this number of units that differ, a note states it; a test at .01 requires this number.
 FEW_MOVING = 8
-#: So many units that differ are enough for the interval of a difference; of fewer, at least half must differ.
+#: Number of units that differ that suffices for the interval of a difference; of fewer units, at least half must differ.
 ENOUGH_MOVING = 10
-#: Share of the spread from which one unit is said to carry it.
+#: Share of the spread in one unit from which a note is given.
 CARRIED = 0.5
-#: Levels at which tests are read.
+#: Significance levels of tests.
 LEVELS = (0.05, 0.01)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval, both in the units of what was measured.
+    """A value with its confidence interval, in the units of the measured quantity.
 
     value
-        The estimate from all units; nan where there is none.
+        The estimate from all units; nan if there is none.
     low, high
-        Limits of the 95 % interval for other units of this kind; nan where no interval can be given (``note`` says why).
+        Limits of the 95% CI for similar units; nan if there is none (``note`` states why).
     units
-        Sampling units that it rests on: conversations, turns, topics or items.
+        Number of sampling units: conversations, turns, topics or items.
     method
-        How interval and p were made, for a table's note.
+        Method of the interval and p, for the note of a table.
     note
-        What a reader must know beside the numbers; empty where there is nothing.
+        Limits of the numbers; empty if there are none.
     """
 
     value: float
@@ -52,18 +52,18 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Tested(Estimate):
-    """An estimate with the two-sided p value of "it is 0", whose inversion the interval is: the two never contradict.
+    """An estimate with the two-sided p of "it is 0". The interval inverts the test, so the two never contradict.
 
     p
-        nan where nothing could be tested.
+        The p-value; nan if no test was possible.
     floor
-        The smallest p that this design could have shown.
+        The smallest p that this design can give.
     exact
-        Whether all patterns were tried; else a p at the floor means "at most that".
+        Whether all patterns were tried; otherwise a p at the floor is an upper bound.
     moving
-        Units that are not 0, the only ones that can say anything.
+        Number of units that are not 0; only these inform the test.
     carried
-        Share of the squared deviations that one unit has: other units like it would move the interval.
+        Largest share of the squared deviations in one unit; similar units would change the interval.
     """
 
     p: float = math.nan
@@ -74,12 +74,12 @@ class Tested(Estimate):
 
     @property
     def p_text(self) -> str:
-        """The p value as it is printed."""
+        """The p-value as printed."""
         return p_text(self.p, 0.0 if self.exact else self.floor)
 
 
 def p_text(p: float, bound: float = 0.0) -> str:
-    """``p = 0.031``; ``p < 0.0001`` where it is smaller, or not above ``bound``, the smallest that could be measured."""
+    """Return ``p = 0.031``, or ``p < 0.0001`` if p is smaller or not above ``bound``, the smallest measurable p."""
     if math.isnan(p):
         return "no p"
     if p < 0.0001 or p <= bound < 1:
@@ -90,55 +90,56 @@ def p_text(p: float, bound: float = 0.0) -> str:
 
 
 def joined(*notes: str) -> str:
-    """The notes that say something, in one line."""
+    """Return the notes that are not empty, in one line."""
     return "; ".join(note for note in notes if note)
 
 
 def units_note(units: int, noun: str) -> str:
-    """Why there is no interval, or why it is unstable; empty from ten units."""
+    """Return why there is no interval, or why it is unstable; empty from ten units."""
     if units < LEAST_UNITS:
-        return f"no interval: {counted(units, noun)}, {LEAST_UNITS} are needed"
-    return f"unstable: {counted(units, noun)} only" if units < STABLE_UNITS else ""
+        return f"no interval: only {counted(units, noun)} (at least {LEAST_UNITS} required)"
+    return f"unstable: only {counted(units, noun)}" if units < STABLE_UNITS else ""
 
 
 def alike_note(units: int, noun: str) -> str:
-    """Where all units are alike and nothing shows how much others would vary."""
+    """Return why there is no interval if all units are alike: nothing shows how much others would vary."""
     return f"no interval: {'both' if units == 2 else 'all'} {counted(units, noun)} are alike" if units > 1 else ""
 
 
 def carried_share(rest: npt.ArrayLike) -> float:
-    """The largest share that one unit has of the squared deviations ``rest`` [K]² of all; 0 where there are none."""
+    """Return the largest share of one unit in the squared deviations ``rest`` [K]²; 0 if all are 0."""
     squares = np.asarray(rest, dtype=np.float64) ** 2
     whole = float(squares.sum())
     return float(squares.max()) / whole if whole else 0.0
 
 
 def carried_note(share: float, units: int, noun: str) -> str:
-    """Where one unit carries more than half of the squared deviations, ``share`` of them; empty below ten units.
+    """Return a note if one unit has more than half of the squared deviations (``share``); empty below ten units.
 
-    Other units like these may hold more such ones or none: on public runs intervals of this kind covered 86 to 93 %.
+    Similar units may include several such units or none: on public runs, such intervals covered 86 to 93%.
     """
     if units < STABLE_UNITS or share <= CARRIED:
         return ""
-    return f"one {noun} carries {100 * share:.0f} % of the spread: the interval may be too narrow"
+    return f"one {noun} accounts for {100 * share:.0f}% of the spread, so the interval may be too narrow"
 
 
 def moving_note(moving: int, units: int, floor: float, noun: str) -> str:
-    """What a test of ``moving`` units with a difference out of ``units`` cannot show; empty where there are enough."""
+    """Return what a test cannot show if only ``moving`` of ``units`` differ; empty if enough differ."""
     if not units:
         return ""
     if not moving:
         share = 100 * (1 - LEVELS[0] ** (1 / units))
-        return f"no difference in any of {counted(units, noun)}: at 95 %, fewer than {share:.1f} % of {noun}s have one"
-    few = f"differences in {moving} of {counted(units, noun)}" if moving < FEW_MOVING else ""
+        return f"none of {counted(units, noun)} differs: with 95% confidence, fewer than {share:.1f}% of {noun}s do"
+    few = f"only {moving} of {counted(units, noun)} {'differs' if moving == 1 else 'differ'}" if moving < FEW_MOVING else ""
     return joined(sparse_note(moving, units, noun) or few, floor_note(floor))
 
 
 def sparse_note(moving: int, units: int, noun: str) -> str:
-    """Why the difference of two systems has no interval although ``moving`` units differ; empty where it has one.
+    """Return why the difference of two systems has no interval although ``moving`` units differ; empty if it has one.
 
-    Which units differ is then most of what varies, and the sample shows too few of them: on public runs the intervals of such
-    differences are far too short (docs/statistics.md). Every interval of a difference, and what is derived from it, asks here.
+    The variation is then mostly in which units differ, and the sample has too few of them: on public runs, the intervals of
+    such differences are far too short (docs/statistics.md). Every interval of a difference, and everything derived from it,
+    uses this function.
     """
     if units < LEAST_UNITS or not moving or moving >= min(ENOUGH_MOVING, units / 2):
         return ""
@@ -146,6 +147,6 @@ def sparse_note(moving: int, units: int, noun: str) -> str:
 
 
 def floor_note(floor: float) -> str:
-    """Which level a test whose smallest p is ``floor`` cannot reach; empty where it reaches all."""
+    """Return which level a test with the smallest p ``floor`` cannot reach; empty if it can reach all."""
     lost = next((level for level in LEVELS if floor > level), None)
-    return f"p cannot fall below {floor:.2g}, so not reach {lost:g}" if lost else ""
+    return f"p cannot be below {floor:.2g} and so cannot reach {lost:g}" if lost else ""

@@ -1,16 +1,17 @@
-"""Adjust the p-values of comparisons that are read together, so that the chance of any false one stays at α.
+"""Adjust the p-values of a family of comparisons, so that the probability of any false rejection is at most α.
 
-Step-down max-T (Westfall & Young 1993, algorithm 2.8) on sign flips of whole units: every sign pattern gives each comparison m
-the statistic |Σ s_k d_mk| / √Σ d_mk², and the largest statistic among the comparisons not yet rejected is what each observed
-one must beat. All comparisons share their patterns, so their dependence counts: pairs of the same systems cost far less than in
-Holm's correction, which remains for p-values that no sign flip gives (correlations, binomial tests).
+Step-down max-T (Westfall & Young 1993, algorithm 2.8) with sign flips of whole units: every sign pattern gives each
+comparison m the statistic |Σ s_k d_mk| / √Σ d_mk². Each observed statistic is compared with the largest one among the
+comparisons not yet rejected. All comparisons share their patterns, so their dependence is taken into account: pairs of the
+same systems cost far less than with Holm's correction. Holm's remains for p-values without sign flips (correlations,
+binomial tests).
 
-Differences between systems where part of the data was drawn: sampling and the draws in one interval.
+Differences between systems with partly drawn data: one interval for sampling and draws.
 
-Every draw completes the data and has a sign-flip distribution of its own: the ratios Σ_S y / Σ_S n over random subsets S of the
-units, whose ends are the interval of :mod:`robustcs.statistics.sign_flip`. The mixture of all draws' distributions has the
-variance within the draws plus that between them, as Rubin's (1987) rules for multiple imputation have it, and its tails without
-their normal approximation. The limits are its quantiles, at the places that the test would take. Where the draws agree, the
+Every draw completes the data and has its own sign-flip distribution: the ratios Σ_S y / Σ_S n over random subsets S of the
+units, whose quantiles are the interval of :mod:`robustcs.statistics.sign_flip`. The mixture of the distributions of all draws
+has the variance within draws plus that between them, as in the rules of Rubin (1987) for multiple imputation, and its tails
+need no normal approximation. The limits are its quantiles at the positions that the test would use. If the draws agree, the
 interval is that of the test.
 """
 
@@ -32,7 +33,7 @@ from robustcs.statistics.sign_flip import DRAWS, Subsets, limits, paired_tests
 from robustcs.wording import counted
 
 Method = Literal["max-T", "Holm"]
-#: Statistics held at a time: few enough for the processor's cache.
+#: Statistics in memory at the same time: few enough for the processor's cache.
 _CELLS = 250_000
 #: Statistics are at most √K; differences below this are rounding.
 _ROUNDING = 1e-9
@@ -40,18 +41,18 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """The p-values of M comparisons that are read together, adjusted.
+    """The adjusted p-values of a family of M comparisons.
 
     p
-        float64[M], in the order given, never below the raw one; rejecting where it is ≤ α keeps the family-wise error ≤ α.
+        float64[M], in the given order, never below the raw p. Rejecting if p ≤ α keeps the family-wise error ≤ α.
     floor
-        The smallest value that an adjusted p could have.
+        The smallest possible adjusted p.
     exact
-        Whether a p at the floor is a value rather than a bound.
+        Whether a p at the floor is exact rather than an upper bound.
     note
-        Where the design cannot reach .05 at all.
+        A note if the design cannot reach .05.
     method
-        How they were adjusted.
+        The adjustment.
     """
 
     p: Floats
@@ -61,15 +62,15 @@ class Family:
     method: Method = "max-T"
 
     def describe(self, noun: str = "comparison") -> str:
-        """Return ``max-T over 66 comparisons``, for the note below a table; ``noun``: what is compared, such as ``pair``."""
+        """Return ``max-T over 66 comparisons``, for the note of a table; ``noun`` names a comparison, such as ``pair``."""
         return f"{self.method} over {counted(len(self.p), noun)}"
 
 
 def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = DRAWS) -> Floats:
     """Return the step-down max-T p-values, float64[M], of "Σ_k ``sums``[m, k] is 0" (``one_sided``: "is at most 0").
 
-    ``sums``: float64[M, K], a column per unit; 0 where a comparison has no turns in a unit. A comparison without any difference
-    has p 1. All 2^K patterns up to 16 units, else ``draws`` random ones and the observed one, as in
+    ``sums``: float64[M, K], a column per unit; 0 if a comparison has no turns in a unit. A comparison without differences has
+    p = 1. All 2^K patterns are used up to 16 units, otherwise ``draws`` random ones and the observed one, as in
     :func:`~robustcs.statistics.sign_flip.paired_tests`.
     """
     table = np.atleast_2d(np.asarray(sums, dtype=np.float64))
@@ -83,7 +84,7 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
     observed = scaled.sum(axis=1)
     if not one_sided:
         np.abs(observed, out=observed)
-    # the smallest first, so that a running maximum is that of all comparisons not yet rejected
+    # ascending, so that the running maximum covers all comparisons not yet rejected
     order = np.argsort(observed, kind="stable")
     scaled, observed = scaled[order], observed[order, None] - _ROUNDING
     subsets = Subsets(table.shape[1], seed, draws)
@@ -94,7 +95,7 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
             np.abs(statistics, out=statistics)
         np.maximum.accumulate(statistics, axis=0, out=statistics)
         as_far += np.count_nonzero(statistics >= observed, axis=1)
-    # a comparison cannot be rejected before those that lie further out
+    # a comparison cannot be rejected before those with larger statistics
     stepped = np.maximum.accumulate((as_far / subsets.total)[::-1])[::-1]
     found[moving[order]] = stepped
     return found
@@ -103,7 +104,7 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
 def max_t_family(tests: Sequence[Tested], sums: npt.ArrayLike, seed: int, draws: int = DRAWS) -> Family:
     """Return the family of sign-flip ``tests`` on ``sums`` [M, K], adjusted by :func:`max_t`.
 
-    ``sums`` are those that the tests were made of, with the same columns for all of them; nan where a test has no p.
+    ``sums``: those of the tests, with the same columns for all of them. nan if a test has no p.
     """
     raw = np.array([test.p for test in tests])
     adjusted = np.maximum(raw, max_t(sums, seed, draws=draws)) if len(tests) else raw
@@ -111,12 +112,12 @@ def max_t_family(tests: Sequence[Tested], sums: npt.ArrayLike, seed: int, draws:
     exact = all(test.exact for test in tests)
     note = ""
     if floor > LEVELS[0] and len(tests):
-        note = f"no p-value can reach {LEVELS[0]:g}: the smallest possible is {floor:.2g}"
+        note = f"no adjusted p can reach {LEVELS[0]:g}; the smallest possible is {floor:.2g}"
     return Family(adjusted, floor, exact, note)
 
 
 def holm_family(tests: Sequence[Tested]) -> Family:
-    """Return Holm's correction of the tests' p-values, for tests that share no sign flips."""
+    """Return Holm's correction of the p-values, for tests without common sign flips."""
     known = [test for test in tests if not math.isnan(test.p)]
     floor = len(known) * min((test.floor for test in known), default=1.0)
     exact = all(test.exact for test in tests)
@@ -124,20 +125,20 @@ def holm_family(tests: Sequence[Tested]) -> Family:
 
 
 def _note(floor: float, comparisons: int, exact: bool) -> str:
-    """What Holm cannot reach where the smallest p times their number is ``floor``, which may be above 1."""
+    """Return a note if Holm cannot reach a level; ``floor``: smallest p times number of comparisons, possibly above 1."""
     if floor <= LEVELS[0] or not comparisons:
         return ""
-    # every further unit with a difference halves the smallest p
-    more = f"; {counted(math.ceil(math.log2(floor / LEVELS[0]) - 1e-12), 'more unit')} could" if exact else ""
-    corrected = f"corrected for {counted(comparisons, 'comparison')} no p can reach {LEVELS[0]:g}"
+    # every further unit that differs halves the smallest p
+    more = f"; {counted(math.ceil(math.log2(floor / LEVELS[0]) - 1e-12), 'more unit')} would suffice" if exact else ""
+    corrected = f"adjusted for {counted(comparisons, 'comparison')}, no p can reach {LEVELS[0]:g}"
     return f"{corrected}: the smallest possible is {min(1.0, floor):.2g}{more}"
 
 
 def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Holm's step-down correction: float64, in the order given; rejecting where it is ≤ α keeps the family-wise error ≤ α.
+    """Return Holm's step-down correction: float64, in the given order; rejecting if p ≤ α keeps the family-wise error ≤ α.
 
-    The i-th smallest of m values is multiplied by m − i + 1 and is at least as large as those before it, at most 1. nan is
-    no comparison and stays nan. Holm (1979).
+    The i-th smallest of m values is multiplied by m − i + 1; it is at least as large as those before it and at most 1. nan is
+    not a comparison and stays nan. Holm (1979).
     """
     values = np.asarray(p, dtype=np.float64)
     corrected = np.full(values.shape, np.nan)
@@ -150,20 +151,20 @@ def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 #: Random subsets for each draw.
 SUBSETS = 999
-#: Sign patterns for each draw of a family: their draws together make some tens of thousands.
+#: Sign patterns for each draw of a family; all draws together have tens of thousands.
 FAMILY_PATTERNS = 199
-#: Ratios held at a time: bounds working memory to some 100 MB.
+#: Ratios in memory at the same time, which limits memory to about 100 MB.
 _RATIOS = 4_000_000
 
 
 def completed_intervals(
     sums: npt.ArrayLike, sizes: npt.ArrayLike, seed: int, confidence: float = CONFIDENCE
 ) -> tuple[Floats, Floats]:
-    """Lower and upper limits, float64[C] each, of C differences Σy / Σn.
+    """Return lower and upper limits, float64[C] each, of C differences Σy / Σn.
 
-    ``sums``: y float64[D, C, K], a sum for each of D draws, differences and units. ``sizes``: n float64[K], turns of every
-    unit. NaN where no interval can be given: below six units, or where too few units differ in half of the draws, as without
-    draws. Seeded; all differences share their subsets.
+    ``sums``: y, float64[D, C, K], by draw, difference and unit. ``sizes``: n, float64[K], turns of every unit. NaN if there is
+    no interval: below six units, or if too few units differ in half of the draws (the rule without draws). Seeded; all
+    differences share their subsets.
     """
     drawn, counts = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     draws, differences, units = drawn.shape
@@ -189,13 +190,12 @@ def completed_intervals(
 
 
 def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
-    """Return the p-values, float64[C], of C differences that are read together, adjusted over all of them.
+    """Return the p-values, float64[C], of C differences, adjusted for all of them.
 
-    ``sums``: float64[D, C, K], a sum for each of D draws, differences and units. Every draw has the step-down max-T p of
-    :func:`~robustcs.statistics.families.max_t` for each difference; their mean is p, as in the mixture behind
-    :func:`completed_intervals`. A draw in which a difference has the other sign counts as 2, as it does in a two-sided p: where
-    draws disagree on the sign, nothing is rejected. Without anything that draws leave open it is max-T itself. NaN below five
-    units. Seeded.
+    ``sums``: float64[D, C, K], by draw, difference and unit. In every draw, each difference has the step-down max-T p of
+    :func:`~robustcs.statistics.families.max_t`; p is their mean, as in the mixture of :func:`completed_intervals`. A draw in
+    which a difference has the other sign counts as 2, as in a two-sided p. So if draws disagree on the sign, nothing is
+    rejected. If the draws do not differ, the result is max-T. NaN below five units. Seeded.
     """
     drawn = np.asarray(sums, dtype=np.float64)
     draws, differences, units = drawn.shape
@@ -213,7 +213,7 @@ def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
     for start in range(0, draws, step):
         some = slice(start, start + step)
         statistics = np.abs(scaled[some] @ _patterns(seed, draws, units)[some])
-        # the smallest first, so that a running maximum is that of all differences not yet rejected
+        # ascending, so that the running maximum covers all differences not yet rejected
         np.maximum.accumulate(statistics, axis=1, out=statistics)
         as_far = (statistics >= observed[some] - _ROUNDING).sum(axis=2)
         stepped = np.maximum.accumulate(as_far[:, ::-1], axis=1)[:, ::-1]
@@ -224,18 +224,18 @@ def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
 
 @lru_cache(maxsize=1)
 def _patterns(seed: int, draws: int, units: int) -> Floats:
-    """float64[D, K, :data:`FAMILY_PATTERNS`]: the signs of every draw."""
+    """Return float64[D, K, :data:`FAMILY_PATTERNS`]: the signs of every draw."""
     shape = units, FAMILY_PATTERNS
     return np.stack([np.random.default_rng([seed, number]).integers(0, 2, shape) * 2.0 - 1 for number in range(draws)])
 
 
 def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[str, ...]:
-    """Letters for ``count`` systems, best first: two share a letter exactly where they are not told apart.
+    """Return letters for ``count`` systems, best first: two share a letter if and only if they do not differ significantly.
 
-    ``apart`` says for every pair of places (i, j), i < j, whether the tests tell the two apart; a pair that it lacks was not
-    tested and is not. Letters run a … z, aa, ab …; each names a group of systems none of which is told apart from another, and
-    the best system has an a. Groups are grown greedily in the given order and those that add nothing are left out (after Piepho
-    2004, "An algorithm for a letter-based representation of all-pairwise comparisons"): few letters, not provably the fewest.
+    ``apart``: pair of indices (i, j), i < j → whether the two differ significantly; absent pairs were not tested and do not
+    differ. Letters run a … z, aa, ab …; each names a group of systems without significant differences, and the best system has
+    an a. Groups are grown greedily in the given order, and redundant ones are removed (after Piepho 2004, "An algorithm for a
+    letter-based representation of all-pairwise comparisons"). The letters are few, but not provably the fewest.
     """
     alike = [[i == j or not apart.get((min(i, j), max(i, j)), False) for j in range(count)] for i in range(count)]
     groups: list[set[int]] = []
@@ -252,7 +252,7 @@ def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[
 
 
 def letters_of(values: Sequence[float], corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> list[str]:
-    """The letters of systems, in their order, by their means and the corrected p of every pair of places."""
+    """Return the letters of systems, in their order, from their means and the adjusted p of every pair of indices."""
     order = sorted(range(len(values)), key=lambda place: -values[place])
     rank = {place: position for position, place in enumerate(order)}
     ranked = {(min(rank[one], rank[two]), max(rank[one], rank[two])): p for (one, two), p in corrected.items()}
@@ -261,12 +261,12 @@ def letters_of(values: Sequence[float], corrected: Mapping[tuple[int, int], floa
 
 
 def told_apart(corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> dict[tuple[int, int], bool]:
-    """Which pairs a corrected p tells apart at ``alpha``; nan does not."""
+    """Return which pairs differ significantly by adjusted p at ``alpha``; nan does not."""
     return {pair: p <= alpha for pair, p in corrected.items()}
 
 
 def _grown(group: set[int], start: int, alike: Sequence[Sequence[bool]]) -> set[int]:
-    """``group`` with every further system that is like all of its members, nearest to ``start`` first."""
+    """Return ``group`` with every further system that differs from none of its members, nearest to ``start`` first."""
     for system in sorted(range(len(alike)), key=lambda place: abs(place - start)):
         if all(alike[system][member] for member in group):
             group.add(system)
@@ -278,7 +278,7 @@ def _pairs(group: set[int]) -> set[tuple[int, int]]:
 
 
 def _needed(groups: list[set[int]]) -> list[set[int]]:
-    """The groups without those all of whose pairs stand together in others."""
+    """Return the groups without those whose pairs are all in other groups."""
     times = Counter(pair for group in groups for pair in _pairs(group))
     kept = []
     for group in sorted(groups, key=len):
@@ -291,7 +291,7 @@ def _needed(groups: list[set[int]]) -> list[set[int]]:
 
 
 def _letter(place: int) -> str:
-    """a … z, aa, ab, …"""
+    """Return a … z, aa, ab, …"""
     letters = ""
     place += 1
     while place:

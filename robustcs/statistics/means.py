@@ -1,8 +1,8 @@
-"""Means and shares over the turns of units that differ in length, with intervals that take the unit as independent.
+"""Means and shares over the turns of units of different lengths, with intervals that treat units as independent.
 
-Everything is given by sums over units (:class:`~robustcs.statistics.units.Units`): y_g, the sum of the values of unit g's
-turns, and n_g, their number. The estimate is the mean over turns θ = Σy / Σn. Its variance is the cluster-robust one with the
-correction CR2 of Bell & McCaffrey (2002), written out for a mean: Σ e_g² / (1 − n_g/N) / N² with e_g = y_g − θ n_g, N = Σn.
+Inputs are sums over units (:class:`~robustcs.statistics.units.Units`): y_g, the sum of the values of the turns of unit g, and
+n_g, the number of these turns. The estimate is the mean over turns, θ = Σy / Σn. Its variance is cluster-robust with the
+correction CR2 of Bell & McCaffrey (2002), which for a mean is Σ e_g² / (1 − n_g/N) / N² with e_g = y_g − θ n_g and N = Σn.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SHARE_METHOD = "Wilson with the effective sample size of the units"
 
 
 class Ratio(NamedTuple):
-    """Σy / Σn of M estimates, its variance, and the units that take part: float64[M], float64[M], int64[M]."""
+    """Σy / Σn of M estimates, its variance, and the number of units with turns: float64[M], float64[M], int64[M]."""
 
     value: Floats
     variance: Floats
@@ -44,16 +44,16 @@ class Ratio(NamedTuple):
 
 
 def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
-    """θ and its CR2 variance from ``sums`` [M, K] and ``sizes`` [K] or [M, K]; nan without turns, or for a single unit.
+    """Return θ and its CR2 variance from ``sums`` [M, K] and ``sizes`` [K] or [M, K]; nan without turns or for a single unit.
 
-    Units without turns take no part. Where every unit has one turn the variance is s²/K.
+    Units without turns are ignored. If every unit has one turn, the variance is s²/K.
     """
     tops, counts = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (np.atleast_2d(sums), sizes)))
     total = counts.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = tops.sum(axis=1, keepdims=True) / total
         rest = tops - value * counts
-        # what is 0 on paper may come out as 1e-17
+        # exact zeros may be computed as 1e-17
         rest[np.abs(rest) <= 1e-12 * np.abs(tops).sum(axis=1, keepdims=True)] = 0.0
         variance = (rest**2 / (1 - counts / total)).sum(axis=1) / total[:, 0] ** 2
     units = (counts > 0).sum(axis=1)
@@ -61,7 +61,7 @@ def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
 
 
 def t_quantile(units: npt.ArrayLike, confidence: float = CONFIDENCE) -> Floats:
-    """The two-sided quantile of Student's t with units − 1 degrees of freedom; nan below two units."""
+    """Return the two-sided quantile of Student's t with units − 1 degrees of freedom; nan below two units."""
     freedom = np.asarray(units, dtype=np.float64) - 1
     return np.asarray(np.where(freedom > 0, special.stdtrit(np.maximum(freedom, 1), 0.5 + confidence / 2), np.nan))
 
@@ -69,11 +69,11 @@ def t_quantile(units: npt.ArrayLike, confidence: float = CONFIDENCE) -> Floats:
 def mean_estimates(
     sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation", bounds: tuple[float, float] | None = None
 ) -> tuple[Estimate, ...]:
-    """M means from ``sums`` [M, K] and ``sizes`` [K] or [M, K], each with its cluster-robust t interval on K − 1 degrees.
+    """Return M means from ``sums`` [M, K] and ``sizes`` [K] or [M, K], with cluster-robust t intervals (K − 1 degrees).
 
-    With ``bounds``, the ends of the measure's scale, the interval is made on the logit of the place between them: it stays
-    inside, is as wide, and covers skewed measures such as MAP better (docs/statistics.md). No interval below five units or
-    where all are alike.
+    With ``bounds``, the ends of the measure's scale, the interval is computed on the logit of the position between them. It
+    stays inside, is about as wide, and covers skewed measures such as MAP better (docs/statistics.md). No interval below
+    five units or if all units are alike.
     """
     value, variance, units = cluster_ratio(sums, sizes)
     half = t_quantile(units) * np.sqrt(variance)
@@ -92,7 +92,7 @@ def mean_estimates(
 
 
 def mean_interval(mean: float, half: float, bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """Limits ``half`` away from ``mean``; with ``bounds`` so by the delta method on the logit, back on the scale."""
+    """Return the limits ``mean`` ± ``half``; with ``bounds``, by the delta method on the logit, transformed back."""
     if bounds is None:
         return mean - half, mean + half
     lowest, highest = bounds
@@ -100,15 +100,15 @@ def mean_interval(mean: float, half: float, bounds: tuple[float, float] | None) 
     if not 0 < share < 1:
         raise ValueError(f"a mean of {mean} that varies is not between {lowest} and {highest}")
     place, reach = math.log(share / (1 - share)), half / (highest - lowest) / (share * (1 - share))
-    # written so that no exponent overflows
+    # this form avoids overflow
     low, high = ((1 + math.tanh((place + sign * reach) / 2)) / 2 for sign in (-1, 1))
     return lowest + low * (highest - lowest), lowest + high * (highest - lowest)
 
 
 def cluster_t_test(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Floats:
-    """float64[M]: two-sided p of "the mean is 0" by the cluster-robust t, a second opinion beside the sign-flip test.
+    """Return float64[M]: two-sided p of "the mean is 0" by the cluster-robust t test, for comparison with the sign-flip test.
 
-    1 where all units are 0, nan below two units. With one turn a unit it is Student's paired t test.
+    1 if all units are 0, nan below two units. With one turn per unit, it is Student's paired t test.
     """
     value, variance, units = cluster_ratio(sums, sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,11 +117,11 @@ def cluster_t_test(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Floats:
 
 
 def share_estimates(hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation") -> tuple[Estimate, ...]:
-    """M shares Σ hits / Σ sizes, ``hits`` [M, K] of ``sizes`` [K] or [M, K] turns, with Wilson's interval for units.
+    """Return M shares Σ hits / Σ sizes, ``hits`` [M, K] of ``sizes`` [K] or [M, K] turns, with Wilson intervals for units.
 
-    The number of trials is n_eff = p̃(1 − p̃)/v, how many independent turns would have the share's CR2 variance v, with the
-    share p̃ kept half a turn away from 0 and 1; K where v is 0. The quantile is that of t with K − 1 degrees of freedom.
-    After Korn & Graubard (1998) and Dean & Pagano (2015). No interval below five units.
+    The number of trials is n_eff = p̃(1 − p̃)/v, the number of independent turns that would have the CR2 variance v of the share,
+    with the share p̃ kept half a turn away from 0 and 1; it is K if v is 0. The quantile is that of t with K − 1 degrees of
+    freedom. After Korn & Graubard (1998) and Dean & Pagano (2015). No interval below five units.
     """
     value, variance, units = cluster_ratio(hits, sizes)
     total = np.broadcast_to(np.asarray(sizes, dtype=np.float64), np.atleast_2d(hits).shape).sum(axis=1)
@@ -131,7 +131,7 @@ def share_estimates(hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conv
         squared = t_quantile(units) ** 2
         centre = (value + squared / (2 * trials)) / (1 + squared / trials)
         spread = np.sqrt(squared * (value * (1 - value) / trials + squared / (4 * trials**2))) / (1 + squared / trials)
-    # the interval touches 0 and 1 exactly where nothing or everything is a hit
+    # the interval reaches 0 or 1 exactly if no turn or every turn is a hit
     low = np.where(value <= 0, 0.0, np.maximum(centre - spread, 0.0))
     high = np.where(value >= 1, 1.0, np.minimum(centre + spread, 1.0))
     limits = np.where(units >= LEAST_UNITS, (low, high), np.nan).T.tolist()
@@ -141,11 +141,11 @@ def share_estimates(hits: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conv
     )
 
 
-MEDIAN_METHOD = "Woodruff: the interval of the share below the median, read off the values"
+MEDIAN_METHOD = "Woodruff: interval of the share below the median, converted to values"
 
 
 def median_estimate(values: npt.ArrayLike, units: Units) -> Estimate:
-    """The median of ``values``, float[T], one for each item of ``units``, with its 95 % interval for other units.
+    """Return the median of ``values``, float[T], one for each item of ``units``, with its 95% CI for similar units.
 
     The share of items up to the median has an interval by units (:func:`~robustcs.statistics.means.share_estimates`); the
     values at these shares are the limits (Woodruff 1952). No interval below five units; nan without values.
@@ -157,7 +157,7 @@ def median_estimate(values: npt.ArrayLike, units: Units) -> Estimate:
     (share,) = share_estimates(units.sums(known <= middle), units.sizes, units.kind)
     if math.isnan(share.low):
         return Estimate(middle, math.nan, math.nan, share.units, MEDIAN_METHOD, share.note)
-    # an interval around the share that ties leave at the median, moved to the half
+    # ties move the share at the median away from one half; the interval is shifted back
     low, high = (float(np.quantile(known, min(1.0, max(0.0, 0.5 + end - share.value)))) for end in (share.low, share.high))
     return Estimate(middle, min(low, middle), max(high, middle), share.units, MEDIAN_METHOD, share.note)
 
@@ -166,18 +166,18 @@ EXACT_METHOD = "exact binomial test"
 
 
 def preferred_share(wins: npt.ArrayLike, decided: npt.ArrayLike, noun: str = "judgment") -> Tested:
-    """The share Σ wins / Σ decided of K units (K numbers each), and p of "it is one half", two-sided.
+    """Return the share Σ wins / Σ decided of K units (K numbers each), and the two-sided p of "it is one half".
 
-    Where every unit has one judgment these are the exact binomial test and the interval of Clopper & Pearson (1934), its
-    inversion. Where units have several, which depend on each other, it is Wilson's interval with the units' effective sample
-    size (:func:`share_estimates`), and p is that of its score test. Units without a decided judgment take no part. No interval
-    below five units.
+    If every unit has one judgment, these are the exact binomial test and the interval of Clopper & Pearson (1934), its
+    inversion. If units have several, correlated judgments, the interval is Wilson's with the effective sample size of the units
+    (:func:`share_estimates`), and p is that of its score test. Units without a decided judgment are ignored. No interval below
+    five units.
     """
     hits, sizes = np.asarray(wins, dtype=np.float64), np.asarray(decided, dtype=np.float64)
     hits, sizes = hits[sizes > 0], sizes[sizes > 0]
     units = len(sizes)
     if not units:
-        return Tested(math.nan, math.nan, math.nan, 0, EXACT_METHOD, f"no {noun} decides", 1.0, 1.0)
+        return Tested(math.nan, math.nan, math.nan, 0, EXACT_METHOD, f"no {noun} is decided", 1.0, 1.0)
     return _single(int(hits.sum()), units, noun) if (sizes == 1).all() else _repeated(hits, sizes, noun)
 
 
@@ -203,16 +203,16 @@ def _repeated(hits: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64], nou
     return Tested(share, found.low, found.high, units, SHARE_METHOD, found.note, p, 0.0, True, int((hits != sizes / 2).sum()))
 
 
-#: Scores that differ by less are equal; measures equal trec_eval's to 1e-9 only.
+#: Scores that differ by less count as equal; measures equal trec_eval's only to 1e-9.
 TIE = 1e-9
 
 
 @dataclass(frozen=True)
 class Risk:
-    """Turns that gain, lose or stay against the baseline; U_Risk and T_Risk (nan without variance or turns).
+    """Numbers of turns that gain, lose or tie with the baseline; U_Risk and T_Risk (nan without variance or turns).
 
     expected
-        U_Risk that swapping the two systems in whole turns or conversations at random would give on average.
+        Mean U_Risk if the two systems were swapped at random in whole turns or conversations.
     """
 
     wins: int
@@ -224,14 +224,14 @@ class Risk:
 
 
 def risk(gains: npt.ArrayLike, alpha: float) -> Risk:
-    """Risk summary of ``gains`` (score − baseline, one per turn): a loss weighs 1 + ``alpha`` times a gain.
+    """Return the risk summary of ``gains`` (score − baseline, one per turn); a loss counts 1 + ``alpha`` times as a gain.
 
-    U_Risk = (1/n) · (Σ gains − (1 + α) · Σ |losses|) over n turns: below 0 where the losses outweigh the gains (Wang,
-    Bennett & Collins-Thompson 2012; TREC Web Track 2013). T_Risk = U_Risk / its standard error (Dinçer, Macdonald & Ounis
-    2014). It is no test statistic: losses weigh more, so equal systems have U_Risk below 0, −α/2 · mean |gain| on average.
+    U_Risk = (1/n) · (Σ gains − (1 + α) · Σ |losses|) over n turns; it is negative if losses outweigh gains (Wang, Bennett &
+    Collins-Thompson 2012; TREC Web Track 2013). T_Risk = U_Risk / its standard error (Dinçer, Macdonald & Ounis 2014).
+    T_Risk is not a test statistic: losses have more weight, so for equal systems U_Risk is −α/2 · mean |gain| on average.
 
-    Written out, U_Risk = (1 + α/2) · mean gain − α/2 · mean |gain|, and the second part stays when the two systems are swapped
-    anywhere. So the sign-flip test of U_Risk is that of the mean gain: there is no p of its own.
+    U_Risk = (1 + α/2) · mean gain − α/2 · mean |gain|, and the second part does not change if the two systems are swapped
+    anywhere. So the sign-flip test of U_Risk equals that of the mean gain.
     """
     values = np.asarray(gains, dtype=np.float64)
     values = np.where(np.abs(values) < TIE, 0.0, values)
@@ -243,10 +243,10 @@ def risk(gains: npt.ArrayLike, alpha: float) -> Risk:
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """Two-sided p of McNemar's exact test: of the turns that only one of two answers right, is either one favoured?
+    """Return the two-sided p of McNemar's exact test on the turns that only one of two systems answers correctly.
 
-    Twice the binomial tail of ``min(only_first, only_second)`` out of their sum at 1/2, at most 1 (McNemar 1947); equal
-    to ``scipy.stats.binomtest(b, b + c)``, in whole numbers and without its import time.
+    Twice the binomial tail of ``min(only_first, only_second)`` out of their sum at 1/2, at most 1 (McNemar 1947). Equal to
+    ``scipy.stats.binomtest(b, b + c)``, computed in integers and without its import time.
     """
     discordant = only_first + only_second
     tail, coefficient = 0, 1

@@ -1,13 +1,14 @@
-"""People judged some conversations, a model all of them: scores corrected by what people say, and how sure they are.
+"""Scores from human judgments of some conversations and a model judge's grades of all, with intervals.
 
-Prediction-powered inference (Angelopoulos et al. 2023) for ratio estimates over units, with a tuned weight of the model. With Y
-and F the sums of people's and of the model's scores over a unit's m turns, J the n judged of N units and M their turns,
+Prediction-powered inference (Angelopoulos et al. 2023) for ratio estimates over units, with a tuned weight of the model. Y
+and F are the sums of human scores and of the model's scores over the m turns of a unit, J are the n judged of N units, and M
+their turns:
 
     θ = R_Y + λ (R* − R_F),   R_Y = Σ_J Y/M,   R_F = Σ_J F/M,   R* = Σ F / Σ m over all units.
 
-λ is the regression of people on the model over units, λ_unit, drawn towards that over turns, λ_turn, where units are few:
-λ = w λ_unit + (1 − w) λ_turn with w = n/(n + 10), kept in [0, 1]; numerators and denominators are added up over systems. The
-variance is a jackknife over judged units with λ anew. Plugging in the variance of the best λ would be too narrow.
+λ is the regression of human scores on the model's over units, λ_unit, shrunk towards that over turns, λ_turn, if units are few:
+λ = w λ_unit + (1 − w) λ_turn with w = n/(n + 10), restricted to [0, 1]; numerators and denominators are summed over systems.
+The variance is a jackknife over judged units that recomputes λ. Plugging in the variance of the best λ would be too narrow.
 """
 
 from __future__ import annotations
@@ -27,27 +28,27 @@ from robustcs.statistics.means import t_quantile
 from robustcs.statistics.units import Units
 
 METHOD = "prediction-powered, tuned weight, jackknife over judged units"
-#: So many units weigh as much as the prior from single turns.
+#: Number of units with the same weight as the prior from turns.
 _PRIOR = 10
-#: Judged units from which a plan can be made, and the chance that the variance is not larger than the plan takes it for.
+#: Fewest judged units for a plan, and probability that the variance is at most the value used for the plan.
 LEAST_PILOT = 8
 PLANNED = 0.8
-#: Permutations where not all can be tried.
+#: Number of random permutations if not all can be tried.
 PERMUTATIONS = 9_999
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Sums over units of S systems' scores, or of differences of two systems.
+    """Sums over units of the scores of S systems, or of differences of two systems.
 
     people, products
-        float64[S, n]: of people's scores, and of people's times the model's, over the turns of every judged unit.
+        float64[S, n]: sums of human scores, and of their products with the model's, over the turns of every judged unit.
     model, squares
-        float64[S, N]: of the model's scores and of their squares.
+        float64[S, N]: sums of the model's scores and of their squares.
     sizes
-        float64[N]: turns of every unit.
+        float64[N]: number of turns of every unit.
     judged
-        bool[N]: people judged the unit.
+        bool[N]: whether the unit has human judgments.
     """
 
     people: Floats
@@ -59,17 +60,17 @@ class Judged:
 
     @property
     def units(self) -> int:
-        """N."""
+        """N, the number of units."""
         return len(self.sizes)
 
     @property
     def count(self) -> int:
-        """n."""
+        """n, the number of judged units."""
         return int(self.judged.sum())
 
 
 def judged_sums(people: npt.ArrayLike, model: npt.ArrayLike, units: Units, judged: Mask) -> Judged:
-    """Sums from scores of turns, [S, T] each; what ``people`` has for turns of units that are not ``judged`` does not count."""
+    """Return sums from scores of turns, [S, T] each; ``people`` is ignored for turns of units that are not ``judged``."""
     told = judged[units.codes]
     own, other = np.where(told, people, 0.0), np.asarray(model, dtype=np.float64)
     return Judged(
@@ -83,16 +84,16 @@ def judged_sums(people: npt.ArrayLike, model: npt.ArrayLike, units: Units, judge
 
 
 class Corrected(NamedTuple):
-    """Estimates of S systems (or differences), float64[S] each but for the weight, which is that of all.
+    """Estimates of S systems (or differences): float64[S] each, except the weight, which all share.
 
     people, model
-        By the judged units alone, and by the model alone over all units (which is no estimate of what people would say).
+        From the judged units only, and from the model only over all units (not an estimate of human scores).
     value
-        Corrected.
+        The corrected estimate.
     variance, people_variance
-        Of the corrected and of people's estimate for units like these, were N endless.
+        Variances of the corrected and of the human estimate for similar units, for infinite N.
     worth
-        How many judged units would tell people alone as much; nan where people's scores do not vary.
+        Number of human-judged units that would be as precise without the model; nan if human scores do not vary.
     """
 
     people: Floats
@@ -106,9 +107,9 @@ class Corrected(NamedTuple):
     units: int
 
     def half_width(self, alone: bool = False, others: bool = False) -> Floats:
-        """float64[S]: half of the 95 % interval by t on n − 1 degrees of freedom, for these N units had people judged all.
+        """Return float64[S]: half of the 95% CI by t with n − 1 degrees of freedom, for human judgments of these N units.
 
-        ``alone``: of people's estimate. ``others``: for other units like these.
+        ``alone``: of the human estimate. ``others``: for similar units.
         """
         variance = self.people_variance if alone else self.variance
         spread = (1 - self.judged / self.units) * variance
@@ -117,7 +118,7 @@ class Corrected(NamedTuple):
         return np.asarray(t_quantile(self.judged) * np.sqrt(spread))
 
     def p_values(self) -> Floats:
-        """float64[S]: two-sided p of "the value is 0", whose inversion the interval for these units is."""
+        """Return float64[S]: two-sided p of "the value is 0"; the interval for these units inverts this test."""
         error = np.sqrt((1 - self.judged / self.units) * self.variance)
         with np.errstate(invalid="ignore", divide="ignore"):
             p = 2 * special.stdtr(self.judged - 1, -np.abs(self.value) / error)
@@ -125,7 +126,7 @@ class Corrected(NamedTuple):
 
 
 def corrected(sums: Judged) -> Corrected:
-    """The estimates of all systems with one weight. Needs at least two judged units; below five nobody should use them."""
+    """Return the estimates of all systems with a common weight. Requires two judged units; do not use it below five."""
     n, everything = sums.count, sums.units
     model_mean = sums.model.sum(axis=1) / sums.sizes.sum()
     whole = _estimate(_totals(sums, leave_one_out=False), n, model_mean)
@@ -142,7 +143,7 @@ def corrected(sums: Judged) -> Corrected:
 
 
 class _Totals(NamedTuple):
-    """Sums over judged units, or over all but one of them: float64[S, …]; of the sizes without the systems, [1, …]."""
+    """Sums over judged units, or over all but one of them: float64[S, …]; for sizes, [1, …]."""
 
     y: Floats
     f: Floats
@@ -180,18 +181,18 @@ def _estimate(of: _Totals, units: int, model_mean: Floats) -> _Estimate:
 
 
 def _slope(top: Floats, bottom: Floats) -> Floats:
-    """Of all systems together; 0 where the model says the same of everything."""
+    """Return the slope over all systems; 0 if the model scores do not vary."""
     return quotient(top.sum(axis=0), bottom.sum(axis=0), least=1e-12)
 
 
-# ---------------------------------------------------------------- how many to judge, and were they drawn at random?
+# ---------------------------------------------------------------- number of units to judge, and test of random selection
 
 
 def units_to_judge(variance: float, judged: int, units: int, half_width: float) -> int:
-    """The fewest of ``units`` that people must judge for a 95 % interval of ± ``half_width`` for these units, in 80 %.
+    """Return the fewest of ``units`` that need human judgments for a 95% CI of ± ``half_width``, sufficient in 80% of studies.
 
-    ``variance`` is that of an estimate from a pilot of ``judged`` units (:class:`Corrected`), taken for as large as it is in
-    80 % of pilots. All units always suffice.
+    ``variance``: of an estimate from a pilot of ``judged`` units (:class:`Corrected`), increased so that it is large enough in
+    80% of pilots. All units always suffice.
     """
     spread = judged * variance * (judged - 1) / float(special.chdtri(judged - 1, PLANNED))
     counts = np.arange(2, units + 1)
@@ -200,11 +201,11 @@ def units_to_judge(variance: float, judged: int, units: int, half_width: float) 
 
 
 def selection_test(sums: npt.ArrayLike, sizes: npt.ArrayLike, judged: Mask, seed: int) -> float:
-    """Two-sided p of "the judged units are a random sample", by a permutation of which units are judged.
+    """Return the two-sided p of "the judged units are a random sample" by permutation of the judged units.
 
-    The statistic is the difference of the means Σ sums / Σ sizes (each [N]) of judged and other units. All permutations where
-    there are at most :data:`PERMUTATIONS`, else as many random ones and the observed one. A large p proves nothing: what was
-    chosen by people's scores shows in the model's only as far as the two agree.
+    The statistic is the difference of the means Σ sums / Σ sizes (each [N]) of judged and other units. All permutations are
+    used if there are at most :data:`PERMUTATIONS`, otherwise that many random ones and the observed one. A large p proves
+    nothing: a selection by human scores shows in the model's scores only as far as the two agree.
     """
     values, turns = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     count, units = int(judged.sum()), len(judged)

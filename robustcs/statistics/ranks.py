@@ -1,12 +1,11 @@
-"""How alike two rankings of the same systems are: Kendall's tau, AP correlation and rank-biased overlap, all with ties.
+"""Similarity of two rankings of the same systems: Kendall's tau, AP correlation and rank-biased overlap, all with ties.
 
-Rankings are given by scores, higher is better, with systems on the last axis; all leading axes are worked on at once. Scores
-that agree to :data:`DECIMALS` decimals are tied: sums of floats differ in their last bits.
+Rankings are given by scores (higher is better) with systems on the last axis; all leading axes are processed together. Scores
+equal to :data:`DECIMALS` decimals are tied, because sums of floats differ in their last bits.
 
-Would other units rank the systems alike? Rank correlation of two rankings on these units, with a lower limit.
-
-No two-sided interval covers: sampling noise pulls the correlation of two noisy rankings down, in every resample once more. So
-the value is given for these units as it is, and of resampled units only "at least L".
+Would other units rank the systems alike? For this, the rank correlation of two rankings has a lower limit only. No two-sided
+interval has the nominal coverage: sampling noise lowers the correlation of two noisy rankings, and lowers it again in every
+resample. So the value is reported for these units, with a one-sided limit "at least L" from resampled units.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from robustcs.statistics import Floats, quotient
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 
 DECIMALS = 9
-#: Persistence of rank-biased overlap: the first ten ranks carry 86 % of the weight (Webber et al. 2010).
+#: Persistence of rank-biased overlap: the first ten ranks have 86% of the weight (Webber et al. 2010).
 PERSISTENCE = 0.9
 
 
 def _above(scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """bool[..., n, n]: whether system j stands strictly above system i."""
+    """Return bool[..., n, n]: whether system j ranks strictly above system i."""
     rounded = np.round(np.asarray(scores, dtype=np.float64), DECIMALS)
     return np.asarray(rounded[..., None, :] > rounded[..., :, None])
 
 
 def ranks(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Rank of every system from 1, tied systems sharing the best of their ranks (1, 2, 2, 4)."""
+    """Return the rank of every system from 1; tied systems share the best of their ranks (1, 2, 2, 4)."""
     return np.asarray(1 + _above(scores).sum(axis=-1))
 
 
 def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
-    """Kendall's tau-b in [-1, 1]; nan where all systems of a ranking are tied, or there is one only.
+    """Return Kendall's tau-b in [-1, 1]; nan if all systems of a ranking are tied or there is only one.
 
-    Equal to ``scipy.stats.kendalltau``; written out for thousands of resampled rankings at once.
+    Equal to ``scipy.stats.kendalltau``, but for thousands of resampled rankings at once.
     """
     one, two = _above(first), _above(second)
     concordant = (one & two).sum(axis=(-2, -1))
@@ -48,11 +47,11 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
 
 
 def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
-    """AP correlation in [-1, 1] (Yilmaz, Aslam & Robertson 2008): like tau, but errors near the top cost more.
+    """Return the AP correlation in [-1, 1] (Yilmaz, Aslam & Robertson 2008): like tau, but errors near the top cost more.
 
-    The expectation, over systems of the estimate other than its best and then over those above it, that the reference orders
-    the two in the same way; rescaled to [-1, 1]. Systems tied in the estimate are not compared with each other, and a pair
-    tied in the reference alone counts as wrong (one half of tau_AP,b, Urbano & Marrero 2017). nan where the estimate ties all.
+    It is the mean, over systems of the estimate except its best and then over those above it, of whether the reference orders
+    the two in the same way, rescaled to [-1, 1]. Systems tied in the estimate are not compared with each other, and a pair tied
+    only in the reference counts as wrong (one half of tau_AP,b, Urbano & Marrero 2017). nan if the estimate ties all systems.
     """
     right, above = _above(reference), _above(estimate)
     better = above.sum(axis=-1)
@@ -61,15 +60,15 @@ def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
 
 
 def tau_ap_symmetric(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
-    """The mean of :func:`tau_ap` both ways: tau_AP,b of Urbano & Marrero (2017), which neither ranking is the truth of."""
+    """Return the mean of :func:`tau_ap` in both directions: tau_AP,b of Urbano & Marrero (2017), without a reference."""
     return (tau_ap(first, second) + tau_ap(second, first)) / 2
 
 
 def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE) -> Floats:
-    """Extrapolated rank-biased overlap in [0, 1] (Webber, Moffat & Zobel 2010, equation 32) of complete rankings.
+    """Return extrapolated rank-biased overlap in [0, 1] (Webber, Moffat & Zobel 2010, equation 32) of complete rankings.
 
-    Tied systems share the best of their ranks and agreement at a depth is twice the overlap over the systems that both
-    rankings have there (their section 4.5). Beyond the last rank agreement is 1, since both rank the same systems.
+    Tied systems share the best of their ranks. Agreement at a depth is twice the overlap divided by the number of systems that
+    the two rankings have there (their section 4.5). Beyond the last rank it is 1, because both rank the same systems.
     """
     one, two = ranks(first), ranks(second)
     systems = one.shape[-1]
@@ -80,7 +79,7 @@ def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSIS
     return np.asarray(2 * common / seen @ weights + persistence**systems)
 
 
-#: Method as it stands in results → (reference or first, estimate or second) → value.
+#: Name in results → function of (reference or first, estimate or second).
 METHODS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], Floats]] = {
     "kendall": kendall,
     "tau_ap": tau_ap,
@@ -90,10 +89,10 @@ METHODS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], Floats]] = {
 
 
 STABILITY_METHOD = "percentile bootstrap over units, one-sided"
-#: Of a matrix of system pairs, numbers held at a time.
+#: Numbers of matrices of system pairs in memory at the same time.
 _PAIRS = 4_000_000
 
-#: Resamples of the bootstrap.
+#: Number of bootstrap resamples.
 RESAMPLES = 2000
 
 
@@ -107,11 +106,11 @@ def rank_stability(
     noun: str = "conversation",
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """The rank correlation ``method`` of the systems' means, from sums over units ``reference`` and ``estimate`` [S, K].
+    """Return the rank correlation ``method`` of the systems' means, from sums over units ``reference`` and ``estimate`` [S, K].
 
-    ``sizes`` [K] are the units' turns. Both rankings take the same resampled units; with ``other_sizes`` the second stands on
-    units of its own, resampled apart. ``low`` is the one-sided 95 % limit (the 5th percentile of the resamples) and ``high`` is
-    nan on purpose. No limit below five units.
+    ``sizes`` [K]: turns of the units. Both rankings use the same resampled units; with ``other_sizes``, the second has its own
+    units, which are resampled separately. ``low`` is the one-sided 95% limit (the 5th percentile of the resamples), and
+    ``high`` is always nan. No limit below five units.
     """
     first, second = np.asarray(reference, dtype=np.float64), np.asarray(estimate, dtype=np.float64)
     lengths = np.asarray(sizes, dtype=np.float64)
@@ -120,7 +119,7 @@ def rank_stability(
     value = float(compute(first.sum(axis=1) / lengths.sum(), second.sum(axis=1) / others.sum()))
     units = min(len(lengths), len(others))
     notes = units_note(units, noun)
-    words = joined("at least, for rankings on as many other units; no upper limit", notes)
+    words = joined("lower limit for rankings on the same number of other units; no upper limit", notes)
     if units < LEAST_UNITS or np.isnan(value):
         return Estimate(value, np.nan, np.nan, units, STABILITY_METHOD, notes)
     generator = np.random.default_rng(seed)
@@ -142,5 +141,5 @@ def _weights(generator: np.random.Generator, units: int, count: int) -> Floats:
 
 
 def _means(sums: Floats, sizes: Floats, weights: Floats) -> Floats:
-    """float64[R, S]: the systems' means over turns in every resample."""
+    """Return float64[R, S]: the means of the systems over turns in every resample."""
     return np.asarray(weights @ sums.T / (weights @ sizes)[:, None])

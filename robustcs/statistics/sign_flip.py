@@ -1,11 +1,11 @@
-"""Is a difference between two systems more than chance? The sign-flip test on whole units, and the interval that it inverts to.
+"""Sign-flip test of a difference between two systems, by whole units, and the interval that inverts it.
 
-If two systems were equal, the difference y_g of every unit g could as well have the other sign. p is the share of sign
+If two systems were equal, the difference y_g of every unit g could equally have the opposite sign. p is the share of sign
 patterns whose total is at least as far from 0 as the observed one. The same test of "the difference is θ", on y_g − θ n_g,
-rejects at α exactly where too few subsets S of units have a ratio Σ_S y / Σ_S n up to θ, so the limits of the interval are the
-m-th smallest and largest of these ratios, m = ⌊α 2^K / 2⌋ (Hartigan 1969, "Using subsample values as typical values").
-Therefore p ≤ α exactly where the interval leaves 0 out. Up to 16 units all patterns are tried; beyond, ``draws`` random ones,
-the same for all comparisons, and the observed one counts as one more (Phipson & Smyth 2010).
+rejects at α exactly if too few subsets S of units have a ratio Σ_S y / Σ_S n up to θ. So the limits of the interval are the
+m-th smallest and largest of these ratios, m = ⌊α 2^K / 2⌋ (Hartigan 1969, "Using subsample values as typical values"). p ≤ α
+if and only if the interval excludes 0. Up to 16 units, all patterns are tried; beyond, ``draws`` random ones, the same for all
+comparisons, and the observed one counts as one more (Phipson & Smyth 2010).
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from robustcs.statistics.estimate import (
     units_note,
 )
 
-#: Up to so many units every sign pattern is tried.
+#: Largest number of units for which all sign patterns are tried.
 EXACT_UNITS = 16
-#: Random sign patterns for more units; with the observed one a round number.
+#: Number of random sign patterns for more units; with the observed one, a round number.
 DRAWS = 99_999
-#: Units with a difference from which the mid-p is used: below, the test stays conservative.
+#: Fewest units that differ for the mid-p; below, the test stays conservative.
 MID_P_UNITS = 6
-#: Numbers held at a time: bounds working memory to some 100 MB.
+#: Numbers in memory at the same time, which limits memory to about 100 MB.
 _CELLS = 8_000_000
-METHOD = "sign-flip test of whole units and its inversion"
-MID_METHOD = "sign-flip test of whole units with mid-p and its inversion"
+METHOD = "sign-flip test by unit and its inversion"
+MID_METHOD = "sign-flip test by unit with mid-p and its inversion"
 
 
 @dataclass(frozen=True)
 class Subsets:
-    """The subsets of ``units`` units whose signs are flipped: all but the empty one, or ``draws`` random ones."""
+    """The subsets of ``units`` units whose signs are flipped: all except the empty one, or ``draws`` random ones."""
 
     units: int
     seed: int
@@ -57,11 +57,11 @@ class Subsets:
 
     @property
     def total(self) -> int:
-        """Patterns that p is a share of, the observed one included."""
+        """Number of patterns, including the observed one; the denominator of p."""
         return 2**self.units if self.exact else self.draws + 1
 
     def blocks(self, size: int) -> Iterator[npt.NDArray[np.uint8]]:
-        """The subsets, uint8[≤ size, K] of 0 and 1 each; always the same ones, whatever ``size`` is."""
+        """Yield the subsets, uint8[≤ size, K] of 0 and 1 each, independent of ``size``."""
         generator = np.random.default_rng(self.seed)
         size = _whole(size)
         for start in range(0, self.total - 1, size):
@@ -73,7 +73,7 @@ class Subsets:
                 yield np.unpackbits(drawn, count=count * self.units).reshape(count, self.units)
 
     def sums(self, *tables: Floats) -> list[Floats]:
-        """float64[R, total − 1] for each of ``tables`` [R, K]: the sums of its rows over every subset, which are drawn once."""
+        """Return float64[R, total − 1] for each of ``tables`` [R, K]: the sums of its rows over every subset, drawn once."""
         found = [np.empty((len(rows), self.total - 1)) for rows in tables]
         size = _CELLS // max(1, self.units)
         numbers = np.empty((min(_whole(size), self.total - 1), self.units))
@@ -88,7 +88,7 @@ class Subsets:
 
 
 def _whole(size: int) -> int:
-    """At least ``size`` less what is no whole word of the generator: blocks of any size then draw the same bits."""
+    """Return ``size`` rounded down to whole words of the generator, so that blocks of any size draw the same bits."""
     return max(32, size - size % 32)
 
 
@@ -101,16 +101,16 @@ def paired_tests(
     draws: int = DRAWS,
     confidence: float = CONFIDENCE,
 ) -> tuple[Tested, ...]:
-    """M paired differences Σy / Σn with interval and p, from ``sums`` y [M, K] and ``sizes`` n [K] or [M, K].
+    """Return M paired differences Σy / Σn with interval and p, from ``sums`` y [M, K] and ``sizes`` n [K] or [M, K].
 
-    For a difference ``sizes`` are turns; for a drop relative to a baseline they are the baseline's sums of scores (not
-    negative) and the value is a fraction of the baseline's score: p is the same, for no drop is no difference. ``mid_p``
-    counts patterns as far as the observed one half: McNemar's test for units, where y are the turns that only the first
-    system answers minus those that only the second does. Of a mid-p interval that ends at 0, 0 itself is left out where p ≤
-    α.
+    For a difference, ``sizes`` are numbers of turns. For a drop relative to a baseline, they are the baseline's sums of scores
+    (not negative), and the value is a fraction of the baseline's score; p is the same, because no drop is no difference. With
+    ``mid_p``, patterns exactly as far as the observed one count half: McNemar's test for units, where y is the number of turns
+    that only the first system answers minus those that only the second does. If a mid-p interval ends at 0, it excludes 0 if
+    p ≤ α.
 
-    No interval below six units, where few of them differ (:func:`~robustcs.statistics.estimate.sparse_note`), or where a limit
-    is infinite. Seeded; all comparisons share their patterns.
+    No interval below six units, if few of them differ (:func:`~robustcs.statistics.estimate.sparse_note`), or if a limit is
+    infinite. Seeded; all comparisons share their patterns.
     """
     tops = np.atleast_2d(np.asarray(sums, dtype=np.float64))
     counts = np.atleast_2d(np.asarray(sizes, dtype=np.float64))
@@ -123,7 +123,7 @@ def paired_tests(
         block = tops[start : start + step]
         own = counts if shared else counts[start : start + step]
         if shared and start:
-            (drawn,) = subsets.sums(block)  # the bottoms are those of the first block
+            (drawn,) = subsets.sums(block)  # the denominators are those of the first block
         else:
             drawn, bottoms = subsets.sums(block, own)
         for row, top in enumerate(block):
@@ -135,9 +135,9 @@ def paired_tests(
 def _one(
     top: Floats, drawn: Floats, sizes: Floats, bottom: Floats, subsets: Subsets, noun: str, mid_p: bool, alpha: float
 ) -> Tested:
-    """One comparison; ``drawn`` and ``bottom`` are the sums of y and n over the subsets (``drawn`` is overwritten)."""
+    """Return one comparison; ``drawn`` and ``bottom``: sums of y and n over the subsets (``drawn`` is overwritten)."""
     total, scale = float(sizes.sum()), float(np.abs(top).sum())
-    # sums that are 0 on paper may differ from it in the last bits
+    # exact zeros may differ from 0 in their last bits
     drawn[np.abs(drawn) <= 1e-12 * scale] = 0.0
     moving = int((np.abs(top) > 1e-12 * scale).sum())
     units = int(((sizes > 0) | (top != 0)).sum())
@@ -152,7 +152,7 @@ def _one(
         return Tested(0.0 if total else value, math.nan, math.nan, units, method, notes, p, floor)
     at_most, at_least = int((drawn <= 0).sum()), int((drawn >= 0).sum())
     ties = (at_most + at_least - len(drawn)) / 2 + 0.5 if half else 0.0
-    # of random patterns a few too few may be as far
+    # random patterns may include slightly too few extreme ones
     p = min(1.0, max(floor, 2 * (1 + min(at_most, at_least) - ties) / subsets.total))
     low, high = math.nan, math.nan
     carried = carried_share(top - value * sizes) if total else math.nan
@@ -166,12 +166,12 @@ def _one(
 
 
 def limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
-    """The ``place``-th smallest and largest ratio; (nan, nan) where one is infinite or ``place`` is 0."""
+    """Return the ``place``-th smallest and largest ratio; (nan, nan) if one is infinite or ``place`` is 0."""
     if place < 1:
         return math.nan, math.nan
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = tops / bottoms
-    # 0 / 0 is below and above every value: such a subset leaves the total as it is
+    # 0 / 0 counts as below and above every value, because such a subset does not change the total
     empty = np.isnan(ratios)
     missing = int(empty.sum())
     if missing:

@@ -1,7 +1,8 @@
-"""Correlation of two values per turn where turns come in units: the jackknife over whole units, on Fisher's z.
+"""Correlation of two values of turns in units: the jackknife over whole units on Fisher's z.
 
-Leaving out one unit at a time gives K values z₍₋g₎ = artanh r₍₋g₎; the standard error of z is √((K − 1)/K · Σ (z₍₋g₎ − z̄)²),
-the interval tanh(z ± t·se) and p that of z/se, with t on K − 1 degrees of freedom. Efron & Tibshirani (1993), chapter 11.
+Leaving out one unit at a time gives K values z₍₋g₎ = artanh r₍₋g₎. The standard error of z is √((K − 1)/K · Σ (z₍₋g₎ −
+z̄)²), the interval is tanh(z ± t·se), and p is that of z/se, with t on K − 1 degrees of freedom. Efron & Tibshirani (1993),
+chapter 11.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ METHOD = "jackknife over units on Fisher's z"
 METHODS = ("pearson", "spearman", "kendall")
 #: Fisher's z of a correlation of 1 is infinite.
 _ALMOST_ONE = 1 - 1e-12
-#: Numbers in a matrix of weights or signs that is worked on at a time.
+#: Numbers in a matrix of weights or signs that are processed together.
 _CELLS = 4_000_000
-#: Turns of which every two are compared.
+#: Number of turns among which all pairs are compared directly.
 _BLOCK = 64
 
 
 def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: str) -> Tested:
-    """Correlation of x and y, float[T] each, by one of :data:`METHODS`, over all turns (Kendall's is tau-b).
+    """Return the correlation of x and y, float[T] each, by one of :data:`METHODS`, over all turns (for Kendall, tau-b).
 
-    It says how turns vary together, across and within units; it is no correlation of systems. nan where a variable does not
-    vary or there are fewer than three turns; no interval and no p below five units, or where a variable does not vary without
-    one of them.
+    It describes how turns vary together, across and within units; it is not a correlation of systems. nan if a variable does
+    not vary or there are fewer than three turns. No interval and no p below five units, or if a variable does not vary
+    without one of them.
     """
     one, two = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if len(one) < 3 or np.ptp(one) == 0 or np.ptp(two) == 0:
@@ -44,9 +45,10 @@ def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: s
 
 
 def unit_partial_correlation(x: npt.ArrayLike, y: npt.ArrayLike, given: npt.ArrayLike, units: Units) -> Tested:
-    """Pearson's correlation of what a linear model of ``given``, float[T, c], leaves of x and of y, float[T] each.
+    """Return Pearson's correlation of the residuals of x and y, float[T] each, under a linear model of ``given``, float[T, c].
 
-    Columns of ``given`` that do not vary take no part; nan where the others explain x or y, or turns are too few for them.
+    Columns of ``given`` that do not vary are ignored. nan if the others explain x or y completely, or if there are too few
+    turns.
     """
     constant = np.asarray(given, dtype=np.float64)
     constant = constant[:, np.ptp(constant, axis=0) > 0] if len(constant) else constant
@@ -58,13 +60,13 @@ def unit_partial_correlation(x: npt.ArrayLike, y: npt.ArrayLike, given: npt.Arra
 
 
 def _jackknife(value: float, left_out: Floats, units: Units) -> Tested:
-    """The estimate ``value`` with what it is without each of the units, float[K]."""
+    """Return the estimate ``value`` with its interval; ``left_out``: the values without each unit, float[K]."""
     noun, count = units.kind, units.count
     notes = units_note(count, noun)
     if count < LEAST_UNITS or math.isnan(value):
         return Tested(value, math.nan, math.nan, count, METHOD, notes)
     if np.isnan(left_out).any():
-        notes = joined(f"no interval: without one {noun} a variable does not vary", notes)
+        notes = joined(f"no interval: without one {noun}, a variable does not vary", notes)
         return Tested(value, math.nan, math.nan, count, METHOD, notes)
     z = math.atanh(min(max(value, -_ALMOST_ONE), _ALMOST_ONE))
     each = np.arctanh(np.clip(left_out, -_ALMOST_ONE, _ALMOST_ONE))
@@ -77,11 +79,11 @@ def _jackknife(value: float, left_out: Floats, units: Units) -> Tested:
 
 
 # ---------------------------------------------------------------- correlations with each unit left out
-# All return the correlation over all turns, and float[K] without each unit; nan where a variable does not vary.
+# All return the correlation over all turns, and float[K] without each unit; nan if a variable does not vary.
 
 
 def _left_out(function: Callable[[Floats], Floats], units: Units) -> tuple[float, Floats]:
-    """By ``function``: weights of the turns, float[R, T] of 0 and 1 → the correlation in each of R cases."""
+    """Return both by ``function``: weights of the turns, float[R, T] of 0 and 1 → the correlation in each of R cases."""
     step = max(1, _CELLS // len(units.codes))
     left = units.count if units.count >= LEAST_UNITS else 0
     parts = [
@@ -92,7 +94,7 @@ def _left_out(function: Callable[[Floats], Floats], units: Units) -> tuple[float
 
 
 def _kendall(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
-    """Kendall's tau-b. Concordant less discordant pairs without a unit: all, less those that its turns are in."""
+    """Kendall's tau-b. Concordant minus discordant pairs without a unit are all minus those with its turns."""
     codes, count = units.codes, units.count
     of_turn = _concordance(x, y, np.zeros_like(codes))
     inside = np.bincount(codes, _concordance(x, y, codes), count)
@@ -106,10 +108,10 @@ def _kendall(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
 
 
 def _concordance(x: Floats, y: Floats, groups: Codes) -> Codes:
-    """int64[T]: of each turn, its concordant pairs with turns of its group less the discordant ones.
+    """Return int64[T]: for each turn, its concordant minus its discordant pairs with turns of its group.
 
-    Turns are put in the order of group and x, and counted within blocks, then between a block and the next one, of twice the
-    size each time: T log² T steps.
+    Turns are sorted by group and x, and counted within blocks, then between neighbouring blocks of doubling size: T log² T
+    steps.
     """
     places, rank = np.arange(len(x)), np.unique(y, return_inverse=True)[1]
     order = np.lexsort((rank, x, groups))
@@ -129,7 +131,7 @@ def _concordance(x: Floats, y: Floats, groups: Codes) -> Codes:
             first, here, above, last = (np.searchsorted(others, some[own]) for some in (low, keys, keys + 1, low + values))
             total[own] += sign * ((here - first) - (last - above))
         size *= 2
-    # turns of equal x stand in the order of y and were taken for concordant
+    # turns with equal x are in the order of y and were counted as concordant
     new_x = np.append(True, (np.diff(groups) != 0) | (np.diff(x) != 0))
     new_pair = new_x | np.append(True, np.diff(rank) != 0)
     for first_ones, sign in ((new_x, -1), (new_pair, 1)):
@@ -141,7 +143,7 @@ def _concordance(x: Floats, y: Floats, groups: Codes) -> Codes:
 
 
 def _ties(values: Floats, codes: npt.NDArray[np.int64], units: int) -> Floats:
-    """float[K + 1]: ordered pairs of turns with equal value without each unit, and without none of them."""
+    """Return float[K + 1]: ordered pairs of turns with equal values without each unit, and over all units."""
     different, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     own, sizes = np.unique(codes * len(different) + place, return_counts=True)
     without = np.bincount(codes, counts[place], units) * 2
@@ -151,7 +153,7 @@ def _ties(values: Floats, codes: npt.NDArray[np.int64], units: int) -> Floats:
 
 
 def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Pearson's correlation of the turns that count, for each row of weights."""
+    """Pearson's correlation of the turns with weight 1, for each row of weights."""
     total = weights.sum(axis=1)
     x, y = ((values - values.mean()) / values.std() for values in (x, y))
     mean_x, mean_y = weights @ x / total, weights @ y / total
@@ -160,10 +162,10 @@ def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def _spearman(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
-    """Spearman's correlation: Pearson's of the mid-ranks that turns have among those that count.
+    """Spearman's correlation: Pearson's correlation of the mid-ranks among the turns with weight 1.
 
-    Turns of equal x and y are taken together. Ranks are halves, so that sums of their products are exact up to some 300,000
-    turns, whatever is added first.
+    Turns with equal x and y are grouped. Ranks are multiples of one half, so sums of their products are exact up to about
+    300,000 turns, in any order of addition.
     """
     place_x, place_y = (np.unique(values, return_inverse=True)[1] for values in (x, y))
     values = int(place_y.max()) + 1
@@ -171,7 +173,7 @@ def _spearman(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
     step = max(1, _CELLS // len(pairs))
     parts = []
     for start in range(0, units.count + 1, step):
-        rows = range(start, min(start + step, units.count + 1))  # the last leaves out none
+        rows = range(start, min(start + step, units.count + 1))  # the last row leaves out no unit
         (here_x, ranks_x), (here_y, ranks_y) = (_mid_ranks(own, units.codes, rows) for own in (place_x, place_y))
         products = _left(place, units.codes, rows) * ranks_x[:, pairs // values] * ranks_y[:, pairs % values]
         turns = np.maximum(here_x.sum(axis=1), 1)
@@ -182,14 +184,14 @@ def _spearman(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
 
 
 def _mid_ranks(places: Codes, codes: Codes, rows: range) -> tuple[Floats, Floats]:
-    """float[R, V] each: the turns at each of V places that are left, and their mid-ranks, from the middle one on."""
+    """Return float[R, V] each: the remaining turns with each of V values, and their mid-ranks, relative to the middle."""
     left = _left(places, codes, rows)
     middle = (left.sum(axis=1, keepdims=True) + 1) / 2
     return left, np.cumsum(left, axis=1) - (left - 1) / 2 - middle
 
 
 def _left(places: Codes, codes: Codes, rows: range) -> Floats:
-    """float[R, V]: the turns at each of V places without those of the unit of a row."""
+    """Return float[R, V]: the turns with each of V values without those of the unit of a row."""
     count = int(places.max()) + 1
     own = (codes >= rows.start) & (codes < rows.stop)
     out = np.bincount((codes[own] - rows.start) * count + places[own], minlength=len(rows) * count)
@@ -197,19 +199,19 @@ def _left(places: Codes, codes: Codes, rows: range) -> Floats:
 
 
 def _partial(table: Floats, weights: Floats) -> Floats:
-    """The partial correlation of the first two columns of ``table``, float[T, 2 + c], given the others."""
+    """Return the partial correlation of the first two columns of ``table``, float[T, 2 + c], given the others."""
     total = weights.sum(axis=1)
     columns = table.shape[1]
     means = weights @ table / total[:, None]
     products = (table[:, :, None] * table[:, None, :]).reshape(len(table), -1)
     covariance = (weights @ products / total[:, None]).reshape(-1, columns, columns) - means[:, :, None] * means[:, None, :]
-    # what the given columns explain is taken off; pinv leaves out those that do not vary without a unit
+    # remove what the given columns explain; pinv ignores columns that do not vary without a unit
     rest = covariance[:, :2, :2] - covariance[:, :2, 2:] @ np.linalg.pinv(covariance[:, 2:, 2:]) @ covariance[:, 2:, :2]
     return _quotient(rest[:, 0, 1], rest[:, 0, 0], rest[:, 1, 1])
 
 
 def _quotient(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats:
-    """Covariance by the root of both variances, nan where one of them is no more than rounding."""
+    """Return covariance / √(product of variances); nan if a variance is only rounding error."""
     varies = (variance_x > 1e-12) & (variance_y > 1e-12)
     root = np.sqrt(np.where(varies, variance_x, 1.0) * np.where(varies, variance_y, 1.0))
     return np.where(varies, np.clip(covariance / root, -1.0, 1.0), np.nan)

@@ -1,7 +1,7 @@
 """The sampling unit: the conversation of a turn, or the turn itself.
 
-Turns of one conversation depend on each other; intervals and tests that take them as independent are too narrow and reject
-too often. So everything in this package works on sums over units.
+Turns of one conversation are correlated. Intervals that treat them as independent are too narrow, and tests reject too
+often. So this package works on sums over units.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.wording import counted
 
-#: Conversations that share a topic: iKAT's ``1-2_3`` (topic, conversation, turn), CAsT 2022's ``132_1-3``.
+#: Turn ids whose conversations share a topic: iKAT's ``1-2_3`` (topic, conversation, turn), CAsT 2022's ``132_1-3``.
 _SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
 
 
 def unit_of(turn_id: str) -> str:
-    """The conversation that a turn counts with: ``31`` of ``31_4``, ``hash`` of ``hash<::>4``; the id itself where it has none.
+    """Return the conversation of a turn: ``31`` for ``31_4``, ``hash`` for ``hash<::>4``; the id itself if it has none.
 
-    Conversations on one topic are one unit, for they share what is asked: ``132`` of ``132_1-3``, ``1`` of ``1-2_3``.
+    Conversations on one topic form one unit, because their questions are related: ``132`` for ``132_1-3``, ``1`` for ``1-2_3``.
     """
     found = _SHARED_TOPIC.fullmatch(turn_id)
     return found[1] if found else conversation(turn_id)
@@ -40,14 +40,14 @@ class Units:
     """T turns in K units.
 
     kind
-        What a unit is, as it is called: ``conversation``, ``turn``, or what else belongs to turns, such as ``text``. A turn id
-        without a conversation makes a unit of its own.
+        The name of the unit: ``conversation``, ``turn``, or another part of turns, such as ``text``. A turn id without a
+        conversation forms its own unit.
     codes
         int64[T]: the unit of every turn, 0 … K − 1.
     labels
-        The K units' names, in the order of their codes.
+        The names of the K units, in the order of their codes.
     note
-        Why the unit is not the conversation, where that was not asked for.
+        Why the unit is not the conversation, unless that was requested.
     """
 
     kind: str
@@ -57,16 +57,16 @@ class Units:
 
     @property
     def count(self) -> int:
-        """K."""
+        """K, the number of units."""
         return len(self.labels)
 
     @cached_property
     def sizes(self) -> Floats:
-        """float64[K]: turns of every unit."""
+        """float64[K]: the number of turns of every unit."""
         return np.bincount(self.codes, minlength=self.count).astype(np.float64)
 
     def sums(self, values: npt.ArrayLike) -> Floats:
-        """float64[..., K]: the sums over every unit's turns of ``values`` [..., T]."""
+        """Return float64[..., K]: the sums of ``values`` [..., T] over the turns of every unit."""
         table = np.asarray(values, dtype=np.float64)
         if not self.count:
             return np.zeros((*table.shape[:-1], 0))
@@ -75,31 +75,31 @@ class Units:
         return np.add.reduceat(table[..., order], starts, axis=-1)
 
     def take(self, rows: npt.ArrayLike) -> Units:
-        """The units of a slice, whose turns ``rows`` (bool[T] or places) chooses; units without any of them are gone."""
+        """Return the units of the turns selected by ``rows`` (bool[T] or indices), without empty units."""
         different, codes = np.unique(self.codes[np.asarray(rows)], return_inverse=True)
         return Units(self.kind, codes.astype(np.int64), tuple(self.labels[code] for code in different), self.note)
 
     def describe(self) -> str:
-        """``173 turns in 20 conversations``, or ``208 turns``: for the line that states the policy."""
+        """Return ``173 turns in 20 conversations`` or ``208 turns``, for the policy line."""
         turns = counted(len(self.codes), "turn")
         return f"{turns} in {counted(self.count, 'conversation')}" if self.kind == "conversation" else turns
 
     def stated(self, evaluated: Evaluated) -> Evaluated:
-        """``evaluated`` with these units in its policy line, and among its notes why they are no conversations."""
+        """Return ``evaluated`` with these units in its policy line, and with a note if they are not conversations."""
         notes = (*evaluated.notes, self.note) if self.note else evaluated.notes
         return replace(evaluated, notes=notes, unit=self.kind, units=self.count, unit_note=self.note)
 
 
 def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[str, str] | None = None) -> Units:
-    """The units of ``turns``: conversations where there are at least five, else single turns, and ``note`` says so.
+    """Return the units of ``turns``: conversations if there are at least five, otherwise turns, with a ``note``.
 
-    ``groups`` names the conversation of every turn (a column of a slices file) instead of :func:`unit_of`. Raises
-    :class:`UsageError` for a turn that ``groups`` lacks.
+    ``groups``: turn → conversation (a column of a slices file), instead of :func:`unit_of`. Raises :class:`UsageError` for a
+    turn that ``groups`` does not contain.
     """
     if unit == "turn":
         return _single(turns)
     if groups is not None and (lost := [turn for turn in turns if turn not in groups]):
-        raise UsageError("no-unit", f"turn {lost[0]} has no conversation ({len(lost)} such)", "give every turn one")
+        raise UsageError("no-unit", f"turn {lost[0]} has no conversation ({len(lost)} such)", "assign one to every turn")
     names = [unit_of(turn) if groups is None else groups[turn] for turn in turns]
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     if len(places) == len(turns) and groups is None:
@@ -110,17 +110,17 @@ def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[
 
 
 def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation") -> Units:
-    """The units of items that belong to ``turns``: one turn id an item, which may repeat, or be empty where nobody says it.
+    """Return the units of items that belong to ``turns``: one turn id per item, which may repeat or be empty if unknown.
 
-    Conversations where there are at least five, else turns, else the items themselves, called ``noun``; ``note`` says why it is
-    not the conversation. Items of one turn depend on each other as turns of one conversation do. With ``unit`` ``turn``,
-    conversations are passed over.
+    Units are conversations if there are at least five, otherwise turns, otherwise the items, named ``noun``; ``note`` states
+    why they are not conversations. Items of one turn are correlated, as turns of one conversation are. With ``unit`` ``turn``,
+    conversations are ignored.
     """
     few = ""
     names = {"conversation": [unit_of(turn) for turn in turns], "turn": list(turns)} if any(turns) else {}
     for kind, of_item in names.items():
         places = {name: place for place, name in enumerate(dict.fromkeys(of_item))}
-        # ids that tell no conversation, and turns of one item each, are no larger units
+        # ids without conversations, and turns with one item each, give no larger units
         told = len(places) < (len(set(turns)) if kind == "conversation" else len(turns))
         if (kind == "conversation" and unit == "turn") or not told:
             continue
@@ -131,9 +131,11 @@ def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation")
 
 
 def _too_few(kind: str, few: str) -> str:
-    """Why the unit is ``kind`` and not larger; empty where there are not ``few`` of the larger ones."""
+    """Return why the unit is ``kind`` and not larger: there are only ``few`` larger ones; empty if ``few`` is."""
     verb = "is" if few.startswith("1 ") else "are"
-    return f"the unit is the {kind}, for there {verb} only {few}: intervals may be too narrow, p too small" if few else ""
+    if not few:
+        return ""
+    return f"the sampling unit is the {kind}, because there {verb} only {few}: intervals may be too narrow and p too small"
 
 
 def _single(turns: Sequence[str], note: str = "") -> Units:

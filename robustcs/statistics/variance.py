@@ -1,13 +1,14 @@
-"""How much of the variance comes from the turn, and how much from its wording? A two-way random-effects decomposition.
+"""Variance components of turn and wording, and the mean score of a sampled rewriter.
 
-The mean score of a rewriter that is sampled: how far it is from that of other units, of other samples, and of both.
+The decomposition is a two-way random-effects model. The mean score of a sampled rewriter has an interval for other units, for
+other samples, and for both.
 
 Y_gs is the sum of the scores of sample s over the turns of unit g, n_g the number of its turns, N their sum. Units and samples
-are crossed and both drawn at random, so a mean over all of them has the variance (MS_units + MS_samples − MS_rest) / (K n) of a
-two-way analysis, with Satterthwaite's degrees of freedom (Burdick & Graybill 1992).
-Units differ in length, so every mean square is that of a ratio Σ_g Y_gs / N: the cluster-robust variance of the means over
-samples, the variance of the samples' means, and the cluster-robust variance of what is left of a sample. Whether whole samples
-differ is never tested first: with few samples such a test overlooks most of what there is.
+are crossed and both random, so a mean over all of them has the variance (MS_units + MS_samples − MS_rest) / (K n) of a two-way
+analysis, with Satterthwaite's degrees of freedom (Burdick & Graybill 1992). Units differ in length, so every mean square is
+that of a ratio Σ_g Y_gs / N: the cluster-robust variance of the means over samples, the variance of the samples' means, and the
+cluster-robust variance of the residual of a sample. There is no preliminary test of whether samples differ: with few samples,
+such a test misses most differences.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from robustcs.statistics.means import cluster_ratio, mean_estimates, mean_interv
 from robustcs.statistics.units import Units
 
 #: ``turn``: turns differ; ``set``: whole sets differ; ``turn_set``: a wording helps one turn and hurts another.
-#: ``wording`` is ``set`` and ``turn_set`` together, all that is not ``turn``.
+#: ``wording`` is ``set`` and ``turn_set`` together, that is, everything except ``turn``.
 COMPONENTS = ("turn", "set", "turn_set", "wording")
 
 
 @dataclass(frozen=True)
 class Component:
-    """One of :data:`COMPONENTS`: its variance (score units squared), and its share of the total with the share's interval."""
+    """One of :data:`COMPONENTS`: its variance (score units squared), and its share of the total with an interval."""
 
     name: str
     variance: float
@@ -44,23 +45,25 @@ class Component:
 def variance_components(scores: npt.ArrayLike, units: Units, seed: int, resamples: int = RESAMPLES) -> tuple[Component, ...]:
     """Split the variance of ``scores`` (turns × sets, one paraphrase of the turn in each set) into :data:`COMPONENTS`.
 
-    Model: score = mean + turn + set + turn·set, all three drawn at random with variances of their own. There is one score
-    per cell and retrieval repeats itself exactly, so what turn and set do not explain is the wording of that turn.
+    Model: score = mean + turn + set + turn·set, all three random with their own variances. There is one score per cell, and
+    retrieval is deterministic, so whatever turn and set do not explain is the wording of that turn.
     Estimator: analysis of variance. With n turns, k sets and the mean squares MS of turns, sets and the remainder,
-    turn·set = MS_rest, turn = (MS_turn − MS_rest) / k, set = (MS_set − MS_rest) / n, negative estimates are 0 (Searle,
+    turn·set = MS_rest, turn = (MS_turn − MS_rest) / k, set = (MS_set − MS_rest) / n; negative estimates are 0 (Searle,
     Casella & McCulloch 1992, chapter 4; in information retrieval Bodoff & Li 2007, "Test theory for assessing IR test
-    collections"). Shares are nan where nothing varies.
+    collections"). Shares are nan if nothing varies.
 
-    The interval of a share is the nested bootstrap-t over ``units`` of the estimate before it is cut at 0: it speaks of other
-    turns with these sets, as three sets are too few to resample. None below five units.
+    The interval of a share is the nested bootstrap-t over ``units`` of the estimate before negative values are set to 0. It is
+    for other turns with these sets, because three sets are too few to resample. None below five units.
 
-    Raises :class:`UsageError` for fewer than two turns or two sets.
+    Raises :class:`UsageError` below two turns or two sets.
     """
     table = np.asarray(scores, dtype=np.float64)
     count, sets = table.shape
     if count < 2 or sets < 2:
         raise UsageError(
-            "too-few-sets", f"{count} turns × {sets} sets cannot be decomposed", "give at least two turns and two sets"
+            "too-few-sets",
+            f"cannot decompose the variance of {count} turns × {sets} sets",
+            "use at least two turns and two sets",
         )
     by_unit = units.sums(variance_sums(table).T).T
     variances = np.maximum(_variances(by_unit.sum(axis=0)), 0.0)
@@ -76,14 +79,14 @@ def variance_components(scores: npt.ArrayLike, units: Units, seed: int, resample
 
 
 def variance_sums(scores: npt.ArrayLike) -> Floats:
-    """float64[T, k + 3]: what each turn of ``scores`` [T, k] adds to the sums that the shares are functions of."""
+    """Return float64[T, k + 3]: the contributions of each turn of ``scores`` [T, k] to the sums that determine the shares."""
     table = np.asarray(scores, dtype=np.float64)
-    table = table - table.mean()  # sums of squares of centred values lose no digits
+    table = table - table.mean()  # sums of squares of centered values lose no digits
     return np.column_stack([np.ones(len(table)), table.mean(axis=1) ** 2, (table**2).sum(axis=1), table])
 
 
 def share_of(place: int) -> Statistic:
-    """The share of a component of :data:`COMPONENTS` but the last, as a function of sums; it may be below 0."""
+    """Return the share of a component (not the last of :data:`COMPONENTS`) as a function of sums; it may be negative."""
 
     def statistic(sums: Floats) -> Floats:
         variances = _variances(sums)
@@ -94,15 +97,15 @@ def share_of(place: int) -> Statistic:
 
 
 def _bounded(share: float, by_unit: Floats, place: int, units: Units, seed: int, resamples: int) -> Estimate:
-    """The share with its interval, cut to what a share can be."""
+    """Return the share with its interval, restricted to 0 to 1."""
     found = agreement_estimate(by_unit, share_of(place), seed, units.kind, resamples)
     low, high = (float(np.clip(limit, 0.0, 1.0)) for limit in (found.low, found.high))
-    # cutting a negative part at 0 takes from the others
+    # setting a negative component to 0 changes the other shares
     return Estimate(share, min(low, share), max(high, share), found.units, found.method, found.note)
 
 
 def _variances(sums: Floats) -> Floats:
-    """float64[..., 3]: turn, set and turn·set from sums [..., k + 3] of :func:`variance_sums`, not cut at 0."""
+    """Return float64[..., 3]: turn, set and turn·set from sums [..., k + 3] of :func:`variance_sums`, possibly negative."""
     sets = sums.shape[-1] - 3
     count = sums[..., 0]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -111,14 +114,14 @@ def _variances(sums: Floats) -> Floats:
         of_turns = sets * (sums[..., 1] - count * mean**2)
         of_sets = count * (set_means**2).sum(axis=-1) - count * sets * mean**2
         whole = sums[..., 2] - count * sets * mean**2
-        # what is 0 on paper may come out as -1e-17
+        # exact zeros may be computed as -1e-17
         rest = np.maximum(whole - of_turns - of_sets, 0.0) / ((count - 1) * (sets - 1))
         turn = (of_turns / (count - 1) - rest) / sets
         set_ = (of_sets / (sets - 1) - rest) / count
     return np.stack([turn, set_, rest], axis=-1)
 
 
-#: The two-sided quantile of the normal distribution at 95 %.
+#: Two-sided 95% quantile of the normal distribution.
 NORMAL = 1.959963984540054
 
 MEAN_METHOD = "two-way random effects of units and samples, Satterthwaite's t"
@@ -126,10 +129,10 @@ ERROR_METHOD = "variance between samples, chi-squared; at least that within unit
 
 
 def sampled_mean(scores: npt.ArrayLike, units: Units, bounds: tuple[float, float] | None = None) -> Estimate:
-    """The mean of ``scores``, float[turns, n] of n samples, with its interval for other units and other samples.
+    """Return the mean of ``scores``, float[turns, n] of n samples, with its interval for other units and other samples.
 
-    ``bounds`` are the ends of the scale, as of :func:`~robustcs.statistics.means.mean_estimates`. No interval below five units
-    or two samples, or where all are alike.
+    ``bounds``: the ends of the scale, as for :func:`~robustcs.statistics.means.mean_estimates`. No interval below five units or
+    two samples, or if all units are alike.
     """
     sums = units.sums(np.asarray(scores, dtype=np.float64).T)
     n, count = sums.shape
@@ -146,25 +149,25 @@ def sampled_mean(scores: npt.ArrayLike, units: Units, bounds: tuple[float, float
 
 
 def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate]:
-    """How far the mean of one sample over these turns is from that of all that could be drawn: ±, and its standard deviation.
+    """Return the error of one sample's mean over these turns relative to all possible samples: ±, and its standard deviation.
 
     scores
         float[turns, n], n samples of every turn.
 
-    The turns are taken as they are: the interval for other turns stands beside it. The standard deviation is that of the
-    samples' means, with the interval of chi-squared on n − 1 degrees of freedom, but no less than what drawing anew in every
-    unit leaves, with a cluster-robust t interval on the logarithm. ± is half the 95 % interval, by Student's t on the same
-    degrees of freedom. nan where all samples score alike, or for fewer than two turns, which do not tell one from the other.
+    The turns are fixed; the interval for other turns is separate. The standard deviation is that of the samples' means, with
+    the χ² interval on n − 1 degrees of freedom, but at least the standard deviation from drawing within units, with a
+    cluster-robust t interval on the logarithm. ± is half the 95% CI by Student's t with the same degrees of freedom. nan if
+    all samples have equal scores, or below two turns, which cannot separate turns from samples.
     """
     table = np.asarray(scores, dtype=np.float64)
     turns, n = table.shape
     nothing = Estimate(math.nan, math.nan, math.nan, n, ERROR_METHOD)
     if turns < 2:
-        return math.nan, replace(nothing, note="it takes two turns to tell a draw from a whole sample")
+        return math.nan, replace(nothing, note="at least two turns are required")
     sums = units.sums(table.T)
     between, within = _of_one_sample(sums, units.sizes)
     if not max(between, within) > 0:
-        return math.nan, replace(nothing, note=f"no interval: all {n} samples score the same in every {units.kind}")
+        return math.nan, replace(nothing, note=f"no interval: all {n} samples have equal scores in every {units.kind}")
     chances = (0.025, 0.975)
     low, high = (between * (n - 1) / float(special.chdtri(n - 1, chance)) for chance in chances)
     rest = sums - sums.mean(axis=0)
@@ -182,38 +185,38 @@ def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate
 
 
 def _of_one_sample(sums: Floats, sizes: Floats) -> tuple[float, float]:
-    """Of one sample's mean, from ``sums`` [n, K]: its variance over samples, and that of drawing anew in every unit alone."""
-    sums = sums - sums[0]  # samples that are alike then differ by exactly 0
+    """Return, for one sample's mean and from ``sums`` [n, K], its variance over samples and that from drawing within units."""
+    sums = sums - sums[0]  # equal samples then differ by exactly 0
     means = sums.sum(axis=1) / sizes.sum()
     left = cluster_ratio(sums - sums.mean(axis=0), sizes).variance
     return float(means.var(ddof=1)), float(left.sum()) / (len(sums) - 1)
 
 
 def draws_needed(spread: float, within: float) -> float:
-    """The least number of samples whose average moves by no more than ``within`` (95 %); ``spread``: that of one sample's mean.
+    """Return the fewest samples whose average varies by at most ``within`` (95%); ``spread``: that of one sample's mean.
 
-    nan where that is not known.
+    nan if ``spread`` is unknown.
     """
     return math.nan if math.isnan(spread) else float(max(1, math.ceil((NORMAL * spread / within) ** 2 - 1e-9)))
 
 
-#: Random exchanges behind the chance level of a choice.
+#: Number of random exchanges for the expected gain by chance.
 EXCHANGES = 500
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The highest score of every turn, beside the best of the M systems.
+    """The highest score of every turn, compared with the best of M systems.
 
     best, best_mean
-        The place of the system with the highest mean, and that mean.
+        Index of the system with the highest mean, and that mean.
     chosen
         Mean of the highest score of every turn.
     gain
         chosen − best_mean, with its cluster-robust interval.
     by_chance
-        The gain expected if the systems were exchanged at random in every turn. Every turn keeps its highest score, while the
-        highest mean falls towards the mean of all: where one system leads, this exceeds the gain.
+        Expected gain if the systems were exchanged at random in every turn. Every turn keeps its highest score, while the
+        highest mean falls towards the overall mean. So if one system leads, this exceeds the gain.
     """
 
     best: int
@@ -224,7 +227,7 @@ class Choice:
 
 
 def best_choice(table: Floats, units: Units, seed: int) -> Choice:
-    """What an oracle gains over the best of M systems; ``table``: scores, float[M, turns]."""
+    """Return what an oracle gains over the best of M systems; ``table``: scores, float[M, turns]."""
     highest = table.max(axis=0)
     best = int(table.mean(axis=1).argmax())
     gain = highest - table[best]
@@ -236,10 +239,10 @@ def best_choice(table: Floats, units: Units, seed: int) -> Choice:
 
 
 def expected_best(scores: npt.ArrayLike) -> Floats:
-    """float64[turns, n]: the highest score expected of 1 … n samples drawn without return from the n of a turn [turns, n].
+    """Return float64[turns, n]: the expected highest score of 1 … n samples drawn without replacement from those of a turn.
 
-    Exact: of m drawn, the i-th smallest of n is the highest with probability C(i − 1, m − 1) / C(n, m). The lowest of m is
-    ``-expected_best(-scores)``.
+    ``scores``: [turns, n]. Exact: of m drawn samples, the i-th smallest of n is the highest with probability
+    C(i − 1, m − 1) / C(n, m). The expected lowest is ``-expected_best(-scores)``.
     """
     table = np.sort(np.asarray(scores, dtype=np.float64), axis=1)
     n = table.shape[1]

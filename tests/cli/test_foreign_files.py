@@ -15,8 +15,11 @@ COMMANDS = (
     "robustness --group g=human,qr", "report",
 )  # fmt: skip
 HOLES = ("unjudged", "judge --list")
-TURNS = "none of its turns is in the qrels: it has turns like 'F7_1', the qrels like '1_1'; check that they belong together"
-PASSAGES = "none of its passages is judged: it has passages like 'MARCO_1', the qrels like"
+TURNS = (
+    "none of its turns is in the qrels: its turn ids look like 'F7_1', those of the qrels like '1_1'; check that the files"
+    " belong together"
+)
+PASSAGES = "none of its passages is judged: its passage ids look like 'MARCO_1', those of the qrels like"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -64,8 +67,8 @@ def test_crowd(in_copy: Command, tmp_path: Path) -> None:
     config.write_text(config.read_text().replace('ids = "crowd/ids.json"', 'ids = "other.trec"'))
     err = in_copy("crowd", code=3).err.splitlines()[-1]
     assert err == (
-        "other.trec: none of its turns is in the judgments: it has turns like 'F7_1', the judgments like '1_1'; check that they"
-        " belong together"
+        "other.trec: none of its turns is in the judgments: its turn ids look like 'F7_1', those of the judgments like '1_1';"
+        " check that the files belong together"
     )
 
 
@@ -75,11 +78,11 @@ def test_runs_of_different_turns_without_qrels(in_copy: Command, tmp_path: Path)
     config.write_text(config.read_text().replace('qrels = "qrels.txt"\n', "", 1))
     (folder / "other.trec").write_text("F7_1 Q0 d1 1 9 t\n")
     assert in_copy("correlate --qr other.trec --y overlap_10", code=3).err == (
-        "other.trec: none of its turns is in runs/stem_human.trec: it has turns like 'F7_1', runs/stem_human.trec like '1_1';"
-        " check that they belong together\n"
+        "other.trec: none of its turns is in runs/stem_human.trec: its turn ids look like 'F7_1', those of"
+        " runs/stem_human.trec like '1_1'; check that the files belong together\n"
     )
     (folder / "other.tsv").write_text("F7_1\tWhat is it?\n")
     assert in_copy("correlate --rewrites human=other.tsv --y overlap_10", code=3).err == (
-        "other.tsv: none of its turns is in the runs: it has turns like 'F7_1', the runs like '1_1'; check that they belong"
-        " together\n"
+        "other.tsv: none of its turns is in the runs: its turn ids look like 'F7_1', those of the runs like '1_1'; check that"
+        " the files belong together\n"
     )

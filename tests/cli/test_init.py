@@ -23,7 +23,7 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
         "ignored 9 files; robustcs init --why lists them with reasons",
     ]
     checked = json.loads(in_copy("check --format json").out)
-    assert checked["notes"] == ["stem_raw_2 lacks 1 turn: 4_4"]
+    assert checked["notes"] == ["stem_raw_2 misses 1 turn: 4_4"]
     assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["samples", "compare"]
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"

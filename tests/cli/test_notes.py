@@ -15,5 +15,5 @@ from tests.conftest import Command
 )
 def test_infap_without_sampled_passages_is_said_to_be_map(in_demo: Command, command: str) -> None:
     notes = json.loads(in_demo(f"{command} --metric infAP --format json").out)["notes"]
-    assert notes.count("infAP equals MAP here: the qrels have no passage that was sampled but not judged (grade -1)") == 1
+    assert notes.count("infAP equals MAP here, because the qrels have no passages with grade -1 (sampled but unjudged)") == 1
     assert not any("infAP" in note for note in json.loads(in_demo(f"{command} --metric map --format json").out)["notes"])

@@ -73,7 +73,7 @@ def test_runs_and_qrels(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capf
     result = answer(command, capfd)
     for cut, counts in REAL_RUNS.items():
         assert [row["count"] for row in rows(result, "bins", cut)] == counts
-    assert result["notes"] == ["306 turns of the runs without judgments left out"]
+    assert result["notes"] == ["306 turns of the runs without judgments excluded"]
     assert all(row["unchanged"] is None for row in result["tables"]["bins"])
     level_1 = answer(command[:-2], capfd)
     assert rows(level_1, "bins", ("ndcg_cut_3", ">0")) == rows(result, "bins", ("ndcg_cut_3", ">0"))
@@ -115,7 +115,7 @@ def test_a_judged_turn_that_the_runs_lack(
          "--human", "runs/bert_manual.trec.gz", "--rewrites", "human=rewrites/Human.tsv"], capfd
     )  # fmt: skip
     assert result["policy"]["missing_turns"] == 1
-    assert {f"{name} lacks 1 turn: 105_9" for name in ("original", "qr", "human")} <= set(result["notes"])
+    assert {f"{name} misses 1 turn: 105_9" for name in ("original", "qr", "human")} <= set(result["notes"])
     runs = {row["run"]: row for row in result["tables"]["runs"]}
     assert {(row["turns"], row["missing"], row["extra"]) for row in runs.values()} == {(207, 1, 8)}
     unjudged = {name: (1 - row["judged_3"]) * 3 * row["turns"] for name, row in runs.items()}

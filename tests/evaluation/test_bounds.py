@@ -130,7 +130,7 @@ def test_passages_of_other_runs_enter_the_ideal_ranking(
 
 
 def test_the_scope_pool_needs_to_know_the_pool() -> None:
-    with pytest.raises(ValueError, match="needs the number of passages in it"):
+    with pytest.raises(ValueError, match="requires the number of passages in it"):
         measure_bounds(made([[1]], [[1]]), parse_measure("P_1"), EvaluationPolicy(), 4, "pool")
 
 

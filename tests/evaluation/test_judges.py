@@ -50,5 +50,5 @@ def test_refused_with_every_line(tmp_path: Path) -> None:
             on_scale(read_labels(path), (0, 3), "refuse", path)
         first = 1 if name == "a.txt" else 2
         assert [problem.line for problem in error.value.problems] == [first, 3]
-        assert "grade 5 is off the scale 0 to 3" in str(error.value) and "grade -1 is off" in str(error.value)
+        assert "grade 5 is outside the scale 0 to 3" in str(error.value) and "grade -1 is outside" in str(error.value)
     assert on_scale(read_labels(path), (-1, 5), "refuse", path).off_scale == {}

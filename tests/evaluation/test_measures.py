@@ -238,22 +238,22 @@ def test_spellings(spelling: str, name: str) -> None:
     ("text", "message"),
     [
         ("ndgc_cut_3", "did you mean ndcg_cut_3"),
-        ("P", "no measure is named 'P'"),
-        ("P@", "no measure is named"),
-        ("P_0", "cut-off 0; it goes from 1 to 1000000"),
-        ("nDCG(rel=2)@3", "argument 'rel=2' it does not take"),
-        ("RBP(p=1.5)", "persistence '1.5'; it lies between 0 and 1"),
-        ("", "no measure is named ''"),
-        ("Bpref@3", "no measure is named"),
-        ("EM@1", "no measure is named"),
-        ("F@1", "no measure is named"),
-        *((f"{name}()", "no measure is named") for name in ("P", "Precision", "R", "Recall", "Success", "Judged")),
-        ("nDCG(p=0.5)", "argument 'p=0.5' it does not take"),
-        ("Judged(rel=2)@3", "argument 'rel=2' it does not take"),
-        ("P(rel=0)@1", "argument 'rel=0' it does not take"),
-        ("RBP(p=0)", "it lies between 0 and 1"),
-        ("RBP(p=1)", "it lies between 0 and 1"),
-        ("P_1000001", "it goes from 1 to 1000000"),
+        ("P", "unknown measure 'P'"),
+        ("P@", "unknown measure"),
+        ("P_0", "cutoff 0; use a cutoff from 1 to 1000000"),
+        ("nDCG(rel=2)@3", "does not accept the argument 'rel=2'"),
+        ("RBP(p=1.5)", "persistence '1.5'; use a number between 0 and 1"),
+        ("", "unknown measure ''"),
+        ("Bpref@3", "unknown measure"),
+        ("EM@1", "unknown measure"),
+        ("F@1", "unknown measure"),
+        *((f"{name}()", "unknown measure") for name in ("P", "Precision", "R", "Recall", "Success", "Judged")),
+        ("nDCG(p=0.5)", "does not accept the argument 'p=0.5'"),
+        ("Judged(rel=2)@3", "does not accept the argument 'rel=2'"),
+        ("P(rel=0)@1", "does not accept the argument 'rel=0'"),
+        ("RBP(p=0)", "use a number between 0 and 1"),
+        ("RBP(p=1)", "use a number between 0 and 1"),
+        ("P_1000001", "use a cutoff from 1 to 1000000"),
     ],
 )
 def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
@@ -276,7 +276,7 @@ def test_names_of_all_trec() -> None:
     assert len(set(every)) == 97 and averaged(every, totals=True) == every
     assert [str(one) for one in every if not is_averaged(str(one))] == totals
     for name in ("runid", "rbp_resid"):
-        with pytest.raises(UsageError, match="no measure is named"):
+        with pytest.raises(UsageError, match="unknown measure"):
             parse_measure(name)
 
 
@@ -303,7 +303,7 @@ def test_the_most_that_a_turn_can_score() -> None:
 
 
 def test_names_that_are_no_numbers_are_no_measures() -> None:
-    with pytest.raises(UsageError, match="no measure is named 'runid'"):
+    with pytest.raises(UsageError, match="unknown measure 'runid'"):
         parse_measure("runid")
 
 

@@ -36,7 +36,7 @@ def test_what_can_be_written(text: str, operator: str, value: float) -> None:
 def test_what_cannot_be_written(text: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_threshold(text)
-    assert str(error.value) == f"threshold {text!r} cannot be read; write '>0', '>=0.5', '=1' or a number"
+    assert str(error.value) == f"cannot read threshold {text!r}; use '>0', '>=0.5', '=1' or a number"
     assert error.value.exit_code is ExitCode.USAGE
 
 
@@ -102,11 +102,11 @@ def test_a_threshold_that_no_score_reaches_is_refused(threshold: str, metric: st
     if reached:
         assert reachable_thresholds([parse_threshold(threshold)], [parse_measure(metric)]) == (parse_threshold(threshold),)
         return
-    with pytest.raises(UsageError, match="^no score of .* is .*: the highest is 1; write a threshold such as"):
+    with pytest.raises(UsageError, match="^no score of .* can be .*: the highest is 1; use a threshold such as"):
         reachable_thresholds(list(map(parse_threshold, [">0", threshold])), list(map(parse_measure, ["utility", metric])))
 
 
 def test_the_default_measures_end_at_1() -> None:
     assert reachable_thresholds([]) == DEFAULT_THRESHOLDS
-    with pytest.raises(UsageError, match="no score of P_1 is >=1.5: the highest is 1"):
+    with pytest.raises(UsageError, match="no score of P_1 can be >=1.5: the highest is 1"):
         reachable_thresholds([parse_threshold(">=1.5")])

@@ -26,6 +26,6 @@ def test_infap_is_map_unless_passages_were_sampled(tmp_path: Path, grade: int, e
     ranking = rank_run(read_run(tmp_path / "run", "r"), POLICY)
     [scores] = evaluate(grade_matrix(ranking, qrels), measures, POLICY).to_numpy()
     assert (abs(scores[0] - scores[1]) < 1e-4) == equal
-    note = "infAP equals MAP here: the qrels have no passage that was sampled but not judged (grade -1)"
+    note = "infAP equals MAP here, because the qrels have no passages with grade -1 (sampled but unjudged)"
     assert sampling_notes(measures, qrels.grades) == ([note] if equal else [])
     assert sampling_notes(measures[1:], np.array([0, 1])) == []

@@ -65,7 +65,7 @@ def test_who_lacks_which(tmp_path: Path) -> None:
     for turns in (zero, drop):
         assert turns.missing == {"part": ("1_1", "1_2")}
         assert turns.lacking.tolist() == [True, True, False]
-        assert turns.notes == ("2 turns of the runs without judgments left out", "part lacks 2 turns: 1_1, 1_2")
+        assert turns.notes == ("2 turns of the runs without judgments excluded", "part misses 2 turns: 1_1, 1_2")
 
 
 def test_each_run_over_its_own_turns(tmp_path: Path) -> None:
@@ -91,12 +91,12 @@ def test_every_foreign_file_is_refused_with_both_kinds_of_id(tmp_path: Path) -> 
         with pytest.raises(InputError) as error:
             count_turns(EXPECTED, files, missing)
         assert str(error.value).splitlines() == [
-            f"{tmp_path}/turns: none of its turns is in the qrels: it has turns like 'C_1_q#1', the qrels like '1_1';"
-            " check that they belong together",
-            f"{tmp_path}/texts: none of its turns is in the qrels: it has turns like 't-1', the qrels like '1_1';"
-            " check that they belong together",
-            f"{tmp_path}/passages: none of its passages is judged: it has passages like 'MARCO_D1-3', the qrels like 'd1';"
-            " --documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC",
+            f"{tmp_path}/turns: none of its turns is in the qrels: its turn ids look like 'C_1_q#1', those of the qrels like"
+            " '1_1'; check that the files belong together",
+            f"{tmp_path}/texts: none of its turns is in the qrels: its turn ids look like 't-1', those of the qrels like '1_1';"
+            " check that the files belong together",
+            f"{tmp_path}/passages: none of its passages is judged: its passage ids look like 'MARCO_D1-3', those of the qrels"
+            " like 'd1'; use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC",
         ]
 
 
@@ -104,8 +104,8 @@ def test_ids_cut_by_documents_are_told(tmp_path: Path) -> None:
     qrels = judgments(("1_1", "X-0-1374"))
     (problem,) = unjudged_runs(expected_of(qrels), [run_file(tmp_path / "cut", qrels, ("1_1", "X-0"))])
     assert problem.advice == (
-        "check that they belong together; leave out --documents (documents = true in [policy]) if given: it cuts the ids of"
-        " runs, DOC-N to DOC"
+        "check that the files belong together; remove --documents (documents = true in [policy]) if it is set: it cuts DOC-N"
+        " to DOC in the ids of runs"
     )
 
 
@@ -114,7 +114,8 @@ def test_a_run_of_holes_is_noted_where_holes_mean_something(tmp_path: Path) -> N
     files = [run_file(tmp_path / "holes", QRELS, ("1_1", "d2")), run_file(tmp_path / "sound", QRELS, ("1_2", "d2"))]
     turns = count_turns(EXPECTED, files, "zero", holes=True)
     assert turns.notes[0] == (
-        "holes: none of its passages is judged: it has passages like 'd2', the qrels like 'd1'; check that they belong together"
+        "holes: none of its passages is judged: its passage ids look like 'd2', those of the qrels like 'd1'; check that the"
+        " files belong together"
     )
     assert list(turns.notes) == notes_on(EXPECTED, files)
     with pytest.raises(InputError, match=f"{tmp_path}/holes: none of its passages is judged"):
@@ -133,15 +134,18 @@ def test_no_turn_left() -> None:
 def test_notes_name_five_turns_at_most() -> None:
     expected = Expected(tuple(f"1_{number}" for number in range(1, 9)))
     turns = count_turns(expected, [answered_by_turns("a", "a", ["1_1"], expected)], "zero")
-    assert turns.notes == ("a lacks 7 turns: 1_2, 1_3, 1_4, 1_5, 1_6 …",)
+    assert turns.notes == ("a misses 7 turns: 1_2, 1_3, 1_4, 1_5, 1_6 …",)
 
 
 def test_files_that_have_only_each_other() -> None:
     together = union_of_turns([("a", ["1_10", "1_2"]), ("b", ["1_1", "1_2"])], "the scores")
     assert together == Expected(("1_1", "1_2", "1_10"), "the scores")
     for files, found in (
-        ([("a", ["1"]), ("b", ["2"])], ["b: none of its turns is in a: it has turns like '2', a like '1'"]),
-        ([("z", ["9"]), ("a", ["1"]), ("b", ["1"])], ["z: none of its turns is in a: it has turns like '9', a like '1'"]),
+        ([("a", ["1"]), ("b", ["2"])], ["b: none of its turns is in a: its turn ids look like '2', those of a like '1'"]),
+        (
+            [("z", ["9"]), ("a", ["1"]), ("b", ["1"])],
+            ["z: none of its turns is in a: its turn ids look like '9', those of a like '1'"],
+        ),
     ):
         with pytest.raises(InputError) as error:
             union_of_turns(files, "the scores")

@@ -40,7 +40,7 @@ def test_the_first_passage_of_a_document_counts(tmp_path: Path) -> None:
     documents = rank_run(run, EvaluationPolicy(documents=True))
     assert by_turn(documents) == {"1_1": ["a", "b", "d", "c"], "1_2": ["a"]}
     assert documents.tied.tolist() == [False, False, False, True, False]
-    told = "run: 2 further passages of a document left out, the best-ranked passage of each counts"
+    told = "run: 2 further passages of documents skipped; the best-ranked passage of each document counts"
     assert documents.notes[-1] == told
     top = rank_run(run, EvaluationPolicy(documents=True, depth=3))
     assert by_turn(top) == {"1_1": ["a", "b", "d"], "1_2": ["a"]}

@@ -229,8 +229,8 @@ LIST = "write a list of texts in quotes"
         ("metrics = true", [f":1: metrics is True; {LIST}"]),
         ("metrics = [['P_1']]", [f":1: metrics is [['P_1']]; {LIST}"]),
         ("[metrics]\nP_1 = 1", [f":1: metrics is {{'P_1': 1}}; {LIST}"]),
-        ("thresholds = ['>0', 'high']", [":1: threshold 'high' cannot be read; write '>0', '>=0.5', '=1' or a number"]),
-        ("thresholds = [nan]", [":1: threshold 'nan' cannot be read; write '>0', '>=0.5', '=1' or a number"]),
+        ("thresholds = ['>0', 'high']", [":1: cannot read threshold 'high'; use '>0', '>=0.5', '=1' or a number"]),
+        ("thresholds = [nan]", [":1: cannot read threshold 'nan'; use '>0', '>=0.5', '=1' or a number"]),
         *[(f"seed = {value}", [f":1: seed is {shown}; {NUMBER}"]) for value, shown in
           (("'7'", "'7'"), ("1.5", "1.5"), ("true", "True"), ("-1", "-1"))],
         *[(f"\n{key} = 3", [f":2: {key} is not a table; write [{key}] above its keys"]) for key in
@@ -321,7 +321,7 @@ def test_a_wrong_selection_has_its_line(tmp_path: Path, text: str, problem: str)
 
 def test_unknown_measures_have_their_line(tmp_path: Path) -> None:
     path = write(tmp_path, "metrics = ['P_1',\n  'best']")
-    with pytest.raises(InputError, match=rf"^{path}:1: no measure is named .best."):
+    with pytest.raises(InputError, match=rf"^{path}:1: unknown measure .best."):
         read_project(path)
 
 

@@ -18,7 +18,7 @@ def test_missing_turns_by_the_policy(demo: Path) -> None:
     project = read_project(demo / "robustcs.toml")
     scores, evaluated = Workspace(project).system_scores(["human", "raw_2", "human"])
     assert list(scores) == ["human", "raw_2"] and list(scores["human"]) == ["P_1", "ndcg_cut_3"]
-    assert (evaluated.turns, evaluated.missing, evaluated.notes) == (70, 1, ("raw_2 lacks 1 turn: 4_4",))
+    assert (evaluated.turns, evaluated.missing, evaluated.notes) == (70, 1, ("raw_2 misses 1 turn: 4_4",))
     assert scores["raw_2"].loc["4_4"].tolist() == [0, 0]
     dropping = replace(project, policy=EvaluationPolicy(relevance_level=2, missing="drop"))
     dropped, evaluated = Workspace(dropping).system_scores(["human", "raw_2"], [parse_measure("map")])

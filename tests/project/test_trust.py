@@ -107,7 +107,7 @@ def test_five_conversations_cannot_show_a_difference_and_six_can() -> None:
 
 def test_a_family_that_cannot_reach_the_level_bars_its_differences() -> None:
     enough = units_of(turns(10)).stated(EVALUATED)
-    weak = Family(np.ones(3), 0.25, True, "no p-value can reach 0.05: the smallest possible is 0.25")
+    weak = Family(np.ones(3), 0.25, True, "no adjusted p can reach 0.05; the smallest possible is 0.25")
     limits = limits_of_result(enough, [weak, Family(np.ones(3), 0.002, True, "")])
     assert {limit.reason for limit in limits} == {"No p-value can reach 0.05: the smallest possible is 0.25."}
     assert subjects(limits, bars=True) == {"differences"} and "systems" in subjects(limits, bars=False)

@@ -54,7 +54,7 @@ def test_positives_alone_show_no_judged_share(tmp_path: Path) -> None:
     document = made(tmp_path, grades=(1, 1))
     assert "unjudged" not in {verdict.subject for verdict in opening(document).verdicts}
     told = first_sentence(document, UNJUDGED)
-    assert told.startswith("The qrels list relevant passages only: ") and "%" not in told
+    assert told.startswith("The qrels contain relevant passages only. ") and "%" not in told
 
 
 def test_qrels_of_a_model_are_told_on_every_card(tmp_path: Path) -> None:

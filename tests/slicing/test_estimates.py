@@ -103,9 +103,12 @@ def test_no_interval_below_five_conversations() -> None:
     few = by({turn: "few" if int(turn.partition("_")[0]) < 4 else "many" for turn in TURNS})
     one = by({turn: turn.partition("_")[0] for turn in TURNS}, "conversation")
     rare, many, *alone = slices_of(SCORES, [few, one], UNITS, 0)
-    assert math.isnan(rare.own.low) and rare.own.note == "no interval: 4 conversations, 5 are needed"
+    assert math.isnan(rare.own.low) and rare.own.note == "no interval: only 4 conversations (at least 5 required)"
     assert math.isnan(rare.contrast.p) and math.isnan(rare.contrast.low)
-    assert not math.isnan(many.own.low) and many.contrast.note == "the rest: no interval: 4 conversations, 5 are needed"
+    assert (
+        not math.isnan(many.own.low)
+        and many.contrast.note == "the rest: no interval: only 4 conversations (at least 5 required)"
+    )
     assert len(alone) == 12 and all(math.isnan(slice_.own.low) and math.isnan(slice_.contrast.p) for slice_ in alone)
     assert {slice_.contrast.comparisons for slice_ in alone} == {0}
     assert all(slice_.contrast.difference == pytest.approx(slice_.own.value - slice_.contrast.rest) for slice_ in alone)

@@ -148,9 +148,9 @@ def test_samples_that_are_all_alike_have_no_interval() -> None:
     scores, units = drawn(np.random.default_rng(5))
     half, spread = sampling_error(np.repeat(scores[:, :1], 3, axis=1), units)
     assert math.isnan(half) and math.isnan(spread.low) and math.isnan(draws_needed(spread.value, 0.01))
-    assert spread.note == "no interval: all 3 samples score the same in every conversation"
+    assert spread.note == "no interval: all 3 samples have equal scores in every conversation"
     few = sampled_mean(scores[units.codes < 4], units.take(units.codes < 4))
-    assert math.isnan(few.low) and few.note == "no interval: 4 conversations, 5 are needed"
+    assert math.isnan(few.low) and few.note == "no interval: only 4 conversations (at least 5 required)"
 
 
 @pytest.mark.parametrize(("half", "within", "needed"), [(0.02, 0.01, 4), (0.02, 0.02, 1), (0.0201, 0.01, 5), (0.005, 0.01, 1)])

@@ -150,7 +150,7 @@ def test_a_margin_says_nothing_without_an_interval_or_where_one_unit_decides() -
     assert within_margin(_compared(inside), 0.01) is False and within_margin(_compared(inside), None) is None
     identical, sparse = paired_tests([np.zeros(20), np.where(np.arange(20) < 4, 0.001, 0.0)], np.ones(20), 0)
     assert within_margin(identical, 0.02) is None and within_margin(sparse, 0.02) is None
-    assert identical.note.startswith("no difference in any of 20 conversations: at 95 %, fewer than 13.9 % of")
+    assert identical.note.startswith("none of 20 conversations differs: with 95% confidence, fewer than 13.9% of")
     assert sparse.note.startswith("no interval: only 4 of 20 conversations differ")
 
 
@@ -170,6 +170,6 @@ def test_too_few_or_alike() -> None:
     assert few.value == pytest.approx(7 / 3 / np.std([1, 2, 4], ddof=1))
     assert math.isnan(few.low) and "3 conversations" in few.note
     (alike,) = effect_sizes(np.ones(8), np.ones(8))
-    assert math.isnan(alike.value) and alike.note == "unstable: 8 conversations only; all conversations are alike"
+    assert math.isnan(alike.value) and alike.note == "unstable: only 8 conversations; all conversations are alike"
     assert math.isnan(detectable_differences([1.0, 2, 4], np.ones(3))[0].value) and math.isnan(detectable_noncentrality(1))
     assert detectable_differences(np.ones(12), np.ones(12))[0].note == "all conversations are alike"

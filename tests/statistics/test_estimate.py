@@ -68,32 +68,30 @@ def test_one_unit_carries_the_spread_only_above_half_of_it() -> None:
     half = [3.0, *[1.0] * 9]
     assert carried_share(half) == 0.5 and carried_note(0.5, 10, "topic") == ""
     more = carried_share([-3.1, *half[1:]])
-    assert carried_note(more, 10, "topic") == "one topic carries 52 % of the spread: the interval may be too narrow"
+    assert carried_note(more, 10, "topic") == "one topic accounts for 52% of the spread, so the interval may be too narrow"
     assert carried_note(more, 9, "topic") == "" and carried_share([0.0] * 10) == carried_share([]) == 0
     # 81 / (81 + 9)
-    assert carried_note(carried_share([9.0, *[1.0] * 9]), 10, "turn").startswith("one turn carries 90 % of the spread")
+    assert carried_note(carried_share([9.0, *[1.0] * 9]), 10, "turn").startswith("one turn accounts for 90% of the spread")
 
 
 def test_a_floor_names_the_first_level_that_it_cannot_reach() -> None:
-    assert floor_note(0.05) == "p cannot fall below 0.05, so not reach 0.01"
-    assert floor_note(0.0501) == "p cannot fall below 0.05, so not reach 0.05"
-    assert floor_note(0.01) == "" and floor_note(0.5) == "p cannot fall below 0.5, so not reach 0.05"
+    assert floor_note(0.05) == "p cannot be below 0.05 and so cannot reach 0.01"
+    assert floor_note(0.0501) == "p cannot be below 0.05 and so cannot reach 0.05"
+    assert floor_note(0.01) == "" and floor_note(0.5) == "p cannot be below 0.5 and so cannot reach 0.05"
 
 
 def test_notes() -> None:
-    assert units_note(4, "topic") == "no interval: 4 topics, 5 are needed"
-    assert units_note(5, "topic") == "unstable: 5 topics only"
+    assert units_note(4, "topic") == "no interval: only 4 topics (at least 5 required)"
+    assert units_note(5, "topic") == "unstable: only 5 topics"
     # 1 − 0.05^(1/20) = 13.9 %
-    assert (
-        moving_note(0, 20, 1.0, "topic") == "no difference in any of 20 topics: at 95 %, fewer than 13.9 % of topics have one"
-    )
-    assert moving_note(7, 14, 0.0156, "topic") == "differences in 7 of 14 topics; p cannot fall below 0.016, so not reach 0.01"
-    assert units_note(1, "topic") == "no interval: 1 topic, 5 are needed"
-    assert units_note(9, "turn") == "unstable: 9 turns only" and units_note(10, "turn") == ""
+    assert moving_note(0, 20, 1.0, "topic") == "none of 20 topics differs: with 95% confidence, fewer than 13.9% of topics do"
+    assert moving_note(7, 14, 0.0156, "topic") == "only 7 of 14 topics differ; p cannot be below 0.016 and so cannot reach 0.01"
+    assert units_note(1, "topic") == "no interval: only 1 topic (at least 5 required)"
+    assert units_note(9, "turn") == "unstable: only 9 turns" and units_note(10, "turn") == ""
     assert moving_note(8, 16, 0.0078, "conversation") == ""
     assert moving_note(5, 20, 0.0625, "conversation") == (
-        "no interval: only 5 of 20 conversations differ; p cannot fall below 0.062, so not reach 0.05"
+        "no interval: only 5 of 20 conversations differ; p cannot be below 0.062 and so cannot reach 0.05"
     )
-    assert moving_note(5, 10, 0.0625, "conversation").startswith("differences in 5 of 10 conversations; p cannot")
+    assert moving_note(5, 10, 0.0625, "conversation").startswith("only 5 of 10 conversations differ; p cannot")
     assert moving_note(0, 0, 1.0, "conversation") == ""
     assert joined("", "a", "", "b") == "a; b" and counted(1, "turn") == "1 turn"

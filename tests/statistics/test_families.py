@@ -61,7 +61,7 @@ def test_comparisons_without_a_difference_have_p_1() -> None:
 def test_a_family_that_cannot_reach_the_level_says_so() -> None:
     sums = np.ones((3, 5))
     family = max_t_family(paired_tests(sums, np.ones(5), 0), sums, 0)
-    assert family.note == "no p-value can reach 0.05: the smallest possible is 0.062" and family.floor == 2 / 2**5
+    assert family.note == "no adjusted p can reach 0.05; the smallest possible is 0.062" and family.floor == 2 / 2**5
 
 
 def test_random_patterns_come_close_to_all_of_them() -> None:
@@ -94,7 +94,7 @@ def test_what_holm_cannot_reach_is_said() -> None:
     tests = paired_tests(np.ones((66, 8)), np.ones(8), 0)
     family = holm_family(tests)
     assert "no p can reach 0.05" in family.note and family.p.min() > 0.05
-    assert family.note.endswith("the smallest possible is 0.52; 4 more units could")
+    assert family.note.endswith("the smallest possible is 0.52; 4 more units would suffice")
 
 
 @pytest.mark.parametrize(("comparisons", "needed"), [(1, 6), (3, 7), (66, 12), (1770, 17)])

@@ -73,11 +73,11 @@ def test_many_at_once_with_sizes_of_their_own() -> None:
 
 def test_no_interval_is_said() -> None:
     (few,) = mean_estimates([[1.0, 2, 3, 4]], np.ones(4))
-    assert few.value == 2.5 and math.isnan(few.low) and few.note == "no interval: 4 conversations, 5 are needed"
+    assert few.value == 2.5 and math.isnan(few.low) and few.note == "no interval: only 4 conversations (at least 5 required)"
     (alike,) = mean_estimates([np.full(12, 0.1) * 3], np.full(12, 3.0), noun="turn")
     assert math.isnan(alike.low) and alike.note == "no interval: all 12 turns are alike"
     (unstable,) = mean_estimates([[1.0, 2, 3, 4, 5]], np.ones(5))
-    assert not math.isnan(unstable.low) and unstable.note == "unstable: 5 conversations only"
+    assert not math.isnan(unstable.low) and unstable.note == "unstable: only 5 conversations"
     (none,) = mean_estimates(np.zeros((1, 0)), np.zeros(0))
     assert math.isnan(none.value) and none.units == 0
 
@@ -104,14 +104,14 @@ def test_a_bounded_measure_stays_inside_its_scale() -> None:
 
 def test_one_unit_that_carries_the_spread_is_named() -> None:
     (found,) = mean_estimates([0.5, 0.4, 0.5, 0.6, 0.5, 0.4, 0.6, 0.5, 0.5, 0.5, 0.5, 3], np.ones(12))
-    assert found.note == "one conversation carries 91 % of the spread: the interval may be too narrow"
+    assert found.note == "one conversation accounts for 91% of the spread, so the interval may be too narrow"
     # 11 units of 4 turns around their mean of 1/2 and one of 8 turns at 1: by hand, its deviation is 8 (1 − mean)
     tops, sizes = np.array([*[1.5, 2.5] * 5, 2.0, 8.0]), np.array([*[4.0] * 11, 8.0])
     rest = tops - tops.sum() / sizes.sum() * sizes
     (long,) = mean_estimates(tops, sizes, "topic")
     assert (
         long.note
-        == f"one topic carries {100 * rest[-1] ** 2 / (rest**2).sum():.0f} % of the spread: the interval may be"
+        == f"one topic accounts for {100 * rest[-1] ** 2 / (rest**2).sum():.0f}% of the spread, so the interval may be"
         + (" too narrow")
     )
     (even,) = mean_estimates(np.arange(12.0), np.ones(12))

@@ -30,7 +30,7 @@ def test_single_judgments_are_the_exact_binomial_test(number: int) -> None:
 def test_the_interval_leaves_out_one_half_exactly_where_p_is_small(pairs: list[tuple[int, int]]) -> None:
     found = preferred_share(*zip(*pairs, strict=True))
     if len(pairs) < LEAST_UNITS:
-        assert math.isnan(found.low) and "are needed" in found.note
+        assert math.isnan(found.low) and "at least 5 required" in found.note
         return
     assert found.low <= found.value <= found.high
     if abs(found.p - 0.05) > 1e-9:
@@ -48,7 +48,7 @@ def test_units_of_several_judgments_have_wilsons_interval() -> None:
 
 def test_nothing_decided() -> None:
     found = preferred_share([0, 0], [0, 0])
-    assert math.isnan(found.value) and found.p == 1 and found.note == "no judgment decides"
+    assert math.isnan(found.value) and found.p == 1 and found.note == "no judgment is decided"
 
 
 def test_equal_sides_are_told_apart_in_one_of_twenty() -> None:

@@ -124,7 +124,7 @@ def test_mid_p_on_single_turns_is_mcnemars_mid_p() -> None:
 
 def test_what_few_units_cannot_show_is_said() -> None:
     (four,) = paired_tests([1.0, 2, 3, 4], np.ones(4), 0)
-    assert four.p == 1 / 8 and math.isnan(four.low) and "4 conversations, 5 are needed" in four.note
+    assert four.p == 1 / 8 and math.isnan(four.low) and "only 4 conversations (at least 5 required)" in four.note
     (five,) = paired_tests([1.0, 2, 3, 4, 5], np.ones(5), 0)
     assert five.p == 1 / 16 and math.isnan(five.low) and "not reach 0.05" in five.note
     (six,) = paired_tests([1.0, 2, 3, 4, 5, 6], np.ones(6), 0)
@@ -133,13 +133,13 @@ def test_what_few_units_cannot_show_is_said() -> None:
     assert eight.p == 1 / 128 and "reach" not in eight.note
     (sparse,) = paired_tests([1.0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], np.ones(12), 0)
     assert sparse.p == 0.25 and sparse.moving == 3
-    assert sparse.note.startswith("no interval: only 3 of 12 conversations differ; p cannot fall below 0.25")
+    assert sparse.note.startswith("no interval: only 3 of 12 conversations differ; p cannot be below 0.25")
 
 
 def test_no_difference_at_all_gives_no_empty_interval() -> None:
     (found,) = paired_tests(np.zeros(20), np.ones(20), 0)
     assert (found.value, found.p) == (0, 1) and math.isnan(found.low)
-    assert found.note == "no difference in any of 20 conversations: at 95 %, fewer than 13.9 % of conversations have one"
+    assert found.note == "none of 20 conversations differs: with 95% confidence, fewer than 13.9% of conversations do"
     assert found.p_text == "p = 1.000"
     (none,) = paired_tests(np.zeros((1, 0)), np.zeros(0), 0)
     assert math.isnan(none.p) and math.isnan(none.value)

@@ -92,7 +92,7 @@ def test_the_interval_is_the_nested_bootstrap_t() -> None:
     sums = np.add.reduceat(cohen_sums(table[:, 0], table[:, 1], 3), np.arange(0, 70, 10))
     found = agreement_estimate(sums, cohen_of(3), seed=5, noun="topic", resamples=80)
     assert (found.low, found.high) == pytest.approx(by_hand(sums, 5, 80))
-    assert found.units == 7 and found.note == "unstable: 7 topics only"
+    assert found.units == 7 and found.note == "unstable: only 7 topics"
     assert agreement_estimate(sums, cohen_of(3), seed=5, noun="topic", resamples=80) == found
 
 
@@ -100,9 +100,9 @@ def test_what_cannot_be_said() -> None:
     alike = agreement_estimate(cohen_sums([1, 0] * 6, [1, 0] * 6, 2), cohen_of(2), 0)
     assert alike.value == 1 and math.isnan(alike.low) and "all items are alike" in alike.note
     same = agreement_estimate(cohen_sums([1] * 9, [1] * 9, 2), cohen_of(2), 0)
-    assert math.isnan(same.value) and "nothing varies" in same.note
+    assert math.isnan(same.value) and "all ratings are equal" in same.note
     few = agreement_estimate(fleiss_sums(counts_of(ratings(np.random.default_rng(4), 4))), fleiss_of, 0)
-    assert not math.isnan(few.value) and math.isnan(few.low) and few.note == "no interval: 4 items, 5 are needed"
+    assert not math.isnan(few.value) and math.isnan(few.low) and few.note == "no interval: only 4 items (at least 5 required)"
     assert agreement_estimate(np.zeros((3, 6)), fleiss_of, 0).note == "no item has two ratings"
     once = agreement_estimate(cohen_sums([1] + [0] * 9, [0] * 10, 2), cohen_of(2), 0)
     assert math.isnan(once.low)

@@ -145,7 +145,7 @@ def test_what_cannot_be_said() -> None:
     once = unit_correlation(x, (x == 3) * 1.0, some, "spearman")
     assert math.isnan(once.low) and "without one conversation" in once.note
     few = unit_correlation(x[:16], np.sin(x[:16]), units([4] * 4), "kendall")
-    assert math.isnan(few.low) and few.note == "no interval: 4 conversations, 5 are needed"
+    assert math.isnan(few.low) and few.note == "no interval: only 4 conversations (at least 5 required)"
 
 
 def test_coverage() -> None:

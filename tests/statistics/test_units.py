@@ -89,10 +89,10 @@ def test_units_of_items_are_the_largest_of_which_there_are_five() -> None:
     assert (by_turn.kind, by_turn.count, by_turn.note) == ("turn", 10, "")
     few = units_of_items(texts[:18], "text")
     assert (few.kind, few.count) == ("turn", 6)
-    assert few.note.startswith("the unit is the turn, for there are only 3 conversations:")
+    assert few.note.startswith("the sampling unit is the turn, because there are only 3 conversations:")
     single = units_of_items(texts[:6], "text")
     assert (single.kind, single.count, single.codes.tolist()) == ("text", 6, list(range(6)))
-    assert single.note.startswith("the unit is the text, for there is only 1 conversation:")
+    assert single.note.startswith("the sampling unit is the text, because there is only 1 conversation:")
 
 
 def test_items_whose_turns_say_nothing_stand_alone() -> None:

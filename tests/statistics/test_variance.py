@@ -71,7 +71,7 @@ def test_the_interval_is_the_nested_bootstrap_t_of_sums_over_units() -> None:
     expected = agreement_estimate(units.sums(variance_sums(table).T).T, share_of(0), 5, "conversation", 100)
     assert (turn.low, turn.high) == pytest.approx((expected.low, expected.high))
     assert (wording.low, wording.high) == pytest.approx((1 - turn.high, 1 - turn.low))
-    assert turn.units == 9 and turn.note == "unstable: 9 conversations only"
+    assert turn.units == 9 and turn.note == "unstable: only 9 conversations"
     assert all(0 <= part.low <= part.value <= part.high <= 1 for part in (turn, set_, rest, wording))
 
 
@@ -81,6 +81,6 @@ def test_extremes() -> None:
     nothing = variance_components(np.full((5, 3), 0.1), alone(5), 0)
     assert all(np.isnan(part.share.value) and np.isnan(part.share.low) for part in nothing)
     few = variance_components(np.random.default_rng(0).random((4, 3)), alone(4), 0)
-    assert all(np.isnan(part.share.low) and "4 turns, 5 are needed" in part.share.note for part in few)
-    with pytest.raises(UsageError, match="5 turns × 1 sets cannot be decomposed; give at least two turns and two sets"):
+    assert all(np.isnan(part.share.low) and "only 4 turns (at least 5 required)" in part.share.note for part in few)
+    with pytest.raises(UsageError, match="cannot decompose the variance of 5 turns × 1 sets; use at least two turns"):
         variance_components(np.ones((5, 1)), alone(5), 0)

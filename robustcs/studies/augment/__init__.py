@@ -1,1 +1,1 @@
-"""What changes once more passages are judged?"""
+"""What changes when more passages are judged?"""

@@ -1,4 +1,4 @@
-"""What changes once more passages are judged: Table 14 of the ECAsT paper for all runs, and whether their order moves."""
+"""Compare scores and the order of runs before and after new judgments (Table 14 of the ECAsT paper)."""
 
 from __future__ import annotations
 
@@ -27,61 +27,63 @@ from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.leave_one_out import GROUPS_OUT, LEFT_OUT
 from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
 
-#: Measures of Table 14.
+#: Measures of Table 14 of the ECAsT paper.
 DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")))
-#: Ranks whose new grades are listed for a measure without a cut-off.
+#: Ranks whose new grades are listed for measures without a cutoff.
 _SHOWN_RANKS = 10
 
 _MEASURES = table(
-    "measures", "Mean scores before and after, over the turns that the old judgments judged.",
+    "measures", "Mean scores before and after, over the turns that the old judgments cover.",
     text("run"), measure(), score("before"), score("after"),
     *difference("difference", "after − before", "change").between(
-        says="of this run's change alone: 95 %, from the test that gives p; null below six units that change"),
-    p_value("p", "sign-flip test of whole units, two-sided"),
-    p_value("p_corrected", "adjusted by max-T over the runs of a measure", "p adj."),
-    p_value("p_t", "cluster-robust t test, two-sided"),
-    count("rank_before", "place among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
+        says="95% CI of this run's change, from the test that gives p; null if fewer than six units change"),
+    p_value("p", "two-sided sign-flip test by unit"),
+    p_value("p_corrected", "p adjusted by max-T over the runs of a measure", "p adj."),
+    p_value("p_t", "two-sided cluster-robust t test"),
+    count("rank_before", "rank among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
     count("turns_down", "turns that lose"), P_FLOOR,
     EXACT,
-    text("note", "what must be known beside the numbers"),
+    text("note", "limits of the numbers"),
 )  # fmt: skip
 _RANKING = table(
-    "ranking", "How far the order of the runs after agrees with that before. No rows for fewer than two runs.",
-    measure(), text("method", "kendall, tau_ap (takes the order after as the true one), tau_ap_symmetric or rbo"),
-    number("value", "on these turns; 1 is the same order; null where all runs are tied"),
-    number("ci_low", "one-sided 95 %: at least this on as many other units (percentile bootstrap); null for fewer than five",
+    "ranking", "Agreement between the rankings of the runs before and after. No rows for fewer than two runs.",
+    measure(), text("method", "kendall, tau_ap (the ranking after is the reference), tau_ap_symmetric or rbo"),
+    number("value", "agreement on these turns; 1: same order; null if all runs are tied"),
+    number("ci_low", "one-sided 95% lower limit for as many other units (percentile bootstrap); null for fewer than five",
            "at least"),
-    number("ci_high", "always null: no two-sided interval covers"), text("note", "what must be known beside the limit"),
+    number("ci_high", "always null: no two-sided interval has the nominal coverage"), text("note", "limits of the number"),
 )  # fmt: skip
 _CONFLICTS = table(
-    "conflicts", "Pairs that were judged again with another grade.",
-    text("turn"), text("document"), count("old", "the grade that stood when the new file joined"),
-    count("new", "the new file's own"), count("kept", "the grade that stands afterwards"), text("old_file"), text("new_file"),
+    "conflicts", "Passages judged again with a different grade.",
+    text("turn"), text("document"), count("old", "grade before the new file was merged"),
+    count("new", "grade in the new file"), count("kept", "grade in the merged judgments"), text("old_file"), text("new_file"),
 )  # fmt: skip
 _TURNS = table(
     "turns", "Turns whose score changes, the largest change first.",
     text("run"), text("turn"), measure(), score("before"), score("after"), difference("difference", "after − before"),
-    text("new_grades", "1:4 3:0: rank and new grade of what was judged anew within the measure's cut-off (without one: in the"
-         f" top {_SHOWN_RANKS}), 2:1→2 where a grade was replaced; empty where only the ideal ranking changed"),
+    text("new_grades", f"rank and new grade of passages judged within the cutoff (without one: in the top {_SHOWN_RANKS}), such"
+         " as 1:4 3:0; 2:1→2 if a grade was replaced; empty if only the ideal ranking changed"),
 )  # fmt: skip
 _FILES = table(
-    "files", "What each file of new judgments did.",
-    text("file"), count("judgments"), count("added", "pairs that nobody had judged before"),
-    count("added_turns", "turns that had no judgment at all", "new turns"),
-    count("repeated", "pairs judged before with the same grade"), count("conflicts", "pairs judged before with another grade"),
+    "files", "Contribution of each file of new judgments.",
+    text("file"), count("judgments"), count("added", "passages that were unjudged before"),
+    count("added_turns", "turns without earlier judgments", "new turns"),
+    count("repeated", "passages judged before with the same grade"),
+    count("conflicts", "passages judged before with a different grade"),
 )  # fmt: skip
-#: Pairs whose p is at most this differ significantly.
+#: Largest p of pairs that differ significantly.
 ALPHA = 0.05
 POWER = table(
-    "power", f"How many pairs of runs differ significantly at {ALPHA:g}, before and after. No rows for fewer than two runs.",
-    measure(), count("pairs", "of runs"),
-    count("before", "sign-flip test of whole units, each pair on its own"), count("after"),
-    share("share_before", "of the pairs", "before", "each on its own"), share("share_after", "", "after", "each on its own"),
+    "power", f"Number of pairs of runs that differ significantly at {ALPHA:g}, before and after. No rows for fewer than two"
+    " runs.",
+    measure(), count("pairs", "pairs of runs"),
+    count("before", "sign-flip test by unit, not adjusted"), count("after"),
+    share("share_before", "of the pairs", "before", "not adjusted"), share("share_after", "", "after", "not adjusted"),
     count("adjusted_before", "p adjusted by max-T over all pairs of the measure"), count("adjusted_after"),
     share("adjusted_share_before", "of the pairs", "before", "adjusted"),
     share("adjusted_share_after", "", "after", "adjusted"),
-    number("adjusted_floor", "the smallest adjusted p that this design could have shown"),
-    count("reversed", "pairs with an adjusted p at most that before and after, in opposite order"),
+    number("adjusted_floor", "smallest adjusted p that this design can give"),
+    count("reversed", "pairs with a significant adjusted p before and after, in opposite order"),
 )  # fmt: skip
 
 _CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, SOURCES)
@@ -89,7 +91,7 @@ _CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, SOURCES)
 
 @dataclass(frozen=True)
 class Change:
-    """Before and after new judgments, over the turns that the old ones judged."""
+    """Scores and rankings before and after new judgments, over the turns that the old ones cover."""
 
     measures: pd.DataFrame
     ranking: pd.DataFrame
@@ -102,12 +104,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Augmentation(Result):
-    """All that was asked for; the parts that were not are None.
+    """The requested parts; the others are None.
 
     depth
         The depth of the pool.
     merged
-        The judgments, new ones joined; None where people judged nothing so far.
+        The merged judgments; None if there are no human judgments yet.
     """
 
     study = "augment"
@@ -122,7 +124,7 @@ class Augmentation(Result):
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
-        """The tables of every part that there is."""
+        """The tables of all requested parts."""
         specs = (*_CHANGE, WHAT_IF, FLIPS, TIPPING, RATES, LEFT_OUT, GROUPS_OUT, *JUDGED)
         return tuple(spec for spec in specs if spec.name in self.tables)
 
@@ -153,12 +155,12 @@ def augment(
     depth: int = _SHOWN_RANKS,
     judges: Mapping[str, Grades] | None = None,
 ) -> Change:
-    """Score every run under the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare.
+    """Score every run with the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare.
 
-    Both go over the turns of the pool, those that the old judgments judged: a turn that only new judgments judge would change
-    the mean by joining it, whatever its passages are. ``counted`` (bool[T]) are the turns that means go over, and
-    ``units`` theirs. ``sources`` says whose grades the top ``depth`` of every run has, of those files and of ``judges``
-    (int16[N + 1] each).
+    Both cover the turns of the pool, that is, those of the old judgments. A turn that only new judgments cover would change the
+    mean by being added, whatever its passages are. ``counted`` (bool[T]): the turns over which means are taken; ``units``:
+    their sampling units. ``sources`` shows which file or judge graded the top ``depth`` of every run; ``judges``: name →
+    int16[N + 1].
     """
     turns = np.flatnonzero(counted)
     one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
@@ -202,11 +204,11 @@ def augment(
 def discriminative_power(
     before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], measures: Sequence[Measure], units: Units, seed: int
 ) -> pd.DataFrame:
-    """Of how many pairs of runs do the judgments tell the order, before and after new ones?
+    """Count the pairs of runs that differ significantly before and after new judgments.
 
-    Sakai (2006), "Evaluating evaluation metrics based on the bootstrap", with the sign-flip test of whole conversations in
-    place of the bootstrap over turns. :data:`POWER` of two sets of scores, float64[R, M, T] each, over the same turns, whose
-    ``units`` are given.
+    Follows Sakai (2006), "Evaluating evaluation metrics based on the bootstrap", with a sign-flip test of whole conversations
+    instead of the bootstrap over turns. Returns :data:`POWER` for two sets of scores, float64[R, M, T] each, over the same
+    turns, whose ``units`` are given.
     """
     first, second = np.triu_indices(len(before), 1)
     rows, pairs = [], len(first)
@@ -228,7 +230,7 @@ def discriminative_power(
 
 
 def _new_grades(before: Grades, after: Grades) -> str:
-    """``1:4 3:0``: rank and grade of what was judged anew, ``2:1→2`` where a grade was replaced."""
+    """Return rank and grade of newly judged passages (``1:4 3:0``), with ``2:1→2`` for a replaced grade."""
     return " ".join(
         f"{rank + 1}:{after[rank]}" if before[rank] == UNJUDGED else f"{rank + 1}:{before[rank]}→{after[rank]}"
         for rank in np.flatnonzero(before != after)
@@ -236,7 +238,7 @@ def _new_grades(before: Grades, after: Grades) -> str:
 
 
 def without_folders(result: Augmentation) -> Augmentation:
-    """The result with the new judgments' files named without their folders, to be kept or sent."""
+    """Return the result with file names of new judgments without their folders, for storing or sharing."""
     if result.change is None:
         return result
     columns = {"files": "file", "conflicts": "new_file", "sources": "source"}

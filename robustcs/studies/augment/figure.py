@@ -1,4 +1,4 @@
-"""Scores before and after new judgments as a figure: one arrow per run."""
+"""Figure of scores before and after new judgments."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from robustcs.documents.text import one_line, shortened
 _BEFORE = "#7db0da"
 _AFTER = "#0b3a66"
 _LONGEST_NAME = 28
-# Measures of the page, in inches.
+# Lengths, in inches.
 _TOP, _AXIS, _EDGE, _BETWEEN, _LETTER = 0.42, 0.36, 0.12, 0.2, 0.062
 
 
 @dataclass(frozen=True)
 class ChangePanel:
-    """One measure: mean score of every run before and after, in the order of the rows from the top down."""
+    """One measure: mean score of every run before and after, from the top row down."""
 
     title: str
     runs: tuple[str, ...]
@@ -30,10 +30,10 @@ class ChangePanel:
 
 
 def augment_figure(panels: Sequence[ChangePanel]) -> Figure:
-    """Open dots before, filled dots after, joined by a line; one panel per measure, three to a row.
+    """Draw open dots before and filled dots after, joined by a line, with three panels (measures) to a row.
 
-    Every panel orders the runs by their score before, so that a run whose filled dot stands to the right of the one above it
-    has changed places.
+    Every panel sorts the runs by their score before. A run whose filled dot is to the right of the one above it has overtaken
+    that run.
     """
     names = max(len(shortened(run, _LONGEST_NAME)) for panel in panels for run in panel.runs) * letters(_LETTER) + 0.1
     body = letters(ROW) * (len(panels[0].runs) + 0.6)

@@ -1,4 +1,4 @@
-"""What new judgments change, as verdicts and sentences."""
+"""Verdicts and findings on new judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People judged some conversations and a model all: scores and differences corrected by what people say, never a mix."""
+"""Scores and differences when annotators judged some conversations and a model judge all: the judge corrected by them."""
 
 from __future__ import annotations
 
@@ -24,59 +24,61 @@ from robustcs.statistics.units import Units, units_of
 from robustcs.wording import counted as in_words
 from robustcs.wording import verb
 
-#: Ranks that people's judgments must fill, of a measure without a cut-off.
+#: Ranks that human judgments must cover for measures without a cutoff.
 _RANKS = 10
-#: Shares of the passages there that people judged: below the first the pairs were sampled, below the second it is told.
+#: Shares of the passages there with human judgments: below the first, single passages were sampled; below the second, a note
+#: says so.
 _SAMPLED, _WHOLE = 0.5, 0.9
-_THESE = "for these conversations, had people judged all"
+_THESE = "95% CI for human judgments of all these conversations"
 
 ESTIMATES = table(
-    "estimates", "Mean scores over all conversations that the judge judged, had people judged them all.",
+    "estimates", "Mean scores over all conversations of the judge, as estimates for human judgments of all of them.",
     text("run", header="Run"), measure(), text("judge"),
-    *score("human_only", "over the conversations that people judged", "people alone").rounded(3).between(
+    *score("human_only", "mean over the conversations with human judgments", "human only").rounded(3).between(
         "human_ci_low", "human_ci_high", _THESE),
-    score("judge_only", "over all; not an estimate of what people would say", "judge alone").rounded(3),
-    *score("corrected", "the judge over all, corrected by people").rounded(3).between(says=_THESE),
-    number("weight", "of the judge: 0 is people alone, 1 the judge with its mean error taken off"),
-    count("judged_units", "conversations, or turns, that people judged"),
-    number("worth", "how many judged ones would tell people alone as much").rounded(1),
-    count("units", "all of them"), number("others_low", "for other conversations like these"), number("others_high"),
-    text("note", "what must be known beside the numbers"),
+    score("judge_only", "mean over all; not an estimate for human judgments", "judge only").rounded(3),
+    *score("corrected", "mean of the judge over all, corrected by human judgments").rounded(3).between(says=_THESE),
+    number("weight", "weight of the judge: 0 is human only, 1 the judge minus its mean error"),
+    count("judged_units", "conversations (or turns) with human judgments"),
+    number("worth", "number of human-judged units that would be as precise without the judge").rounded(1),
+    count("units", "number of all units"), number("others_low", "95% CI for similar conversations"), number("others_high"),
+    text("note", "limits of the numbers"),
 )  # fmt: skip
 PAIRS = table(
-    "estimate_pairs", "Differences between systems, corrected in the same way.",
+    "estimate_pairs", "Differences between systems, corrected likewise.",
     text("first", header="First"), text("second", header="Second"), measure(), text("judge"),
-    difference("human_only", "first minus second, by people alone", "people alone").rounded(3),
-    difference("judge_only", "by the judge alone", "judge alone"),
-    *difference("corrected").rounded(3).between(says="for these conversations, of this comparison alone"),
-    p_value(says="two-sided, from the same t as the interval"),
-    p_value("p_corrected", "by Holm over all pairs of judge and measure, for p is of no sign flips", "p adj."),
-    number("weight", "of the judge"),
+    difference("human_only", "first − second by human judgments only", "human only").rounded(3),
+    difference("judge_only", "by the judge only", "judge only"),
+    *difference("corrected").rounded(3).between(says="95% CI for these conversations, of this comparison"),
+    p_value(says="two-sided, from the same t statistic as the interval"),
+    p_value("p_corrected", "p adjusted by Holm over all pairs of the judge and measure (p is not from sign flips)", "p adj."),
+    number("weight", "weight of the judge"),
 )  # fmt: skip
 SAMPLE = table(
-    "sample", "Were the judged conversations a random sample? Mean scores under the judge, over all systems.",
+    "sample", "Are the human-judged conversations a random sample? Mean scores by the judge over all systems.",
     text("judge", header="Judge"), measure(),
-    score("judged_mean", "of the conversations that people judged", "judged"), score("other_mean", "of the others", "others"),
-    p_value("p", "by permutation; a large one proves nothing"), count("judged_units"), count("units"),
+    score("judged_mean", "mean of the human-judged conversations", "judged"),
+    score("other_mean", "mean of the others", "others"),
+    p_value("p", "permutation test; a large p proves nothing"), count("judged_units"), count("units"),
 )  # fmt: skip
 PLAN = table(
-    "plan", "How many conversations people must judge for 95 % intervals of the width asked for, in 80 % of studies like this.",
-    text("run", header="Run"), measure(), text("judge"), number("within", "half of the interval's width"),
-    count("with_judge", "with the judge; null before people judged eight, as a pilot", "with the judge"),
-    count("people_alone", "without it; before the pilot as if people's scores varied like the judge's", "people alone"),
-    count("judged_units", "that people judged so far"), count("units", "all of them"),
+    "plan", "Number of conversations to judge for a 95% CI of the requested width in 80% of similar studies.",
+    text("run", header="Run"), measure(), text("judge"), number("within", "half width of the interval"),
+    count("with_judge", "with the judge; null before a pilot of eight human-judged units", "with the judge"),
+    count("people_alone", "without the judge; before the pilot, the variance of the judge's scores is assumed", "human only"),
+    count("judged_units", "units with human judgments so far"), count("units", "number of all units"),
 )  # fmt: skip
 TABLES: tuple[TableSpec, ...] = (ESTIMATES, PAIRS, SAMPLE, PLAN)
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """The tables :data:`TABLES` by name, without ``plan`` where none is asked for.
+    """The tables :data:`TABLES` by name, without ``plan`` if none is requested.
 
     unit, units, turns
-        What people judge whole, how many of them the judges judged, and their turns; the most of several judges.
+        Kind of the sampling unit, and numbers of units and turns of the judges; the largest if there are several judges.
     notes
-        What a reader must know of the judged conversations.
+        Limits of the judged conversations.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -88,10 +90,10 @@ class Estimated:
 
 @dataclass(frozen=True)
 class _Judge:
-    """What a judge says of some units, of which people judged a part.
+    """Grades of a judge for some units, of which a part has human judgments.
 
     turns
-        bool[T]: the turns of the pool that count, whose ``units`` these are; ``judged``: bool[K].
+        bool[T]: the turns of the pool that count; ``units`` are theirs. ``judged`` (bool[K]): units with human judgments.
     """
 
     name: str
@@ -104,10 +106,10 @@ class _Judge:
 def estimate(
     pool: JudgedPool, measures: Sequence[Measure], policy: EvaluationPolicy, within: float | None, seed: int
 ) -> Estimated:
-    """Correct every judge's scores by the conversations that people judged; ``within``: the half width to plan for.
+    """Correct every judge's scores by the conversations with human judgments; ``within``: the half width to plan for.
 
-    Raises :class:`UsageError` below five judged conversations (unless a plan is asked for, which is then all there is), where
-    people judged all of them, and where they judged single passages instead of whole conversations.
+    Raises :class:`UsageError` if fewer than five conversations have human judgments (unless a plan is requested, which is then
+    the only result), if all have, or if single passages instead of whole conversations were judged.
     """
     found: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES}
     notes: list[str] = []
@@ -138,10 +140,10 @@ def estimate(
 
 
 def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPolicy) -> tuple[_Judge, list[str]]:
-    """The units of a judge's turns, which of them people judged, and the turns that count.
+    """Return the units of a judge's turns, which of them have human judgments, and the turns that count.
 
-    Turns of a judged conversation that people passed over count for neither side: nobody knows what people would say of them,
-    and they are no random ones.
+    Turns without human judgments in a judged conversation count for neither side: their human scores are unknown, and they are
+    not a random sample.
     """
     turns = _turns_of(pool.pool, grades) & pool.counted
     told = _turns_of(pool.pool, pool.human)[turns]
@@ -154,48 +156,51 @@ def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPoli
         return _Judge(name, grades, turns, units, judged), []
     kept = turns.copy()
     kept[np.flatnonzero(turns)[passed_over]] = False
-    note = f"{in_words(number, 'turn')} of judged conversations that people did not judge {verb(number, 'is', 'are')} left out"
+    note = f"{in_words(number, 'turn')} without human judgments in judged conversations {verb(number, 'is', 'are')} excluded"
     return _Judge(name, grades, kept, units.take(~passed_over), judged), [note]
 
 
 def _turns_of(pool: RunPool, grades: Grades) -> npt.NDArray[np.bool_]:
-    """bool[T]: the turns that have a judgment."""
+    """Return bool[T]: whether a turn has a judgment."""
     return np.isin(np.arange(len(pool.turns)), pool.pair_turns[grades[:-1] > UNJUDGED])
 
 
 def _check(name: str, units: Units, judged: npt.NDArray[np.bool_], within: float | None) -> None:
     number, kind = int(judged.sum()), units.kind
     if number == units.count:
-        advice = "robustcs audit compares the two; estimates need conversations that the judge alone judged"
-        raise UsageError("all-judged", f"people judged every {kind} that {name} judged", advice)
+        advice = "compare the two with robustcs audit; estimates require conversations that only the judge judged"
+        raise UsageError("all-judged", f"every {kind} judged by {name} has human judgments", advice)
     if number < LEAST_UNITS and within is None:
-        found = f"people judged {in_words(number, kind)} of {units.count} that {name} judged"
-        raise UsageError("few-judged", found, f"an estimate needs {LEAST_UNITS}, drawn at random")
+        found = f"only {number} of {in_words(units.count, kind)} judged by {name} {verb(number, 'has', 'have')} human judgments"
+        raise UsageError("few-judged", found, f"judge at least {LEAST_UNITS}, drawn at random")
 
 
 def _draw(units: Units, judged: npt.NDArray[np.bool_], seed: int) -> str:
-    """A note with units drawn at random, those that people judged already apart, which make a pilot with them."""
+    """Return a note with units drawn at random that complete a pilot together with those already judged."""
     others = np.flatnonzero(~judged)
     number = min(LEAST_PILOT - int(judged.sum()), len(others))
     drawn = sorted(np.random.default_rng(seed).choice(others, number, replace=False).tolist())
     return (
-        f"what the judge is worth shows once people judged {LEAST_PILOT} {units.kind}s, drawn at random; with seed {seed} the"
-        f" {'next' if judged.any() else 'first'} are {', '.join(units.labels[place] for place in drawn)}"
+        f"the value of the judge is known once {LEAST_PILOT} {units.kind}s, drawn at random, have human judgments; with seed"
+        f" {seed} the {'next' if judged.any() else 'first'} are {', '.join(units.labels[place] for place in drawn)}"
     )
 
 
 def _check_whole(judge: _Judge, pool: JudgedPool, measures: Sequence[Measure]) -> list[str]:
-    """A note where people did not judge all that the judge judged of the top ranks; refused where that is a sample of pairs."""
+    """Return a note if human judgments do not cover all passages of the judge in the top ranks.
+
+    Raises :class:`UsageError` if they cover only a sample of the passages.
+    """
     turns = judge.turns & _turns_of(pool.pool, pool.human)
     deepest = max(one.cutoff or _RANKS for one in measures)
     seen = np.unique(np.concatenate([places[turns, :deepest].ravel() for places in pool.pool.places]))
     seen = seen[judge.grades[seen] > UNJUDGED]
     share = float((pool.human[seen] > UNJUDGED).mean()) if len(seen) else 1.0
-    what = f"of the passages in the top {deepest} that {judge.name} judged there, people judged {100 * share:.0f} %"
+    what = f"human judgments cover {100 * share:.0f}% of the passages in the top {deepest} judged by {judge.name}"
     if share < _SAMPLED:
-        advice = "scores need whole turns: let people judge all passages of some conversations, not some passages of all"
+        advice = "judge all passages of some conversations instead of some passages of all"
         raise UsageError("sampled-pairs", what, advice)
-    return [f"{what}; the others count as not relevant for people"] if share < _WHOLE else []
+    return [f"{what}; the others count as not relevant in human scores"] if share < _WHOLE else []
 
 
 def _measured(
@@ -207,7 +212,7 @@ def _measured(
     within: float | None,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """The rows of one measure; ``people`` and ``model`` are scores, float64[R, T]."""
+    """Return the rows of one measure; ``people`` and ``model``: human scores and scores of the judge, float64[R, T]."""
     units, judged = judge.units, judge.judged
     number = int(judged.sum())
     enough, tables = number >= LEAST_UNITS, dict[str, pd.DataFrame]()
@@ -254,10 +259,10 @@ def _measured(
 
 
 def _suspected(judge: str, sample: pd.DataFrame, kind: str) -> list[str]:
-    """A note where the judged units score otherwise under the judge than the others."""
+    """Return a note if the judge scores the human-judged units differently from the others."""
     row = sample.iloc[sample["p"].argmin()]
     return [
-        f"the {kind}s that people judged are hardly a random sample: under {judge} their {row['metric']} is"
-        f" {row['judged_mean']:.3f}, that of the others {row['other_mean']:.3f} (p = {row['p']:.3f}); then no correction holds"
-        " what it says"
+        f"the human-judged {kind}s are probably not a random sample: their {row['metric']} by {judge} is"
+        f" {row['judged_mean']:.3f}, that of the others {row['other_mean']:.3f} (p = {row['p']:.3f}); the corrected scores are"
+        " then not reliable"
     ] if row["p"] <= 0.05 else []  # fmt: skip

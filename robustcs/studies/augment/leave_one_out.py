@@ -1,7 +1,7 @@
-"""Can the judgments be reused for a run that did not help to make them? Leave one run out, or all runs of one source, and see.
+"""Can the judgments be reused for a new run? Leave out one run, or all runs of one source, and score it again.
 
-A run of a team that took part keeps most of its judgments when it alone is left out, for its sister runs contributed them too;
-so what a new team would meet is seen by leaving out whole groups (Voorhees 2000; Buckley et al. 2007).
+A run that contributed to the pool keeps most of its judgments when it alone is left out, because similar runs contributed them
+too. Leaving out whole groups of runs shows what a new team would meet (Voorhees 2000; Buckley et al. 2007).
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from robustcs.result import count, difference, flag, measure, score, table, text
 from robustcs.statistics.ranks import ranks
 
 _WITHOUT = (
-    count("unique", "judgments that it alone contributed, which are withdrawn"),
-    count("unique_relevant", "of them at or above the relevance level", "relevant"),
-    score("before", "by all judgments", "with"), score("after", "by those that are left", "without"),
-    difference("difference", "after − before", "change"), count("rank_before", "among all runs, scored by the same judgments"),
+    count("unique", "judgments that it alone contributed; these are removed"),
+    count("unique_relevant", "those at or above the relevance level", "relevant"),
+    score("before", "with all judgments", "with"), score("after", "with the remaining judgments", "without"),
+    difference("difference", "after − before", "change"),
+    count("rank_before", "rank among all runs, scored with the same judgments"),
     count("rank_after"),
 )  # fmt: skip
 LEFT_OUT = table(
@@ -30,19 +31,19 @@ LEFT_OUT = table(
 )
 GROUPS_OUT = table(
     "leave_group_out", "Every run scored as if no run of its group had contributed to the pool.",
-    measure(), text("group"), count("runs", "of the group"), text("run"), *_WITHOUT,
-    flag("guessed", "were the groups guessed from the passages that runs alone share?"),
+    measure(), text("group"), count("runs", "runs in the group"), text("run"), *_WITHOUT,
+    flag("guessed", "true if the groups were guessed from passages that only these runs share"),
 )  # fmt: skip
-#: Two runs or groups are taken for one source where they share so much of what no other has.
+#: Share of their exclusive passages from which two runs or groups count as one source.
 _SHARED = 0.25
-#: Fewer groups are not joined: of so few, any two share much that the others lack.
+#: Groups are not joined below this number: with so few, any two share many passages that the others do not retrieve.
 _FEWEST = 3
 
 
 def contributed_alone(pool: RunPool, grades: Grades, depth: int, groups: Sequence[int] | None = None) -> npt.NDArray[np.bool_]:
-    """bool[G, N]: the pair is judged, stands in the top ``depth`` of the group's runs, and in no other run's.
+    """Return bool[G, N]: whether a judged passage is in the top ``depth`` of the group's runs and of no other run.
 
-    ``groups``: the number of every run's group, from 0 on; without, every run is its own.
+    ``groups``: the number of every run's group, from 0; by default every run is a group.
     """
     within = pool.best_ranks() <= depth
     if groups is not None:
@@ -51,10 +52,11 @@ def contributed_alone(pool: RunPool, grades: Grades, depth: int, groups: Sequenc
 
 
 def guessed_groups(pool: RunPool, grades: Grades, depth: int) -> tuple[int, ...]:
-    """The number of every run's group, guessed: runs that share much of what no other run contributed are of one source.
+    """Guess the group of every run: runs that share many passages contributed by no other run have one source.
 
-    Of the judged passages in the top ``depth``, two groups share those that both have and no other; of what neither any other
-    group has they must be a quarter. The two groups that share most are joined, again and again, beginning with single runs.
+    Two groups share the judged passages in their top ``depth`` that both retrieve and no other group does. They are joined if
+    these are at least a quarter of the passages that no third group retrieves. Starting from single runs, the two groups with
+    the largest share are joined repeatedly. Returns the number of every run's group.
     """
     order = np.argsort(pool.names, kind="stable")
     judged = grades[:-1] > UNJUDGED
@@ -87,14 +89,14 @@ def leave_one_out(
     groups: Sequence[int] | None = None,
     names: Mapping[int, str] | None = None,
 ) -> pd.DataFrame:
-    """Every run scored as if it, or its group, had not contributed to the pool (Zobel 1998; Buckley et al. 2007).
+    """Score every run as if it, or its group, had not contributed to the pool (Zobel 1998; Buckley et al. 2007).
 
-    The judgments that the run or its group alone contributed (:func:`contributed_alone`) are withdrawn and all runs are scored
-    again. Who really contributed is not known from qrels: this takes the given runs, to ``depth``, as the contributors. A turn
-    that loses its last judgment stays and scores 0. ``counted`` (bool[T]) are the turns that means go over; ``groups``: the
-    number of every run's group, from 0 on; ``names`` what they are called, None where they were guessed.
+    The judgments that only the run or its group contributed (:func:`contributed_alone`) are removed, and all runs are scored
+    again. Qrels do not record contributors, so the given runs to ``depth`` are assumed to be the contributors. A turn that
+    loses its last judgment remains and scores 0. ``counted`` (bool[T]): the turns over which means are taken. ``groups``: the
+    number of every run's group, from 0. ``names``: the names of the groups, None if they were guessed.
 
-    Returns :data:`LEFT_OUT`, with ``groups`` :data:`GROUPS_OUT`: one row per measure and run.
+    Returns :data:`LEFT_OUT`, or :data:`GROUPS_OUT` if ``groups`` are given: one row per measure and run.
     """
     numbers = np.arange(len(pool.names)) if groups is None else np.asarray(groups)
     alone = contributed_alone(pool, grades, depth, numbers.tolist())

@@ -1,4 +1,4 @@
-"""New judgments as Table 14 of the ECAsT paper prints them, with tests, the order of systems, and what else was asked."""
+"""Tables and the figure of new judgments (Table 14 of the ECAsT paper), what-if, leave-one-out and estimates with judges."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, verb
 
-#: Rows shown of tables that grow with the number of turns or pairs; JSON and CSV have all of them.
+#: Rows shown of tables that grow with the number of turns or pairs. JSON and CSV have all.
 _SHOWN = 10
 _SHOWN_GRADES = 4
-_METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "tau_ap_symmetric": "τ AP, both ways", "rbo": "RBO"}
+_METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "tau_ap_symmetric": "τ AP, symmetric", "rbo": "RBO"}
 _PLACE: Shown = (
-    count("place"),
+    count("rank"),
     lambda row: f"{row.rank_after}" if row.rank_before == row.rank_after else f"{row.rank_before} → {row.rank_after}",
 )
 
 
 def show(result: Augmentation) -> tuple[Block, ...]:
-    """Before and after, what-if, leave-one-run-out and estimates with judges: the parts that there are."""
+    """Return the blocks of all requested parts: before and after, what-if, leave-one-out, and estimates with judges."""
     blocks: list[Block] = _change(result, result.change) if result.change else []
     blocks += _what_if(result, result.what_if) if result.what_if else []
     if result.leave_one_out is not None:
@@ -37,12 +37,12 @@ def show(result: Augmentation) -> tuple[Block, ...]:
 
 
 def _by_metric(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """Every measure with its label and its rows."""
+    """Return every measure with its label and its rows."""
     return [(str(name), measure_label(str(name)), part) for name, part in frame.groupby("metric", sort=False)]
 
 
 def _more(frame: pd.DataFrame, what: str) -> str:
-    return f" The first {_SHOWN} of {len(frame)} {what}; JSON and CSV have all." if len(frame) > _SHOWN else ""
+    return f" Shown: the first {_SHOWN} of {len(frame)} {what}; JSON and CSV have all." if len(frame) > _SHOWN else ""
 
 
 # ---------------------------------------------------------------- before and after
@@ -53,20 +53,21 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
     blocks: list[Block] = [
         Heading("Before and after new judgments", 2),
         result_table(
-            result, "files", "What joined the qrels", ["file", "judgments", "added", "added_turns", "repeated", "conflicts"],
-            "Repeated: judged before with the same grade. Conflicts: with another grade.",
+            result, "files", "New judgments added to the qrels",
+            ["file", "judgments", "added", "added_turns", "repeated", "conflicts"],
+            "Repeated: judged before with the same grade. Conflicts: judged before with a different grade.",
         ),
     ]  # fmt: skip
     if len(change.conflicts):
         blocks.append(result_table(
-            result, "conflicts", "Judged twice with different grades", ["turn", "document", "old", "new", "kept"],
+            result, "conflicts", "Passages judged twice with different grades", ["turn", "document", "old", "new", "kept"],
             _more(change.conflicts, "conflicts").strip(), rows=change.conflicts.head(_SHOWN),
         ))  # fmt: skip
     blocks += [
         result_table(
             result, "measures", f"{label} before and after", ["run", "before", "after", "difference", "p_corrected", _PLACE],
-            f"p adj.: signs of whole {unit}s flipped, max-T over {counted(len(part), 'run')}; 95% CI: the inversion of the test"
-            f" of one run, for other {unit}s judged in this way. Place: among these runs."
+            f"p adj.: sign-flip test by {unit}, max-T over {counted(len(part), 'run')}. 95% CI: inverts the test of a single"
+            f" run, for other {unit}s judged in the same way. Rank: among these runs."
             + "".join(f" {row.run}: {row.note}." for row in part.itertuples() if row.note),
             rows=part, slug=f"measures-{metric}",
         )
@@ -87,22 +88,22 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
 
 def _ranking(result: Augmentation, change: Change) -> list[Block]:
     floor = change.power["adjusted_floor"].max()
-    blind = f" With so few units no p can be below {floor:.2g}." if floor > ALPHA else ""
+    blind = f" With so few units, no p can be below {floor:.2g}." if floor > ALPHA else ""
     method: Shown = (text("agreement"), lambda row: _METHODS[row.method])
     return [
         result_table(
-            result, "ranking", "Does the order of the systems move?", ["metric", method, "value", "ci_low"],
-            f"1: the same order before and after, on these {result.evaluated.turns} turns. τ AP takes the order after as the"
-            " true one and weighs the top more. At least: the one-sided 95 % limit for as many other"
-            f" {result.evaluated.unit}s; a limit above cannot be given.",
+            result, "ranking", "Does the ranking of the systems change?", ["metric", method, "value", "ci_low"],
+            f"1: same ranking before and after, on these {result.evaluated.turns} turns. τ AP uses the ranking after as the"
+            " reference and gives the top more weight. At least: one-sided 95% lower limit for the same number of other"
+            f" {result.evaluated.unit}s; there is no valid upper limit.",
             by="metric",
         ),
         result_table(
-            result, "power", "Which share of the pairs of runs differ significantly?",
+            result, "power", "How many pairs of runs differ significantly?",
             ["metric", "pairs", "share_before", "share_after", "adjusted_share_before", "adjusted_share_after", "reversed"],
-            f"p ≤ {ALPHA:g} by the sign-flip test of whole units; adjusted: by max-T over all pairs of a measure. Reversed:"
-            " significant (adjusted) before and after, in opposite order. Pairs that do not differ significantly are not"
-            f" equal.{blind}",
+            f"Share of pairs with p ≤ {ALPHA:g} in a sign-flip test by unit; adjusted: max-T over all pairs of a measure."
+            " Reversed: significant (adjusted) before and after, in opposite order. Pairs without a significant difference"
+            f" are not necessarily equal.{blind}",
         ),
     ]  # fmt: skip
 
@@ -115,27 +116,27 @@ def _turns(result: Augmentation, turns: pd.DataFrame) -> list[Block]:
         columns: list[Shown] = [
             "turn",
             count("runs"),
-            text("run", header="most in"),
+            text("run", header="largest in"),
             "before",
             "after",
             text("few", header="new grades"),
         ]
-        note = "Runs: how many change there. New grades as rank:grade; – where only the ideal ranking changed."
+        note = "Runs: number of runs whose score changes. New grades: rank:grade; – if only the ideal ranking changed."
         blocks.append(result_table(
-            result, "turns", f"{label}: turns that change most", columns, note + _more(most, "turns"), rows=shown,
+            result, "turns", f"{label}: turns with the largest changes", columns, note + _more(most, "turns"), rows=shown,
             slug=f"turns-{metric}",
         ))  # fmt: skip
     return blocks
 
 
 def _few(grades: str) -> str:
-    """The first of the new grades."""
+    """Return the first of the new grades."""
     parts = grades.split()
     return " ".join(parts[:_SHOWN_GRADES]) + (" …" if len(parts) > _SHOWN_GRADES else "") or "–"
 
 
 def draw_change(change: Change) -> Drawing:
-    """The figure of before and after, one panel per measure."""
+    """Draw scores before and after, one panel per measure."""
     from robustcs.studies.augment.figure import ChangePanel, augment_figure
 
     panels = []
@@ -150,10 +151,14 @@ def draw_change(change: Change) -> Drawing:
 
 def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     gist = (
-        f"{counted(drawn.holes, 'unjudged passage')} {verb(drawn.holes, 'stands', 'stand')} in the top {drawn.depth} of"
-        f" {'some' if drawn.holes else 'any'} run."
-        + (f" Each got a grade {drawn.draws} times, the same in all runs." if drawn.holes else " No grade is drawn.")
-        + " Passages further down stay unjudged and count as not relevant."
+        f"{counted(drawn.holes, 'unjudged passage')} {verb(drawn.holes, 'is', 'are')} in the top {drawn.depth} of"
+        f" {'at least one' if drawn.holes else 'any'} run."
+        + (
+            f" Their grades were drawn {drawn.draws} times; a passage has the same grade in all runs."
+            if drawn.holes
+            else " No grades are drawn."
+        )
+        + " Deeper passages remain unjudged and count as not relevant."
     )
     blocks: list[Block] = [
         Heading("What if the unjudged passages were judged?", 2), Paragraph(gist), *_rates(result, drawn),
@@ -171,11 +176,11 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
 def _flips(result: Augmentation, metric: str, label: str, pairs: pd.DataFrame) -> Block:
     closest = pairs[pairs["flips"] > 0].sort_values("flips", ascending=False, kind="stable")
     if not len(closest):
-        return Paragraph(f"{label}: no two runs change places in any draw.")
+        return Paragraph(f"{label}: no draw reverses the order of two runs.")
     return result_table(
-        result, "flips", f"{label}: could two runs change places?", ["first", "second", "difference", "mean", "flips"],
-        f"Difference first − second; flips: the share of draws with the other order. {len(closest)} of {len(pairs)} pairs flip"
-        f" in any draw.{_more(closest, 'pairs')}",
+        result, "flips", f"{label}: could two runs swap ranks?", ["first", "second", "difference", "mean", "flips"],
+        f"Difference: first − second. Flips: share of draws with the opposite order. {len(closest)} of {len(pairs)} pairs"
+        f" flip in at least one draw.{_more(closest, 'pairs')}",
         rows=closest.head(_SHOWN), slug=f"flips-{metric}",
     )  # fmt: skip
 
@@ -191,48 +196,56 @@ def _rates(result: Augmentation, drawn: WhatIf) -> list[Block]:
     more = [bands["holes"].map(str), *([bands["judged"].map("{:.0f}".format)] if known else [])]
     rows = zip([name.replace("-", "–") for name in wide.index], *wide.map(percent).to_numpy().T, *more, strict=True)
     return [result_table(
-        result, "rates", "How probable each grade is",
+        result, "rates", "Probability of each grade",
         ready(text("ranks"), *fields, count("unjudged"), *([count("judged")] if known else [])),
         _model_note(drawn) if known else "As given by --rates.", rows=list(rows),
     )]  # fmt: skip
 
 
 def _model_note(drawn: WhatIf) -> str:
-    """What the hole model looked at, and how it did on judgments that were hidden from it."""
+    """Return the inputs of the hole model and the result of its test on hidden judgments."""
     runs = drawn.scores["run"].nunique()
-    found = "which run alone found it" if drawn.groups == runs else f"which of {drawn.groups} groups of similar runs found it"
-    ranks = "and at its rank" if runs == 1 else f"at its ranks in all {runs} runs, and at {found}"
+    found = (
+        "whether only one run retrieved it"
+        if drawn.groups == runs
+        else f"which of {drawn.groups} groups of similar runs retrieved it"
+    )
+    ranks = "and its rank" if runs == 1 else f"its ranks in all {runs} runs, and {found}"
     note = (
-        "Means over the unjudged passages of these ranks. The model behind them looked at how many of the turn's judged"
-        f" passages are relevant, at the grades of the passage in other turns, {ranks}; it read no text."
+        "Means over the unjudged passages of these ranks. The hole model predicts the grade of a passage from the share of"
+        f" relevant passages among the turn's judged ones, the grades of the passage in other turns, {ranks}. It reads no text."
     )
     if drawn.check and math.isnan(drawn.check.coverage):
-        note += " Your own judgments cannot test it: hiding those at the ranks of the unjudged passages changes no score."
+        note += " Your judgments cannot test the model: hiding those at the ranks of the unjudged passages changes no score."
     elif drawn.check:
         note += (
-            f" Tested on your own judgments, {drawn.check.hidings} times a tenth of them hidden: 95 % intervals held"
+            f" Test on your judgments, with a tenth of them hidden {drawn.check.hidings} times: the 95% intervals covered"
             f" {percent(drawn.check.coverage)} of the true means and differences."
         )
     return note
 
 
 def _left_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
-    """Of single runs, or of groups where they are told by a column."""
+    """Return the tables of single runs, or of groups if there is a column ``group``."""
     grouped = "group" in left
     if grouped and left["guessed"].any() and (left["runs"] == 1).all():
-        return [Paragraph("No groups of runs: none are named in [run_groups], and no two runs share enough that others lack.")]
+        return [
+            Paragraph(
+                "No groups of runs: [run_groups] names none, and no two runs share enough passages that others do not retrieve."
+            )
+        ]
     what = "group of runs" if grouped else "run"
     note = (
-        f"Unique: judged passages that stand in the top {result.depth} of this run alone, among the runs given here; they are"
-        " withdrawn for its score without them."
+        f"Unique: judged passages in the top {result.depth} of this run and of no other run given here. Without: the score"
+        " after these judgments are removed."
     )
     if grouped:
-        how = "those of [run_groups] or the sets of [groups]; every other run is its own"
+        how = "Groups: those of [run_groups] or the sets of [groups]; every other run is a group"
         if left["guessed"].any():
-            how = "guessed: runs that share much of what no other run contributed; name them in [run_groups]"
+            how = "Groups are guessed: runs that share many passages contributed by no other run; [run_groups] names them"
         note = (
-            f"Unique: judged passages in the top {result.depth} of this group's runs alone; they are withdrawn. Groups are"
-            f" {how}."
+            f"Unique: judged passages in the top {result.depth} of this group's runs and of no other run. Without: the score"
+            f" after these judgments are removed. {how}."
         )
     name = "leave_group_out" if grouped else "leave_one_out"
     columns = [*(["group"] if grouped else []), "run", "unique", "unique_relevant", "before", "after", "difference", _PLACE]
@@ -246,23 +259,22 @@ def _left_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
 
 
 def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
-    """For every judge the estimates and their pairs, then the sample, and the plan where one is asked for."""
+    """Return the estimates and pairs of every judge, then the sample, and the plan if requested."""
     tables, unit = found.tables, found.unit
-    blocks: list[Block] = [Heading("What would people say of all of it?", 2)]
+    blocks: list[Block] = [Heading("What are the scores with human judgments of all conversations?", 2)]
     pairs = dict(list(tables["estimate_pairs"].groupby(["judge", "metric"], sort=False)))
     for judge, rows in tables["estimates"].groupby("judge", sort=False):
         row = rows.iloc[0]
         blocks.append(Paragraph(
-            f"People judged {row['judged_units']} of {counted(int(row['units']), unit)}, {judge} all of them. Corrected is"
-            f" what people would say of all {row['units']}, had they judged them, if those that they judged were drawn at"
-            " random."
+            f"{judge} judged {counted(int(row['units']), unit)}; {row['judged_units']} of them also have human judgments."
+            f" Corrected: estimate for human judgments of all {row['units']}, if the human-judged {unit}s were drawn at random."
         ))  # fmt: skip
         for metric, label, part in _by_metric(rows):
             first = part.iloc[0]
             note = (
-                f"Judge alone: not an estimate. Worth: how many judged {unit}s would tell people alone as much; they judged"
-                f" {first['judged_units']}. Weight of the judge: {number(first['weight'], 2)}. JSON and CSV have the wider"
-                f" intervals for other {unit}s like these."
+                f"Judge only: not an estimate for human judgments. Worth: number of human-judged {unit}s that would be as"
+                f" precise without the judge (there are {first['judged_units']}). Weight of the judge:"
+                f" {number(first['weight'], 2)}. JSON and CSV have the wider intervals for similar {unit}s."
             )
             note += f" {first['note'][0].upper()}{first['note'][1:]}." if first["note"] else ""
             blocks.append(result_table(
@@ -271,10 +283,8 @@ def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
             ))  # fmt: skip
             if (judge, metric) in pairs:
                 own = pairs[judge, metric]
-                note = (
-                    f"First minus second. Interval and p are of one comparison; p adj.: Holm over {counted(len(own), 'pair')}."
-                )
-                note += f" The {_SHOWN} of the smallest p; JSON and CSV have all." if len(own) > _SHOWN else ""
+                note = f"First − second. p and interval: a single comparison. p adj.: Holm over {counted(len(own), 'pair')}."
+                note += f" Shown: the {_SHOWN} smallest p; JSON and CSV have all." if len(own) > _SHOWN else ""
                 blocks.append(result_table(
                     result, "estimate_pairs", f"{label} with {judge}: which systems differ?",
                     ["first", "second", "corrected", "human_only", "p", "p_corrected"], note,
@@ -282,25 +292,25 @@ def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
                 ))  # fmt: skip
     if len(tables["sample"]):
         blocks.append(result_table(
-            result, "sample", f"Were the judged {unit}s a random sample?",
+            result, "sample", f"Are the human-judged {unit}s a random sample?",
             ["judge", "metric", "judged_mean", "other_mean", "p"],
-            f"Mean scores under the judge of the {unit}s that people judged and of the others; p by permutation. A large p"
-            " proves nothing: what was chosen by people's scores hardly shows here.",
+            f"Mean scores by the judge of the human-judged {unit}s and of the others; p: permutation test. A large p proves"
+            " nothing: a selection by human scores is hardly visible here.",
         ))  # fmt: skip
     if "plan" in tables:
         for (judge, metric), part in tables["plan"].groupby(["judge", "metric"], sort=False):
             first = part.iloc[0]
             note = (
-                f"{unit.capitalize()}s that people must judge, of {first['units']}, those {first['judged_units']} that they"
-                " judged included; that many suffice in 80 % of studies like this."
+                f"Number of {unit}s, of {first['units']}, that need human judgments, including the {first['judged_units']}"
+                " that have them; sufficient in 80% of similar studies."
             )
             if part["with_judge"].isna().any():
                 note += (
-                    " Before a pilot nobody knows what the judge is worth: these are numbers without it, as if people's scores"
-                    " varied like the judge's."
+                    " Before a pilot, the value of the judge is unknown: the numbers hold without the judge and assume that"
+                    " human scores vary like the judge's."
                 )
             blocks.append(result_table(
-                result, "plan", f"How many for {measure_label(metric)} within ±{first['within']:g} ({judge})?",
+                result, "plan", f"How many {unit}s for {measure_label(metric)} within ±{first['within']:g} ({judge})?",
                 ["run", "with_judge", "people_alone"], note, rows=part, slug=f"plan-{judge}-{metric}",
             ))  # fmt: skip
     return blocks

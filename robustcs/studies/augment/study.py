@@ -1,4 +1,4 @@
-"""The runs of a workspace as one pool, with judgments that join the qrels: what ``robustcs augment`` works on."""
+"""The command ``robustcs augment``: effects of new judgments on the runs of a workspace."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from robustcs.wording import counted as in_words
 
 @dataclass(frozen=True)
 class Pooled:
-    """All runs of a project over the turns of its qrels; ``counted`` (bool[T]) are those that means go over."""
+    """All runs of a project over the turns of its qrels. ``counted`` (bool[T]): the turns over which means are taken."""
 
     pool: RunPool
     merge: Merge
@@ -54,10 +54,10 @@ class Pooled:
 
 
 def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fail"] = "keep") -> Pooled:
-    """Read all runs, and the project's new judgments, which join the qrels one after the other.
+    """Read all runs and the new judgments of the project, and merge the judgments one file after the other.
 
-    Raises :class:`InputError` for contradictions where ``rule`` is ``fail`` and for runs that have nothing to do with the
-    judgments, :class:`UsageError` where no turn is left.
+    Raises :class:`InputError` for conflicting grades if ``rule`` is ``fail`` and for runs that do not belong to the judgments,
+    and :class:`UsageError` if no turn remains.
     """
     old, policy = workspace.qrels, workspace.project.policy
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
@@ -77,8 +77,8 @@ def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fai
     notes += [*sampling_notes(measures, old.grades), *merge.qrels.notes, *pool.notes]
     if added := sum(file.added_turns for file in merge.joined):
         notes.append(
-            f"the new judgments judge {in_words(added, 'turn')} that had no judgment: part of the merged qrels, but"
-            " not of the scores, which go over the same turns before and after"
+            f"the new judgments include {in_words(added, 'turn')} without earlier judgments; these are added to the merged"
+            " qrels but not to the scores, which cover the same turns before and after"
         )
     notes = list(dict.fromkeys([*notes, *turns.notes]))
     evaluated = Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(notes))
@@ -96,37 +96,40 @@ def ask(
     within: Annotated[float, Opt("X")] | None = None,
     off_scale: Literal["refuse", "drop", "clip"] = "refuse",
 ) -> Augmentation:
-    """What changes once more passages are judged? Scores before and after, and whether systems change places.
+    """How do scores and the ranking of systems change when more passages are judged?
 
-    Scores before and after go over the turns that the old judgments judge. --what-if and --leave-one-out go over the merged
-    judgments and need no new ones. --judge corrects the scores that a model gives to all conversations by what people say of
-    those that they judged. All runs of the project are scored: those of the formulations and every --run. An
-    --output that ends in .png, .svg or .pdf gets the figure.
+    The command compares scores before and after new judgments, over the turns that the old judgments cover. --what-if and
+    --leave-one-out use the merged judgments and work without new ones. --judge uses the scores that a model judge gives to all
+    conversations, corrected by human judgments of some of them.
+
+    The command scores all runs of the project: those of the formulations and every --run. With --output, the suffixes .png,
+    .svg and .pdf write the figure.
 
     conflicts
-        Which grade stands where a passage was judged twice with different ones: the earlier file's, so that only filled
-        holes change scores; the later file's; the higher one; or none, and the command stops.
+        Grade of a passage that was judged twice with different grades: keep the earlier file's (then scores change only through
+        previously unjudged passages), replace it by the later file's, take the higher one (max), or stop with an error
+        (fail).
 
     what_if
-        Draw grades for unjudged passages N times: how is every score distributed?
+        Draw grades for unjudged passages N times and show the distribution of each score.
 
     rates
-        How probable each grade is, such as 0=.8,1=.1,2=.1 (default: as the hole model predicts it).
+        Probability of each grade for --what-if, such as 0=.8,1=.1,2=.1 (default: predicted by the hole model).
 
     leave_one_out
-        Withdraw, run by run, the judgments that it alone contributed, and score it again; then group by group, those of
-        [run_groups].
+        Score each run without the judgments that it alone contributed, then each group of runs in [run_groups]
+        likewise.
 
     pool_depth
-        For --what-if and --leave-one-out the pool is the top K of every run.
+        Depth of the pool for --what-if and --leave-one-out: the top K of every run.
 
     within
-        With --judge: how many conversations must people judge for 95 % intervals of ±X?
+        With --judge: compute the number of conversations that annotators must judge for a 95% CI of ±X.
 
     off_scale
-        What becomes of a judge's grades that people do not use.
+        Treatment of a judge's grades outside the scale of the human judgments: reject the file (refuse), drop or clip them.
 
-    Raises :class:`UsageError` without anything to ask, and without runs where only the merged judgments are no answer.
+    Raises :class:`UsageError` if nothing is requested, or if there are no runs and more than the merged judgments is requested.
 
     Examples:
       robustcs augment --new-judgments new.txt --write-qrels merged.txt
@@ -137,14 +140,14 @@ def ask(
     """
     project = workspace.project
     if within is not None and not project.judges:
-        raise UsageError("within-alone", "--within plans for judges", "name them with --judge NAME=FILE")
+        raise UsageError("within-alone", "--within requires judges", "add --judge NAME=FILE")
     if within is not None and not 0 < within < float("inf"):
-        raise UsageError("bad-within", f"--within {within:g}", "write a width above 0, such as 0.03")
+        raise UsageError("bad-within", f"--within {within:g}", "use a width above 0, such as 0.03")
     asked = bool(project.new_judgments or what_if or leave_one_out)
     if not asked:
         new_judgments(workspace)
     if rates and not what_if:
-        raise UsageError("rates-alone", "--rates says what --what-if draws", "add --what-if 1000")
+        raise UsageError("rates-alone", "--rates requires --what-if", "add --what-if 1000")
     if not asked:
         return _judged_alone(workspace, pool_depth, within, off_scale)
     given = parse_rates(rates) if rates else None
@@ -179,11 +182,11 @@ def _with(evaluated: Evaluated, notes: Sequence[str], **more: Any) -> Evaluated:
 
 
 def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_scale: OffScale) -> Augmentation:
-    """Estimates with the judges, and nothing else."""
+    """Return only estimates with the judges."""
     workspace.require_runs()
     project = workspace.project
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
-    # a plan can be made before people have judged anything
+    # a plan is possible before there are human judgments
     people = None if within is not None and project.qrels is None else workspace.qrels
     judged = judged_pool(workspace, people, off_scale)
     found = estimate(judged, measures, project.policy, within, project.seed)
@@ -204,10 +207,10 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
 def _estimated(
     workspace: Workspace, human: Qrels, measures: Sequence[Measure], within: float | None, off_scale: OffScale
 ) -> tuple[Estimated | None, list[str]]:
-    """What the judges add to the judgments ``human`` beside what else is asked, and notes.
+    """Return the estimates with the judges in addition to the judgments ``human``, and notes.
 
-    Judges that go no further than people are passed over, and what stands in the way of an estimate is a note, unless a plan is
-    asked for.
+    None if no judge covers further conversations. If an estimate is impossible, a note says why; if a plan is requested,
+    :class:`UsageError` is raised instead.
     """
     known = {unit_of(turn) for turn in human.turns}
     further = [not known.issuperset(map(unit_of, labels.qrels.turns)) for labels in workspace.judges.values()]
@@ -219,18 +222,18 @@ def _estimated(
     except UsageError as error:
         if within:
             raise
-        return None, [f"no estimates with the judges: {error}"]
+        return None, [f"no estimates with judges: {error}"]
     return found, [*judged.notes(off_scale), *found.notes]
 
 
 def _conflict_error(conflicts: Sequence[Conflict]) -> InputError:
-    """Every contradiction with the line of the new file that makes it."""
+    """Return the error that lists every conflicting grade with its line in the new file."""
     problems = [
         Problem(
             conflict.new_file, _line_of(conflict),
             f"turn {conflict.turn} document {conflict.document} has grade {conflict.new} but grade {conflict.old} in"
             f" {conflict.old_file}",
-            "correct one of the files, or choose --set conflicts=keep, replace or max", "contradicting-grades",
+            "correct one of the files, or use --set conflicts=keep, replace or max", "contradicting-grades",
         )
         for conflict in conflicts[:MAX_PROBLEMS]
     ]  # fmt: skip
@@ -251,13 +254,13 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     """Run it for the command line.
 
     write_qrels
-        Write the merged judgments here.
+        Write the merged judgments to FILE.
     """
     workspace = call.answered()
     if write_qrels is not None:
         refuse_protected(write_qrels)
         if not workspace.project.new_judgments:
-            raise UsageError("no-new-judgments", "no new judgments are given", "name them with --new-judgments FILE")
+            raise UsageError("no-new-judgments", "--write-qrels requires new judgments", "add --new-judgments FILE")
     else:
         workspace.require_runs()
     result = ask(workspace, **asked)
@@ -273,14 +276,14 @@ COMMAND = command(ask, (*SYSTEMS, "new_judgments", "judges", "collection", "metr
 
 
 _READING = (
-    "How to read it: open marks are scores under the old judgments, filled ones after the new ones joined. A score rises where"
-    " passages of the run turn out relevant, and falls where others' do, because the ideal ranking gets better. Watch whether"
-    " the order of the runs changes, not only whether the scores do."
+    "How to read it: open dots are scores with the old judgments, filled dots with the new ones added. A score rises if new"
+    " passages of the run are relevant. It falls if relevant passages of other runs improve the ideal ranking. Check whether"
+    " the order of the runs changes, not only their scores."
 )
 
 
 def _part(project: Project) -> Project:
-    needs(project.new_judgments, "no-new-judgments", "no new judgments", "name them with new_judgments = …")
+    needs(project.new_judgments, "no-new-judgments", "no new judgments", "add new_judgments = … to robustcs.toml")
     return judged_runs(project, ("seed",))
 
 

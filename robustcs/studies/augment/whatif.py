@@ -1,7 +1,7 @@
-"""What if somebody judged the holes? Grades drawn for unjudged passages, many times, and what they do to every score.
+"""What if the unjudged passages were judged? Grades are drawn many times, and every score is computed with them.
 
-Grades are drawn from the hole model (:mod:`robustcs.evaluation.hole_model`), fitted to the judged passages of the same runs,
-or as the user says.
+Grades come from the hole model (:mod:`robustcs.evaluation.hole_model`), fitted to the judged passages of the same runs, or from
+probabilities that the user gives.
 """
 
 from __future__ import annotations
@@ -30,39 +30,40 @@ from robustcs.result import Field, count, difference, measure, score, share, tab
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 
-#: Last ranks of the bands within which predictions are shown together.
+#: Last ranks of the bands in which predictions are shown together.
 BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-#: With fewer draws the lowest and the highest hold less than 95 %.
+#: With fewer draws, the range from the lowest to the highest covers less than 95%.
 ENOUGH_DRAWS = 39
 
 
 def _drawn(field: Field) -> tuple[Field, ...]:
-    """A mean over the draws with what 95 % of them lie within, which is no confidence interval."""
-    mean, *ends = field.between("low", "high", "95 % of the draws")
+    """Return a mean over the draws and the range of 95% of them, which is not a confidence interval."""
+    mean, *ends = field.between("low", "high", "range of 95% of the draws")
     return mean.called("mean (95% of draws)"), *ends
 
 
 WHAT_IF = table(
-    "what_if", "Mean scores over grades drawn for the unjudged passages of the pool.",
-    text("run"), measure(), score("score", "unjudged passages not relevant", "now"),
+    "what_if", "Mean scores with grades drawn for the unjudged passages of the pool.",
+    text("run"), measure(), score("score", "score with unjudged passages as not relevant", "now"),
     *_drawn(score("mean", "over the draws")),
 )  # fmt: skip
 FLIPS = table(
-    "flips", "How two runs differ over the draws.",
+    "flips", "Difference of two runs over the draws.",
     measure(), text("first", header="First"), text("second", header="Second"),
-    difference("difference", "first − second, unjudged passages not relevant", "now"),
+    difference("difference", "first − second with unjudged passages as not relevant", "now"),
     *_drawn(difference("mean", "over the draws")),
-    share("flips", "draws that order the two the other way round; null where they are tied now"),
+    share("flips", "share of draws with the opposite order; null if the runs are tied now"),
 )  # fmt: skip
 RATES = table(
-    "rates", "What was drawn: how probable each grade is for the unjudged passages, by their best rank in any run.",
-    text("ranks"), count("grade"),
-    share("share", "mean over the passages as the hole model predicts them, or as --rates gave it; a band's add up to 1"),
-    count("judged", "judged passages with these best ranks; null where --rates gave the shares"),
+    "rates", "Probability of each grade for the unjudged passages, by their best rank in any run.",
+    text("ranks", "band of best ranks"), count("grade"),
+    share("share", "mean probability by the hole model, or as given by --rates; adds up to 1 in each band"),
+    count("judged", "judged passages with these best ranks; null with --rates"),
     count("holes", "unjudged passages that got grades", "unjudged"),
 )  # fmt: skip
 
-#: How much deeper than the pool holes are tried for the warning, at least to the usual depth of pools, and how often.
+#: For the warning: factor by which deeper passages exceed the pool, least depth (the usual depth of pools), and number of
+#: draws.
 _DEEPER, _USUAL, _DEEPER_DRAWS = 2, 10, 50
 
 Floats = npt.NDArray[np.float64]
@@ -72,26 +73,29 @@ _RATE = re.compile(r"\s*(-?[0-9]+)\s*=\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)\s*")
 
 
 def parse_rates(text: str) -> dict[int, float]:
-    """``0=.8,1=.1,2=.1``: grade → probability. Raises :class:`UsageError` where they cannot be read or do not add up to 1."""
+    """Return grade → probability of a text such as ``0=.8,1=.1,2=.1``.
+
+    Raises :class:`UsageError` if the text cannot be parsed or the probabilities do not add up to 1.
+    """
     rates: dict[int, float] = {}
     for part in text.split(","):
         match = _RATE.fullmatch(part)
         grade = whole_number(match[1], MAX_GRADE) if match else None
         if match is None or grade is None or grade in rates:
-            raise UsageError("bad-rates", f"--rates has {part.strip()!r}", "write each grade once, such as 0=.8,1=.1,2=.1")
+            raise UsageError("bad-rates", f"--rates contains {part.strip()!r}", "give each grade once, such as 0=.8,1=.1,2=.1")
         rates[grade] = float(match[2])
     total = sum(rates.values())
     if abs(total - 1) > 1e-6:
-        raise UsageError("bad-rates", f"--rates {text} adds up to {total:g}", "the probabilities add up to 1")
+        raise UsageError("bad-rates", f"--rates {text} adds up to {total:g}", "use probabilities that add up to 1")
     return {grade: rate / total for grade, rate in sorted(rates.items())}
 
 
 @dataclass(frozen=True, eq=False)
 class GivenRates:
-    """Draws as the user says: every hole has each grade with the same probability.
+    """Grades drawn with probabilities from the user, the same for every unjudged passage.
 
     pairs
-        int64[H]: the holes in the pool.
+        int64[H]: the unjudged passages of the pool.
     levels
         int16[L]: the grades.
     shares
@@ -104,9 +108,9 @@ class GivenRates:
     seed: int
 
     def draws(self, grades: Grades, count: int, size: int) -> Iterator[Grades]:
-        """As those of the hole model."""
+        """Yield sets of grades; see :meth:`HoleModel.draws`."""
         limits = np.cumsum(self.shares)
-        limits[-1] = 1.0  # not 0.9999999999999999: every number drawn must fall into a level
+        limits[-1] = 1.0  # not 0.9999999999999999: every random number must fall into a level
         rng = np.random.default_rng(self.seed)
         for start in range(0, count, size):
             sets = np.tile(grades, (min(size, count - start), 1))
@@ -115,23 +119,23 @@ class GivenRates:
             yield sets
 
     def probabilities(self) -> Floats:
-        """float64[H, L]."""
+        """Return float64[H, L]: the probability of every level for every passage."""
         return np.tile(self.shares, (len(self.pairs), 1))
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What the draws give: the tables :data:`WHAT_IF`, :data:`FLIPS`, :data:`RATES` and, of the pairs that any draw reverses,
-    :data:`~robustcs.evaluation.hole_tipping.TIPPING`.
+    """Results of the draws: the tables :data:`WHAT_IF`, :data:`FLIPS` and :data:`RATES`, and
+    :data:`~robustcs.evaluation.hole_tipping.TIPPING` of the pairs that any draw reverses.
 
     holes
         Unjudged passages that got grades.
     groups
-        Groups of runs that the hole model knew; None where the user gave the rates, or where there is no hole.
+        Number of groups of runs in the hole model; None with rates from the user or without unjudged passages.
     check
-        The hole model's trial on the judgments at hand; None where it was not used.
+        Test of the hole model on the judgments; None if the model was not used.
     warnings
-        Sentences that belong beside the numbers.
+        Limits of the numbers, shown with them.
     """
 
     scores: pd.DataFrame
@@ -160,12 +164,13 @@ def what_if(
 ) -> WhatIf:
     """Draw a grade for every unjudged passage in the top ``depth`` of any run, ``draws`` times.
 
-    Without ``rates`` (grade → probability) the hole model is fitted, tried on the judgments at hand, and drawn from. A passage
-    has one grade per draw, in all runs and in the ideal ranking of its turn. Passages further down stay unjudged; where judging
-    them as well is expected to lead out of the intervals, a warning says so. ``counted`` (bool[T]) are the turns that means go
-    over, ``sources`` those of the runs. Seeded: independent of how many draws are scored at a time.
+    Without ``rates`` (grade → probability), grades come from the hole model, which is fitted to the judgments and tested on
+    them. A passage has one grade per draw, in all runs and in the ideal ranking of its turn. Deeper passages remain unjudged; a
+    warning says so if judging them is expected to move scores out of the intervals. ``counted`` (bool[T]): the turns over which
+    means are taken. ``sources``: those of the runs. The result depends on ``seed`` but not on the number of draws scored
+    together.
 
-    Raises :class:`UsageError` where the judgments cannot teach the model.
+    Raises :class:`UsageError` if the judgments do not suffice to fit the model.
     """
     best = pool.best_ranks().min(axis=0, initial=NEVER)
 
@@ -186,7 +191,7 @@ def what_if(
         check = check_hole_model(source, pool, grades, measures, policy, counted)
         warnings += model_warnings(source, check, pool, grades, measures, sources)
     if source and draws < ENOUGH_DRAWS:
-        warnings.append(f"{draws} draws are too few for 95 %: their lowest and highest are given instead")
+        warnings.append(f"{draws} draws are too few for a range of 95%; the range shows their lowest and highest values")
     means = means_of(source, draws) if source else np.broadcast_to(now, (draws, *now.shape))
     deeper = max(_DEEPER * depth, _USUAL)
     if ((best > depth) & (best <= deeper) & (grades[:-1] == UNJUDGED)).any() and (further := source_for(deeper)):
@@ -207,14 +212,14 @@ def what_if(
 
 
 def _left(means: Floats, expected: Floats, measures: Sequence[Measure], depth: int, deeper: int) -> list[str]:
-    """A warning where the scores that are ``expected`` (float64[R, M]) of deeper judgments lie outside the intervals."""
+    """Return a warning if the ``expected`` scores (float64[R, M]) under deeper judgments are outside the intervals."""
     low, high = draws_interval(means)
     leave = ((expected < low - 1e-9) | (expected > high + 1e-9)).sum(axis=0)
     parts = [f"{one.label} of {count} of {len(expected)} runs" for one, count in zip(measures, leave, strict=True) if count]
     return [
-        f"These numbers hold for judging down to rank {depth}. Judging down to rank {deeper} is expected to lead out of the 95"
-        f" %: {', '.join(parts)}, for what stands deeper enters the ideal ranking and the number of relevant passages. Give"
-        f" --pool-depth {deeper} if it is going to be judged."
+        f"These numbers assume judging to rank {depth}. Judging to rank {deeper} is expected to move scores out of the ranges"
+        f" of 95% of the draws: {', '.join(parts)}. Deeper passages affect the ideal ranking and the number of relevant"
+        f" passages. If they will be judged, use --pool-depth {deeper}."
     ] if parts else []  # fmt: skip
 
 
@@ -253,7 +258,7 @@ def _tipping(
     means: Floats,
     pairs: pd.DataFrame,
 ) -> pd.DataFrame:
-    """How far the hole model may be off before the order of a pair that any draw reverses is another one; these turns alone."""
+    """Return tipping points of the order, on these turns, for pairs that any draw reverses."""
     turns = int(counted.sum())
     units = Units("turn", np.zeros(turns, dtype=np.int64), ("all",))
     scoring = Scoring(pool, grades, tuple(measures), policy, counted, source) if isinstance(source, HoleModel) else None
@@ -268,7 +273,7 @@ def _tipping(
 
 
 def _rates(source: HoleModel | GivenRates | None, best: Numbers, grades: Grades, depth: int) -> pd.DataFrame:
-    """One row for each grade and each band of ranks that has a hole; given rates are one band."""
+    """Return one row for each grade and each band of ranks with unjudged passages. Given rates form one band."""
     if source is None:
         return RATES.frame([])
     known = isinstance(source, HoleModel)

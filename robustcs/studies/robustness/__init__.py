@@ -1,1 +1,1 @@
-"""How far do scores drop under other words?"""
+"""How much do scores drop when questions are paraphrased?"""

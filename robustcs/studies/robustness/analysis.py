@@ -1,7 +1,8 @@
-"""How far do scores drop when the same is asked in other words? Test sets of paraphrases beside their baseline.
+"""How much do scores drop when questions are paraphrased? Test sets of paraphrases are compared with their baseline.
 
-Source: Al-Thani et al. (2023), "ECAsT", stage 5 and Table 11. What its text calls a drop of 12 % is one of 0.12 points
-(0.624 to 0.506 on average); here a drop is given in points and, apart from that, in per cent of the baseline.
+Source: Al-Thani et al. (2023), "ECAsT", stage 5 and Table 11. Its text states a drop
+of 12%, which is a drop of 0.12 points (0.624 to 0.506 on average). This module gives drops in points, and separately in percent
+of the baseline.
 """
 
 from __future__ import annotations
@@ -40,72 +41,73 @@ from robustcs.studies.robustness.drops import (
 
 #: Measures of Table 11 of the ECAsT paper.
 DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")))
-#: Tables of drops, and what each row of them is about.
+#: Table of drops → what its rows are about.
 _SETS_OF = {"measures": "sets", "groups": "means of groups"}
 _OF_MEANS = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
-#: What turns are split by in any case.
+#: Slicings that are always included.
 ALWAYS = ("first", "depth")
 
 
-#: Columns of the turns over the sets.
+#: Columns of a turn's scores over the sets.
 TURNS = (
-    text("turn"), score("baseline"), score("mean", "over the sets, as are the next four"),
-    score("sd", "of the formulations at hand (divided by their number less one); null for a single set"), score("low"),
+    text("turn"), score("baseline"), score("mean", "over the sets; the next four columns are too"),
+    score("sd", "standard deviation with divisor n − 1; null for a single set"), score("low"),
     score("high"), score("range", "high − low"), text("low_set", "the first set with the lowest score"),
     text("high_set", "the first set with the highest score"), number("drop", "baseline − mean").rounded(4),
 )  # fmt: skip
 _TABLES = (
     table(
-        "measures", "Every test set beside the baseline of its group. A drop is baseline − value: a positive one is a loss.",
+        "measures", "Every test set compared with the baseline of its group. Drop: baseline − value; positive drops are"
+        " losses.",
         text("group"), text("set"), measure(), score("value"), score("baseline"), DROP, PERCENT,
         *tests_of("sets"), text("baseline_run"),
     ),
     table(
-        "groups", "The drop of a group: the mean over its sets, tested on every turn's mean drop.",
+        "groups", "Drop of a group: the mean over its sets. The tests use each turn's mean drop.",
         text("group"), measure(), score("value", "mean over the sets"), score("baseline"), replace(DROP, name="mean_drop"),
         replace(PERCENT, name="mean_drop_percent"), *tests_of("groups"),
-        count("sets", "their number"),
+        count("sets", "number of sets"),
     ),
     table(
-        "risk", "Turns that win and lose against the baseline.",
+        "risk", "Turns that gain and lose compared with the baseline.",
         text("group"), text("set"), measure(), count("wins", "", "win", "turns"), count("losses", "", "lose", "turns"),
-        count("ties", "", "tie", "turns"), number("alpha", "a loss weighs 1 + alpha times a gain"),
-        number("urisk", "mean gain, losses weighed by alpha", "U_Risk").rounded(4),
-        number("trisk", "U_Risk by its standard error; no test statistic", "T_Risk").rounded(2),
-        number("expected", "U_Risk that swapping the two systems at random would give on average", "if equal").rounded(4),
-        p_value("p", "of U_Risk by sign flips of whole units: it is that of the drop"),
+        count("ties", "", "tie", "turns"), number("alpha", "a loss counts 1 + alpha times as much as a gain"),
+        number("urisk", "mean gain with losses weighted by 1 + alpha", "U_Risk").rounded(4),
+        number("trisk", "U_Risk divided by its standard error; not a test statistic", "T_Risk").rounded(2),
+        number("expected", "mean U_Risk if set and baseline were swapped at random", "if equal").rounded(4),
+        p_value("p", "sign-flip test of U_Risk by unit; equal to the p of the drop"),
     ),
     table(
-        "variance", "Is it the turn or its wording? No rows for fewer than two sets or turns.",
+        "variance", "Variance due to the turn and to its wording. No rows for fewer than two sets or turns.",
         text("group"), measure(), text("component", "turn, set, turn_set, or wording = set + turn_set"),
-        number("variance"), *share("share").between(says="of the share: 95 %, nested bootstrap-t over units"),
-        text("note", "what must be known beside the interval"),
+        number("variance"), *share("share").between(says="95% CI of the share: nested bootstrap-t over units"),
+        text("note", "limits of the interval"),
     ),
     table(
-        "spread", "How far a turn's score moves over the sets, averaged over turns.",
+        "spread", "Spread of a turn's score over the sets, averaged over turns.",
         text("group"), measure(), count("turns"), score("mean_sd", "", "mean sd"), score("mean_range", "", "mean range"),
-        score("max_range", "of the turn that moves most", "largest range"),
-        count("steady", "turns with one score in all sets"),
+        score("max_range", "largest range of any turn", "largest range"),
+        count("steady", "turns with the same score in all sets"),
     ),
-    table("slices", "Drops of the mean over the sets within slices of the turns.", text("group"), measure(), *SLICES),
+    table("slices", "Drops of the mean over the sets by slice of the turns.", text("group"), measure(), *SLICES),
     table(
-        "variations", "Drops by category of variation, where the paraphrases have one and the texts of sets are given: the"
-        " turns that have such a variation, each as the mean of the sets that ask it so.",
+        "variations", "Drops by category of variation, if the paraphrases have categories and the texts of the sets are"
+        " given. A category covers the turns with such a variation; a turn counts with its mean over these sets.",
         text("group"), text("category"), measure(), *VARIATIONS,
     ),
-    table("turns", "Every turn over the sets.", text("group"), measure(), *TURNS, text("text", "Human", "Human")),
+    table("turns", "Every turn's scores over the sets.", text("group"), measure(), *TURNS, text("text", "Human", "Human")),
     DROPS,
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Robustness(Result):
-    """Test sets beside their baseline. A drop is baseline − value, so a positive drop is a loss.
+    """Test sets compared with their baseline. A drop is baseline − value: positive drops are losses.
 
     margin
-        Drops up to this count as none; None where nothing is said about equivalence.
+        Largest drop that counts as none; None if equivalence is not tested.
     drops
-        What the mean drops probably are with unjudged passages filled in: of a report, which asks for them.
+        Expected mean drops with unjudged passages filled in. Only reports compute them.
     """
 
     study = "robustness"
@@ -134,18 +136,18 @@ def robustness(
     seed: int = 0,
     categories: Categories | None = None,
 ) -> Robustness:
-    """Compare every set of every group (at least one) with the group's baseline.
+    """Compare every set of every group (at least one) with the baseline of the group.
 
-    ``scores``: system name → turns × measures, all over the same turns. ``slicings``: how the turns are split, by default by
-    first and depth. ``texts``: turn → text, shown with the turns. ``alpha`` weighs losses in the risk summaries. ``margin`` is
-    the largest drop that counts as none. ``categories``: set → turn → the kind of variation that the set has there.
+    ``scores``: system name → turns × measures, all over the same turns. ``slicings``: how the turns are split (default: first
+    and depth). ``texts``: turn → text, shown with the turns. ``alpha``: weight of losses in the risk summaries. ``margin``: the
+    largest drop that counts as none. ``categories``: set → turn → category of the set's variation.
 
-    Raises :class:`UsageError` for a group that has a system twice, and for a margin that is not above 0.
+    Raises :class:`UsageError` if a group contains a system twice, or if the margin is not above 0.
     """
     check_margin(margin)
     for name, group in groups.items():
         if len({group.baseline, *group.sets}) <= len(group.sets):
-            raise UsageError("repeated-run", f"group {name!r} has a run twice", "compare different runs")
+            raise UsageError("repeated-run", f"group {name!r} contains a run twice", "name each run once")
     turns = list(next(iter(scores.values())).index)
     units = units_of(turns, evaluated.policy.unit)
     if slicings is None:
@@ -177,7 +179,7 @@ def robustness(
         turns_.append(turn_variability(pd.Index(turns), base, sets, group.sets).assign(**key))
     built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES if spec.name in tables}
     if not tables["variance"]:
-        notes.append("a variance decomposition needs at least two sets in a group and two turns")
+        notes.append("the variance decomposition requires at least two sets in a group and two turns")
     all_turns = pd.concat(turns_, ignore_index=True)
     all_turns["text"] = [(texts or {}).get(turn) for turn in all_turns["turn"]]
     built["turns"] = all_turns[["group", "metric", *all_turns.columns.drop(["group", "metric"])]]
@@ -187,14 +189,14 @@ def robustness(
         notes += [f"{_SETS_OF[name]}: {family.note}"] if family.note else []
     for name in (*_SETS_OF, "variations"):
         built[name] = built[name].astype({"equivalent": "boolean"})
-    notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant: see robustcs unjudged"]
+    notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant; see robustcs unjudged"]
     return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, **built)
 
 
 def turn_variability(
     turns: pd.Index, baseline: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], sets: Sequence[str]
 ) -> pd.DataFrame:
-    """Every turn over the sets (``scores``: turns × sets), in the columns of :data:`TURNS`."""
+    """Return every turn's scores over the sets (``scores``: turns × sets), in the columns :data:`TURNS`."""
     low, high, names = scores.min(axis=1), scores.max(axis=1), np.array(sets, dtype=object)
     sd = scores.std(axis=1, ddof=1) if len(sets) > 1 else np.nan
     return pd.DataFrame({
@@ -205,7 +207,10 @@ def turn_variability(
 
 
 def spread(scores: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Spread over the sets, averaged over turns: turns, mean_sd, mean_range, max_range, steady (turns that do not move)."""
+    """Return the spread over the sets, averaged over turns.
+
+    Keys: turns, mean_sd, mean_range, max_range, steady (number of turns with range 0).
+    """
     ranges = scores.max(axis=1) - scores.min(axis=1)
     sd = scores.std(axis=1, ddof=1).mean() if scores.shape[1] > 1 else np.nan
     return {
@@ -218,7 +223,7 @@ def spread(scores: npt.NDArray[np.float64]) -> dict[str, float]:
 
 
 def variance_shares(scores: npt.NDArray[np.float64], units: Units, seed: int) -> list[dict[str, object]]:
-    """Rows component, variance, share, ci_low, ci_high, note of the decomposition; none for fewer than two sets or turns."""
+    """Return the decomposition as rows of component, variance, share, ci_low, ci_high, note; none below two sets or turns."""
     if min(scores.shape) < 2:
         return []
     return [

@@ -1,4 +1,4 @@
-"""A drop below a baseline: its tests and its interval, in slices of the turns and by the kind of variation."""
+"""Drops below a baseline with tests and confidence intervals: of sets, by slice of the turns and by category of variation."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ from robustcs.statistics.units import Units
 
 #: Set → turn → category.
 Categories = Mapping[str, Mapping[str, str]]
-#: A drop is read without a plus, unlike other differences.
+#: Unlike other differences, drops are shown without a plus sign.
 DROP, _LOW, _HIGH = (
     number("drop", "baseline − value")
     .rounded(3)
-    .between(says="of the drop: 95 %, from the test that gives p; null where none can be given")
+    .between(says="95% CI of the drop, from the test that gives p; null if the test gives none")
 )
-PERCENT = number("drop_percent", "of the baseline; null where that is 0", "in %").rounded(1)
+PERCENT = number("drop_percent", "drop in percent of the baseline; null if the baseline is 0", "in %").rounded(1)
 
 
 def tests_of(of: str) -> tuple[Field, ...]:
-    """Return the columns of a drop: its p-values, its interval and what the design could show; ``of``: what the family is."""
+    """Return the columns of a drop: p-values, interval and detectable effect. ``of`` names the members of the family."""
     return (
-        p_value("p", "sign-flip test of whole units, two-sided"),
-        p_value("p_corrected", f"adjusted by max-T over all {of} of a measure", "p adj."),
-        p_value("t_p", "cluster-robust t test, two-sided, not adjusted", "p (t)"),
+        p_value("p", "two-sided sign-flip test by unit"),
+        p_value("p_corrected", f"p adjusted by max-T over all {of} of a measure", "p adj."),
+        p_value("t_p", "two-sided cluster-robust t test, not adjusted", "p (t)"),
         _LOW,
         _HIGH,
         P_FLOOR,
         EXACT,
-        number("effect", "standardised mean drop over units"),
-        difference("detectable", "the smallest true drop that such a design finds with 80 % power at .05"),
+        number("effect", "effect size: standardized mean drop over units"),
+        difference("detectable", "smallest true drop that this design detects with 80% power at .05"),
         EQUIVALENT,
-        text("note", "what must be known beside the numbers"),
+        text("note", "limits of the numbers"),
     )  # fmt: skip
 
 
-#: Columns of the drops within slices.
+#: Columns of the drops by slice.
 SLICES = (
     *keys(), score("value", "mean over the sets", "mean"), score("baseline"), DROP, PERCENT,
-    number("ci_low", "of the drop: 95 %, cluster-robust t over units; null for fewer than five"), number("ci_high"),
+    number("ci_low", "95% CI of the drop: cluster-robust t over units; null for fewer than five units"), number("ci_high"),
     *against_rest("drop"),
 )  # fmt: skip
 #: Columns of the drops by category.
 VARIATIONS = (
-    count("turns", "that have such a variation"), count("texts", "variations: a turn may have one in several sets"),
+    count("turns", "turns with such a variation"), count("texts", "variations; a turn may have one in several sets"),
     score("value", "mean over turns"), score("baseline", "of the same turns"), DROP, PERCENT,
     *tests_of("categories of a group"),
 )  # fmt: skip
@@ -66,11 +66,11 @@ VARIATIONS = (
 def drops_of(
     values: npt.NDArray[np.float64], base: npt.NDArray[np.float64], units: Units, margin: float | None, seed: int
 ) -> list[tuple[dict[str, object], Tested, npt.NDArray[np.float64]]]:
-    """Return every row of ``values`` (systems × turns) beside ``base``, its test and the sums over units behind it.
+    """Return the drop of every row of ``values`` (systems × turns) below ``base``, its test, and the unit sums of the test.
 
-    Value, baseline and drop (baseline − value) with what :func:`tests_of` says, but for the adjusted p.
+    The drop has value, baseline, drop (baseline − value) and the columns of :func:`tests_of` except the adjusted p.
     """
-    # equal scores may differ in their last bits; a test must not read them as a drop
+    # equal scores may differ in their last bits; the test must not count that as a drop
     sums = units.sums(np.round(base - values, DECIMALS))
     tests = paired_tests(sums, units.sizes, seed, units.kind)
     more = zip(
@@ -97,7 +97,7 @@ def drops_of(
 def slice_drops(
     baseline: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> list[tuple[object, ...]]:
-    """Drops of the mean over the sets (``scores``: turns × sets) within slices of the turns: rows of :data:`SLICES`."""
+    """Return the drops of the mean over the sets (``scores``: turns × sets) by slice of the turns: rows of :data:`SLICES`."""
     rows = []
     places = {(one.name, name): one.codes == code for one in slicings for code, name in enumerate(one.slices)}
     for found in slices_of(baseline - scores.mean(axis=1), slicings, units, seed):
@@ -111,10 +111,10 @@ def slice_drops(
 def categories_of(
     paraphrases: Mapping[str, Sequence[Paraphrase]], texts: Mapping[str, str], raw: bool, unchanged: Mapping[str, str]
 ) -> tuple[dict[str, str], int]:
-    """Turn → the category of the paraphrase that a set's text is, and how many texts are of several categories.
+    """Return turn → the category of the paraphrase that is the set's text, and the number of texts with several categories.
 
-    ``texts`` are those of a set, raw or manual ones; ``unchanged`` the texts of the turns themselves: a variation that left the
-    text as it is (such as the manual text where only the raw one changed) is none.
+    ``texts`` are those of a set, raw or manual. ``unchanged`` are the texts of the turns themselves. A text equal to it has no
+    variation (such as the manual text of a paraphrase that changes only the raw one).
     """
     found, ambiguous = dict[str, str](), 0
     for turn, said in texts.items():
@@ -136,9 +136,9 @@ def variation_drops(
     margin: float | None,
     seed: int,
 ) -> list[dict[str, object]]:
-    """Return a row for each category, in order of appearance; the categories are one family.
+    """Return a row for each category, in order of appearance. The categories form one family.
 
-    ``scores`` are turns × sets; ``categories`` has turn → category for each set, ``units`` those of the turns.
+    ``scores``: turns × sets. ``categories``: for each set, turn → category. ``units``: the sampling units of the turns.
     """
     labels = np.array([[of_set.get(turn, "") for of_set in categories] for turn in turns], dtype=object)
     rows: list[dict[str, object]] = []
@@ -151,7 +151,7 @@ def variation_drops(
         ((drop, test, of_part),) = drops_of(own[None], baseline[inside], units.take(inside), margin, seed)
         rows.append({"category": category, "turns": int(inside.sum()), "texts": int(chosen.sum()), **drop})
         tests.append(test)
-        sums.append(np.zeros(units.count))  # the same columns for all categories, 0 in units without such a turn
+        sums.append(np.zeros(units.count))  # all categories share the columns; units without such a turn have 0
         sums[-1][np.unique(units.codes[inside])] = of_part
     adjusted = max_t_family(tests, sums, seed).p.tolist() if rows else []
     return [row | {"p_corrected": p} for row, p in zip(rows, adjusted, strict=True)]

@@ -1,7 +1,7 @@
-"""The ECAsT experiment on a user's own ranker, from paraphrases to tables.
+"""The ECAsT experiment on your own ranker, from paraphrases to tables.
 
-Test sets are drawn, answered by the index, compared with the original turns (Table 11 of the paper) and looked at for holes in
-the judgments (Table 13).
+It draws test sets, retrieves passages for them, compares them with the original turns (Table 11 of the paper), and counts
+unjudged passages (Table 13).
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from robustcs.similarity.testsets import draw, sets_table
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
 
-#: Test sets of each kind, and k of the judged shares, as in the paper.
+#: Number of test sets of each kind, and k of the unjudged shares, as in the paper.
 SETS, DEPTH = 3, 3
 _HOLES = (holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES, holes.GRADES)
 
 
 def is_experiment(project: Project) -> bool:
-    """Are there paraphrases and an index, and no groups of runs that would be compared instead?"""
+    """Return whether the project has paraphrases and an index, but no groups of runs."""
     return bool(project.paraphrases and project.retrieval and not project.groups)
 
 
 def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int = SETS) -> Project:
-    """The project with ``sets`` manual and as many raw test sets as texts, in groups with their baselines.
+    """Return the project with ``sets`` manual and ``sets`` raw test sets as texts, in groups with their baselines.
 
-    Paraphrases that are too similar to another of their turn are left out first (stage 4 of the paper), and only those of turns
-    that the baseline has are drawn. The files go to ``sets`` in the folder of the runs. Raises
-    :class:`UsageError` where the texts of the original or the manual turns are not given.
+    Near-duplicate paraphrases of a turn are removed first (stage 4 of the paper). Test sets cover the turns that the baseline
+    has. The files are written to ``sets`` in the folder of the runs.
+
+    Raises :class:`UsageError` if the texts of the original or the manual turns are not given.
     """
     project = workspace.project
     assert project.retrieval is not None
@@ -67,19 +68,19 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
         tell(cleaning_note(len(dropped), sum(map(len, workspace.paraphrases.values()))))
     tell(f"drew {sets} manual and {sets} raw test sets of {len(wanted)} turns into {folder} (seed {project.seed})")
     if lacking:
-        tell(f"{counted(lacking, 'turn')} without paraphrases: --missing drop leaves them out of all runs")
+        tell(f"{counted(lacking, 'turn')} without paraphrases; use --missing drop to exclude them from all runs")
     numbers = range(1, sets + 1)
     texts = {f"manual_{i}": TextSource(folder / f"manual_{i}.tsv") for i in numbers}
     raw = {f"raw_{i}": TextSource(folder / f"raw_{i}.tsv") for i in numbers}
-    # a rewriter would otherwise pass for the wording of the raw sets
+    # otherwise the effect of the rewriter would count as an effect of the wording
     baseline = ORIGINAL_REWRITTEN if project.retrieval.rewriter else "original"
     groups = {"manual": Group("human", tuple(texts)), "raw": Group(baseline, tuple(raw))}
-    tell("to compare these sets again without drawing them, add to robustcs.toml:\n" + "\n".join(_lines(texts, raw, groups)))
+    tell("to reuse these test sets, add to robustcs.toml:\n" + "\n".join(_lines(texts, raw, groups)))
     return replace(project, texts={**project.texts, **texts}, raw_texts={**project.raw_texts, **raw}, groups=groups)
 
 
 def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], groups: Mapping[str, Group]) -> list[str]:
-    """The lines of ``robustcs.toml`` that name these sets and groups."""
+    """Return the lines of ``robustcs.toml`` that name these sets and groups."""
     quoted = partial(json.dumps, ensure_ascii=False)
     lines = []
     for table, sources in (("texts", texts), ("raw_texts", raw)):
@@ -92,7 +93,7 @@ def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], group
 
 @dataclass(frozen=True)
 class Experiment(Result):
-    """The tables of ``robustcs robustness``, and beside them those of the plan and some of ``robustcs unjudged``."""
+    """The tables of ``robustcs robustness``, the plan, and some tables of ``robustcs unjudged``."""
 
     study = "robustness"
 
@@ -106,7 +107,7 @@ class Experiment(Result):
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
-        """The tables of the drops, of the holes, and of the plan."""
+        """The tables of drops, of unjudged passages and of the plan."""
         return (*self.robustness.declared, *_HOLES, PLAN)
 
     @property
@@ -117,7 +118,7 @@ class Experiment(Result):
 
 
 def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, plan: Plan) -> Experiment:
-    """``result`` with Table 13: what nobody judged in the top :data:`DEPTH` of the runs ``names``, over the same turns."""
+    """Return ``result`` with Table 13: unjudged passages in the top :data:`DEPTH` of the runs ``names``, on the same turns."""
     project, qrels = workspace.project, workspace.qrels
     names = list(dict.fromkeys(names))
     files = workspace.system_files(names)

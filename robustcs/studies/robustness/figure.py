@@ -1,4 +1,4 @@
-"""Robustness as figures: drops with intervals per set, and the spread of every turn over the sets."""
+"""Figures of robustness: drops with confidence intervals by set, and the spread of every turn over the sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BASELINE = "#cf5c0c"
 _LIGHT = "#a9c4dd"
 _LONGEST_NAME = 24
 
-# Measures of the page, in inches.
+# Lengths, in inches.
 _ROW, _GAP, _TOP, _AXIS, _RIGHT, _BETWEEN = 0.15, 0.08, 0.26, 0.42, 0.12, 0.16
 _PER_CHARACTER = 0.058
 _SPREAD_HEIGHT, _SPREAD_LEFT = 1.35, 0.5
@@ -26,7 +26,7 @@ _SPREAD_HEIGHT, _SPREAD_LEFT = 1.35, 0.5
 
 @dataclass(frozen=True)
 class Drop:
-    """One drop in points with its interval; ``mean`` marks the mean of a group."""
+    """A drop in points with its confidence interval; ``mean`` marks the mean of a group."""
 
     name: str
     drop: float
@@ -37,9 +37,9 @@ class Drop:
 
 @dataclass(frozen=True)
 class SpreadPanel:
-    """Scores of one group, one entry per turn in the order shown: lowest, mean and highest of the sets, and baseline.
+    """Scores of one group, one entry per turn in display order: lowest, mean and highest of the sets, and the baseline.
 
-    ``turns`` are their ids.
+    ``turns`` are the turn ids.
     """
 
     title: str
@@ -51,7 +51,7 @@ class SpreadPanel:
 
 
 def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Figure:
-    """Title → groups → drops; the panels share their rows, which the first panel of a line names."""
+    """Draw title → groups → drops. The panels share their rows; the first panel of a line names them."""
     first = next(iter(panels.values()))
     names = [shortened(drop.name, _LONGEST_NAME) for group in first for drop in group]
     row_height = letters(_ROW)
@@ -81,7 +81,7 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Figure:
 
 
 def spread_figure(panels: Sequence[SpreadPanel], label: str) -> Figure:
-    """One panel per group, one below the other: a line from the lowest to the highest score of every turn."""
+    """Draw one panel per group below each other, with a line from the lowest to the highest score of every turn."""
     full, top = page_width(), letters(_TOP) * (1.6 if page_width() < FULL_WIDTH else 1)
     block = top + _SPREAD_HEIGHT + 0.18
     height = len(panels) * block + 0.26
@@ -107,5 +107,5 @@ def spread_figure(panels: Sequence[SpreadPanel], label: str) -> Figure:
             if number == 0:
                 axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.1, handletextpad=0.4)
             if number == len(panels) - 1:
-                axes.set_xlabel("turns, by their mean over the sets")
+                axes.set_xlabel("turns, sorted by mean over the sets")
     return figure

@@ -1,4 +1,4 @@
-"""How far scores drop in other words, in plain sentences with their numbers."""
+"""Verdicts and findings on drops under paraphrased questions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from robustcs.lazy import pd
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
 
-#: Adjusted p up to which a drop is significant.
+#: Largest adjusted p of a significant drop.
 _LEVEL = 0.05
 
 
 def robustness_findings(result: Robustness, drops: pd.DataFrame) -> tuple[str, ...]:
-    """The mean drop of every group in the headline measure, and what these units could have shown where it may be chance.
+    """Return the mean drop of every group in the headline measure, with the detectable drop if it is not significant.
 
-    What is expected of it once holes are filled follows; ``drops``: the table of that name, empty where the holes could not be
-    filled.
+    The expected drop with unjudged passages filled in follows. ``drops``: the table of that name, empty if passages could not
+    be filled in.
     """
     metric = headline_measure(result.groups["metric"])
     rows = result.groups[result.groups["metric"] == metric]
@@ -35,50 +35,49 @@ def robustness_findings(result: Robustness, drops: pd.DataFrame) -> tuple[str, .
 
 
 def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
-    """The group that loses most, and what is expected of it with unjudged passages filled in; ``drops`` as above."""
+    """Return the verdict on the group with the largest loss; ``drops``: see :func:`robustness_findings`."""
     metric = headline_measure(result.groups["metric"])
     rows = result.groups[result.groups["metric"] == metric]
     row = rows.loc[rows["mean_drop"].idxmax()]
     label = measure_label(metric)
     loses = "loses" if row["mean_drop"] >= 0 else "gains"
-    said = f"of {label} is what {row['group']} {loses} in other words"
+    size = plain(abs(row["mean_drop"]))
+    said = f"{row['group']} {loses} {size} {label} when questions are paraphrased"
+    limits = [] if row["p_corrected"] <= _LEVEL else ["not significant"]
     if not math.isnan(row["mean_drop_percent"]):
-        said += f", {plain(abs(row['mean_drop_percent']), 0)} % of the baseline"
+        limits.insert(0, f"{plain(abs(row['mean_drop_percent']), 0)}% of the baseline")
+    said += f" ({'; '.join(limits)})" if limits else ""
     expected = drops[(drops["metric"] == metric) & (drops["group"] == row["group"])]
+    caveat = ""
     if len(expected):
-        said += f"; {plain(expected['expected'].iloc[0])} is expected with unjudged passages filled in by the model"
-    if not row["p_corrected"] <= _LEVEL:
-        said += f"; the {'loss' if row['mean_drop'] >= 0 else 'gain'} is not significant"
+        caveat = f"With unjudged passages filled in by the model, the expected drop is {plain(expected['expected'].iloc[0])}."
     ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])
     basis = (
-        f"{_adjusted(row, len(rows))}; {counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged as not"
-        " relevant"
+        f"{_adjusted(row, len(rows))}; {counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged passages"
+        " not relevant"
     )
-    drop = abs(float(row["mean_drop"]))
-    return (Verdict(plain(drop), number_interval(*ends).strip("–"), said, basis, drop),)
+    return (Verdict(size, number_interval(*ends).strip("–"), said, basis, abs(float(row["mean_drop"])), caveat=caveat),)
 
 
 def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -> str:
     unit, drop, percent = result.evaluated.unit, row["mean_drop"], row["mean_drop_percent"]
     way = "drop" if drop >= 0 else "rise"
-    interval = (
-        "" if math.isnan(row["ci_low"]) else f"95 % interval of the drop {plain(row['ci_low'])} to {plain(row['ci_high'])}, "
-    )
-    share = "" if math.isnan(percent) else f", which is {plain(abs(percent), 0)} % of the baseline"
+    interval = "" if math.isnan(row["ci_low"]) else f"95% CI of the drop {plain(row['ci_low'])} to {plain(row['ci_high'])}, "
+    share = "" if math.isnan(percent) else f", {plain(abs(percent), 0)}% of the baseline"
     said = (
-        f"In other words ({row['group']}, {counted(row['sets'], 'test set')}), {label} {way}s by {plain(abs(drop))} on average"
-        f" ({interval}{_adjusted(row, groups)}){share}, with unjudged passages as not relevant"
+        f"On the {counted(row['sets'], 'test set')} of {row['group']}, {label} {way}s by {plain(abs(drop))} on average{share}"
+        f" ({interval}{_adjusted(row, groups)}). Unjudged passages count as not relevant."
     )
     if row["equivalent"] is True:
-        said += f"; there is no drop larger than {result.margin:g}"
+        said += f" A drop larger than {result.margin:g} is ruled out."
     if row["p_corrected"] <= _LEVEL:
-        return f"{said}."
+        return said
     found = counted(result.evaluated.units, unit)
-    least = "" if math.isnan(row["detectable"]) else f": {found} detect a drop of {plain(row['detectable'])} in 80 % of trials"
-    return f"{said}. The {way} is not significant{least}."
+    least = "" if math.isnan(row["detectable"]) else f"; {found} detect a drop of {plain(row['detectable'])} in 80% of studies"
+    return f"{said} The {way} is not significant{least}."
 
 
 def _adjusted(row: Mapping[str, Any], groups: int) -> str:
-    """Return ``adjusted p = 0.012, max-T over 2 groups``, or ``p = 0.012`` where there is one group."""
+    """Return ``adjusted p = 0.012, max-T over 2 groups``, or ``p = 0.012`` for a single group."""
     p = f"p {p_equals(row['p_corrected'])}"
     return f"adjusted {p}, max-T over {counted(groups, 'group')}" if groups > 1 else p

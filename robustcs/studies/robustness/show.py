@@ -1,4 +1,4 @@
-"""Robustness as Table 11 of the ECAsT paper prints it, with intervals, tests, risk, variance, slices and turns."""
+"""Tables and figures of robustness (Table 11 of the ECAsT paper), with intervals, tests, risk, variance, slices and turns."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
 from robustcs.wording import counted
 
-#: Turns shown per group.
+#: Number of turns shown per group.
 _SHOWN = 5
-_SLICING_TITLES = {"first": "first turns against later ones", "depth": "the place in the conversation"}
+_SLICING_TITLES = {"first": "first and later turns", "depth": "position in the conversation"}
 
 
 def show(result: Robustness | Experiment) -> tuple[Block, ...]:
-    """Drops with intervals and tests; of the whole experiment also the holes and the plan."""
+    """Return drops with intervals and tests; for the whole experiment also unjudged passages and the plan."""
     if isinstance(result, Robustness):
         return _result(result)
     blocks = [*_result(result.robustness)]
@@ -33,7 +33,7 @@ def show(result: Robustness | Experiment) -> tuple[Block, ...]:
 
 
 def _result(result: Robustness) -> tuple[Block, ...]:
-    """All tables and both figures; slices and turns for the first measure only."""
+    """Return all tables and figures. Slices and turns cover the first measure only."""
     groups = list(dict.fromkeys(result.groups["group"]))
     metrics = list(dict.fromkeys(result.groups["metric"]))
     blocks: list[Block] = [_values(result, group) for group in groups]
@@ -45,7 +45,7 @@ def _result(result: Robustness) -> tuple[Block, ...]:
         )
     )
     blocks.append(Figure(
-        "drops", "Drop of every set below its baseline, with 95 % intervals; diamonds are means of a group.",
+        "drops", "Drop of every set below its baseline, with 95% CI. Diamonds: group means.",
         f"Points with intervals. Mean drops: {told}.", lambda: draw_drops(result),
     ))  # fmt: skip
     blocks.append(_risk(result))
@@ -55,7 +55,7 @@ def _result(result: Robustness) -> tuple[Block, ...]:
     headline = measure_label(headline_measure(metrics))
     told = "; ".join(f"{row.group}: mean range {score(row.mean_range)}" for row in _of_headline(result.spread).itertuples())
     blocks.append(Figure(
-        "spread", f"{headline} of every turn: lowest to highest of the sets, mean and baseline.",
+        "spread", f"{headline} of every turn: lowest, mean and highest over the sets, and baseline.",
         f"One line per turn from its lowest to its highest score, sorted by mean. {told}.", lambda: draw_spread(result),
     ))  # fmt: skip
     if len(result.variations):
@@ -64,7 +64,7 @@ def _result(result: Robustness) -> tuple[Block, ...]:
             f"{row.category} ({row.group}): {number(row.drop, 4)}" for row in _of_headline(result.variations).itertuples()
         )
         blocks.append(Figure(
-            "variations", "Drop below the baseline by kind of variation, with 95 % intervals.",
+            "variations", "Drop below the baseline by category of variation, with 95% CI.",
             f"Points with intervals. Drops: {told}.", lambda: draw_variations(result),
         ))  # fmt: skip
     blocks += [_slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])]
@@ -73,7 +73,7 @@ def _result(result: Robustness) -> tuple[Block, ...]:
 
 
 def _values(result: Robustness, group: str) -> Table:
-    """Table 11: the sets of one group beside the baseline, and below each value the drop."""
+    """Return Table 11: the sets of one group and the baseline, with the drop below each value."""
     measures = result.measures[result.measures["group"] == group]
     means = result.groups[result.groups["group"] == group].set_index("metric")
     rows: list[tuple[str, ...]] = []
@@ -88,8 +88,8 @@ def _values(result: Robustness, group: str) -> Table:
         Field(measures["baseline_run"].iloc[0], "number", group="baseline"),
     ]  # fmt: skip
     return result_table(
-        result, "measures", f"{group}: test sets beside their baseline", ready(*heads),
-        "A positive drop is a loss; in % of the baseline.", rows=rows, rules=range(3, len(rows), 3), slug=f"measures-{group}",
+        result, "measures", f"{group}: test sets compared with their baseline", ready(*heads),
+        "Positive drops are losses. in %: of the baseline.", rows=rows, rules=range(3, len(rows), 3), slug=f"measures-{group}",
     )  # fmt: skip
 
 
@@ -99,18 +99,18 @@ def _drops(result: Robustness, metric: str) -> Table:
     unit, named = result.evaluated.unit, means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
     rows = pd.concat([part for _, part in pd.concat([measures, named]).groupby("group", sort=False)])
     note = (
-        f"Two-sided, paired over {counted(result.evaluated.units, unit)}. p: signs of whole {unit}s flipped; the interval is"
-        f" its inversion, of one comparison. p adj.: max-T over {counted(len(measures), 'set')}; means: over"
-        f" {counted(len(means), 'group')}. p (t): t test of one comparison."
+        f"Two-sided tests, paired over {counted(result.evaluated.units, unit)}. p: sign-flip test by {unit}; the 95% CI inverts"
+        f" this test for a single comparison. p adj.: max-T over {counted(len(measures), 'set')}; for means over"
+        f" {counted(len(means), 'group')}. p (t): t test of a single comparison."
     )
     if result.margin is not None:
         note += (
-            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {unit} carries more than"
-            f" {100 * EVEN:.0f} % of the spread, so there is no drop larger than that; “no” does not say more."
+            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {unit} contributes more than"
+            f" {100 * EVEN:.0f}% of the spread, which rules out a larger drop. “no”: a larger drop is not ruled out."
         )
     said = [f"{row.set}: {row.note}." for row in rows.itertuples() if row.note]
     return result_table(
-        result, "measures", f"{measure_label(metric)}: are the drops more than chance?",
+        result, "measures", f"{measure_label(metric)}: are the drops due to chance?",
         ["set", "drop", "p", "p_corrected", "t_p", *(["equivalent"] if result.margin is not None else [])],
         " ".join([note, *said]), rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
     )  # fmt: skip
@@ -119,17 +119,17 @@ def _drops(result: Robustness, metric: str) -> Table:
 def _risk(result: Robustness) -> Table:
     risk = result.risk
     return result_table(
-        result, "risk", "Turns that win and lose against the baseline",
+        result, "risk", "How many turns gain and lose compared with the baseline?",
         ["metric", "set", "wins", "losses", "ties", "urisk", "expected", "trisk", "p"],
-        f"U_Risk: mean gain where a loss weighs 1 + α = {1 + risk['alpha'].iloc[0]:g} times; if equal: what it would be on"
-        " average if set and baseline were swapped at random; T_Risk: U_Risk by its standard error, no test, for equal systems"
-        f" often fall below −2. p: U_Risk by sign flips of whole {result.evaluated.unit}s, which is the p of the drop.",
+        f"U_Risk: mean gain; a loss counts 1 + α = {1 + risk['alpha'].iloc[0]:g} times. If equal: mean U_Risk if set and"
+        " baseline were swapped at random. T_Risk: U_Risk divided by its standard error; not a test, because it often falls"
+        f" below −2 for equal systems. p: sign-flip test of U_Risk by {result.evaluated.unit}, equal to the p of the drop.",
         rows=pd.concat([part for _, part in risk.groupby("metric", sort=False)]), by="metric", rules=[0],
     )  # fmt: skip
 
 
 def _variance(result: Robustness) -> Table:
-    """One row per group and measure, a column per component."""
+    """Return one row per group and measure, with a column per component."""
     parts = result.variance.set_index(["group", "metric", "component"])
     field, unit = result.spec("variance").field("share"), result.evaluated.unit
 
@@ -138,20 +138,20 @@ def _variance(result: Robustness) -> Table:
         return named, lambda row: cell(named, parts.loc[(row.group, row.metric, component)])
 
     return result_table(
-        result, "variance", "Is it the turn or its wording? Shares of the variance over turns and sets",
+        result, "variance", "How much of the variance over turns and sets is due to the wording?",
         ["group", "metric", of("turn", "turn", ""), of("set", "set"), of("turn_set", "turn × set"),
          of("wording", "together (95% CI)")],
-        "Two-way random effects, analysis-of-variance estimates; 95 %: nested bootstrap-t over"
-        f" {counted(result.evaluated.units, unit)}, for other {unit}s in the words of these sets.",
+        f"Two-way random effects, ANOVA estimates. 95% CI: nested bootstrap-t over {counted(result.evaluated.units, unit)}, for"
+        f" other {unit}s with the wording of these sets.",
         rows=result.variance.drop_duplicates(["group", "metric"]),
     )  # fmt: skip
 
 
 def _spread(result: Robustness) -> Table:
-    still: Shown = (count("turns that do not move"), lambda row: f"{row.steady} of {row.turns}")
+    still: Shown = (count("turns with range 0"), lambda row: f"{row.steady} of {row.turns}")
     columns = ["group", "metric", "mean_sd", "mean_range", "max_range", still]
-    note = "Range: highest less lowest score of a turn."
-    return result_table(result, "spread", "How far does a turn's score move over the sets?", columns, note)
+    note = "Range: highest − lowest score of a turn."
+    return result_table(result, "spread", "How much does a turn's score vary over the sets?", columns, note)
 
 
 def _slices(result: Robustness, metric: str, slicing: str) -> Table:
@@ -163,9 +163,9 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     return result_table(
         result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}",
         ["group", "slice", "turns", "baseline", "value", few_or_cell(spec.field("drop")), rest, "p_corrected"],
-        f"Mean over the sets of a group; 95% CI: cluster-robust t over the {unit}s of the slice, none below five (K), unstable"
-        f" below ten. − rest: the drop less that of the other turns; p by exchanging the drops of whole {unit}s; p adj.: max-T"
-        f" over the {counted(compared, 'comparison')} of a group.{note}",
+        f"Mean over the sets of a group. 95% CI: cluster-robust t over the {unit}s of the slice; none below five (K), unstable"
+        f" below ten. − rest: the drop minus the drop of the other turns. p adj.: exchange of drops by {unit}, max-T over the"
+        f" {counted(compared, 'comparison')} of a group.{note}",
         rows=rows, by="group", rules=[0], slug=f"slices-{slicing}",
     )  # fmt: skip
 
@@ -173,9 +173,9 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
 def _variations(result: Robustness, metric: str, group: str) -> Table:
     rows = result.variations
     return result_table(
-        result, "variations", f"{group}: which variation costs how much {measure_label(metric)}?",
+        result, "variations", f"{group}: how much {measure_label(metric)} does each variation cost?",
         ["category", "turns", "baseline", "value", "drop", "drop_percent", "p_corrected"],
-        "Turns that have such a variation, each as the mean of the sets that ask it so. p adj.: max-T over the categories of a"
+        "Turns with such a variation; a turn counts with its mean over these sets. p adj.: max-T over the categories of a"
         " group.",
         rows=rows[(rows["metric"] == metric) & (rows["group"] == group)], slug=f"variations-{group}",
     )  # fmt: skip
@@ -191,8 +191,8 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
         (text("highest"), lambda row: f"{score(row.high)} {row.high_set}"),
     ]  # fmt: skip
     return result_table(
-        result, "turns", f"{group}: turns whose {measure_label(metric)} moves most with the wording", columns,
-        f"{len(shown)} of {len(part)} turns; CSV and JSON have all.", rows=shown, slug=f"turns-{group}",
+        result, "turns", f"{group}: turns whose {measure_label(metric)} varies most with the wording", columns,
+        f"Shown: {len(shown)} of {len(part)} turns; CSV and JSON have all.", rows=shown, slug=f"turns-{group}",
     )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
 
 
 def draw_drops(result: Robustness) -> Drawing:
-    """The drops with their intervals, one panel per measure."""
+    """Draw the drops with their intervals, one panel per measure."""
     from robustcs.studies.robustness.figure import Drop, drops_figure
 
     panels: dict[str, list[list[Drop]]] = {}
@@ -213,7 +213,7 @@ def draw_drops(result: Robustness) -> Drawing:
 
 
 def draw_variations(result: Robustness) -> Drawing:
-    """The drops by category with their intervals, one panel per group, in the headline measure."""
+    """Draw the drops by category with their intervals in the headline measure, one panel per group."""
     from robustcs.studies.robustness.figure import Drop, drops_figure
 
     rows = _of_headline(result.variations)
@@ -226,7 +226,7 @@ def draw_variations(result: Robustness) -> Drawing:
 
 
 def draw_spread(result: Robustness) -> Drawing:
-    """Per-turn spread of the headline measure, one panel per group."""
+    """Draw the spread of every turn in the headline measure, one panel per group."""
     from robustcs.studies.robustness.figure import SpreadPanel, spread_figure
 
     turns = result.turns[result.turns["metric"] == headline_measure(result.turns["metric"])]

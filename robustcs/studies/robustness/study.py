@@ -1,4 +1,4 @@
-"""How far scores drop under other words, from the runs of a workspace; or the whole experiment, from paraphrases on."""
+"""The command ``robustcs robustness``: drops of existing runs, or the whole experiment starting from paraphrases."""
 
 from __future__ import annotations
 
@@ -37,30 +37,32 @@ def ask(
     sets: Annotated[int, Opt("N", low=1, high=100)] | None = None,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Robustness | Experiment:
-    """How far do scores drop when the same is asked in other words?
+    """How much do scores drop when questions are paraphrased?
 
-    Every test set of paraphrases beside its baseline: drops in points and per cent with intervals and tests, gains and
-    losses per turn, how much of the variance is wording, and where in the conversation scores drop.
+    Each test set of paraphrases is compared with its baseline. The tables show drops in points and percent with confidence
+    intervals and tests, gains and losses by turn, the share of the variance due to wording, and drops by position in the
+    conversation.
 
-    With paraphrases and an index in robustcs.toml, and no groups, the whole experiment is run: paraphrases are cleaned as by
-    robustcs testsets --clean, test sets are drawn (--sets) and retrieved, and how much of the top 3 nobody judged is added.
+    If robustcs.toml has paraphrases and an index but no groups, the command runs the whole experiment: it removes
+    near-duplicates from the paraphrases (as robustcs testsets --clean does), draws test sets (--sets), retrieves passages for
+    them, and adds the unjudged share of the top 3.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, all that texts say (texts),
-        or the columns of a TSV with a header and a column of turn ids; repeat for several. first and depth stand in any
-        case.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
+        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable. first and depth are always
+        included.
 
     alpha
-        In U_Risk and T_Risk a loss weighs 1 + A times a gain.
+        Weight of losses in U_Risk and T_Risk: a loss counts 1 + A times as much as a gain.
 
     margin
-        Say which drops are no larger than D: the whole 95 % interval lies inside ±D.
+        Largest drop that counts as none. A drop is within the margin if its 95% CI lies inside ±D.
 
     sets
-        Test sets of each kind that the whole experiment draws (default 3).
+        Number of manual and of raw test sets that the whole experiment draws (default: 3).
 
-    Raises :class:`UsageError` without groups of runs, for ``sets`` where groups are given, and where
-    rewritten sets have an unrewritten baseline.
+    Raises :class:`UsageError` if there are no groups of runs, if ``sets`` is given together with groups, or if sets with
+    rewritten questions have a baseline without rewriting.
 
     Examples:
       robustcs robustness
@@ -71,11 +73,11 @@ def ask(
       robustcs robustness --set figure=spread --output spread.pdf
     """
     if not (math.isfinite(alpha) and alpha >= 0):
-        raise UsageError("bad-alpha", f"alpha {alpha}", "write a number from 0")
+        raise UsageError("bad-alpha", f"alpha {alpha}", "use a number of at least 0")
     plan = None
     if sets is not None and not is_experiment(workspace.project):
-        found = "--sets is for the whole experiment, which needs paraphrases and an index, and no groups"
-        raise UsageError("no-experiment", found, "leave it out, or draw sets with robustcs testsets")
+        found = "--sets requires the whole experiment, that is, paraphrases and an index but no groups"
+        raise UsageError("no-experiment", found, "remove --sets, or draw test sets with robustcs testsets")
     if is_experiment(workspace.project):
         retrieval = Retrieval(workspace.of(with_testsets(workspace, tell, sets or SETS)), tell)
         workspace = workspace.of(retrieval.complete())
@@ -94,7 +96,10 @@ def ask(
 
 
 def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Set → turn → category of its paraphrase, told by the texts of the sets; and notes. Empty where no paraphrase has any."""
+    """Return set → turn → category of its paraphrase, by the texts of the sets, and notes.
+
+    Empty if no paraphrase has a category.
+    """
     project = workspace.project
     if project.paraphrases is None:
         return {}, []
@@ -114,10 +119,10 @@ def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, d
                 several += ambiguous
     notes = list(paraphrases.notes)
     if several:
-        notes.append(f"{counted(several, 'text')} of several categories {verb(several, 'counts', 'count')} for none")
+        notes.append(f"{counted(several, 'text')} with several categories {verb(several, 'counts', 'count')} for none of them")
     lacking = [name for name in sets if name not in found]
     if lacking:
-        notes.append(f"no drops by category of {', '.join(lacking)}: name their texts in [texts] or [raw_texts]")
+        notes.append(f"no drops by category for {', '.join(lacking)}: add their texts to [texts] or [raw_texts]")
     return found, notes
 
 
@@ -133,17 +138,17 @@ def _run(
     """Run it for the command line.
 
     group
-        Runs that are compared with a baseline run, by the names of --run or of the project (original, human, …). In place
-        of the project's groups.
+        Group of runs to compare with a baseline run, named as in --run or as in the project (original, human, …). Replaces the
+        groups of the project.
 
     figure
-        Which figure an --output that ends in .png, .svg or .pdf gets.
+        Figure to write with --output and the suffixes .png, .svg and .pdf.
     """
     project = call.project
     if group:
         given = dict(map(_group, group))
         if len(given) < len(group):
-            raise UsageError("repeated-group", "two groups have the same name", "give every --group a NAME of its own")
+            raise UsageError("repeated-group", "two groups have the same name", "use a different NAME in each --group")
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
     result = call.ask(workspace, slices=list(slices), alpha=alpha, margin=margin, sets=sets, tell=call.tell)
@@ -168,20 +173,20 @@ COMMAND = command(ask, (*SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judg
 
 
 _READING = (
-    "How to read it: every test set asks the same turns in other words and is compared with its baseline, turn by turn. A"
-    " point right of zero is a loss; an interval that crosses zero says that the loss may be chance. Paraphrases find passages"
-    " that are unjudged, and here these count as not relevant: the sentence after each drop says what is expected of it with"
-    " unjudged passages filled in by the model, and the question before has more of that."
+    "How to read it: every test set paraphrases the same turns and is compared with its baseline turn by turn. A point to the"
+    " right of zero is a loss. If its interval includes zero, the loss may be due to chance. Paraphrases retrieve unjudged"
+    " passages, which count as not relevant here. The sentence after each drop gives the expected drop with unjudged passages"
+    " filled in by the model; the previous question has the details."
 )
 
 
 def _part(project: Project) -> Project:
-    needs(project.groups, "no-groups", "no groups of runs", "name them with [groups.NAME] in robustcs.toml")
-    needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
+    needs(project.groups, "no-groups", "no groups of runs", "add [groups.NAME] to robustcs.toml")
+    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
     keys = ["qrels", "qrels_selection", "runs", "groups", "run_groups", "policy", "seed"]
-    if project.texts or project.raw_texts:  # they tell what kind of variation a set has for a turn
+    if project.texts or project.raw_texts:  # they determine the variation of a set for each turn
         keys += ["paraphrases", "texts", "raw_texts"]
-    # all runs: what is expected of holes is learned from all of them
+    # all runs: the hole model learns from all of them
     part = only(project, keys, ("run", "rewrites"))
     return replace(part, metrics=measures(project, of_answers=False))
 
@@ -200,7 +205,7 @@ def _answer(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "robustness",
-        "How far do scores drop under other words?",
+        "How much do scores drop when questions are paraphrased?",
         ("measures", "turns"),
         _part,
         given=lambda project: bool(project.groups),

@@ -1,1 +1,1 @@
-"""How much is not judged, and how far could scores move?"""
+"""How many passages are unjudged, and how much could scores change?"""

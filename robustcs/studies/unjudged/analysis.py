@@ -1,4 +1,4 @@
-"""How much of the rankings nobody judged (Tables 12 and 13 of the ECAsT paper), and how far scores could move for it."""
+"""Compute unjudged shares (Tables 12 and 13 of the ECAsT paper) and how much scores could change."""
 
 from __future__ import annotations
 
@@ -51,94 +51,94 @@ from robustcs.slicing.table import Slicing
 from robustcs.statistics import Floats
 from robustcs.statistics.units import Units
 
-#: Measures that are made for incomplete judgments.
+#: Measures designed for incomplete judgments.
 INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
 
-#: What a reader must know where nothing that is judged is not relevant.
+#: Note on qrels in which no judged passage is below the relevance level.
 ONLY_RELEVANT = (
-    "The qrels list relevant passages only: the judged share of a top k is its precision, not a measure of how complete the"
-    " judgments are."
+    "The qrels contain relevant passages only. The judged share of a top k is therefore its precision; it does not measure how"
+    " complete the judgments are."
 )
 MEASURED = table(
-    "measured", "The measured drop from a baseline to the sets of a group, with unjudged passages counted as not relevant.",
-    text("group", "a group, or a formulation that is compared with Human", "Group"), measure(),
-    text("baseline"), count("sets", "their number"), score("baseline_score"), score("score", "mean of the sets"),
-    difference("drop", "baseline − mean of the sets"), share("baseline_unjudged", "of the top k passages of the baseline"),
-    share("unjudged", "of those of the sets: mean"),
-    difference("low", "of the drop by grades of the unjudged passages of the scope: mean over the sets, each with the baseline"
-               " on its own; null where pairs were not compared"),
-    difference("high"),
+    "measured", "Measured drop from a baseline to the sets of a group; unjudged passages count as not relevant.",
+    text("group", "a group, or a formulation compared with Human", "Group"), measure(),
+    text("baseline"), count("sets", "number of sets"), score("baseline_score"), score("score", "mean of the sets"),
+    difference("drop", "baseline − mean of the sets"), share("baseline_unjudged", "unjudged share of the baseline's top k"),
+    share("unjudged", "mean unjudged share of the top k of the sets"),
+    difference("low", "lower bound of the drop over all grades of the unjudged passages in the scope: mean over the sets, each"
+               " compared with the baseline separately; null if pairs were not compared"),
+    difference("high", "upper bound of the drop"),
 )  # fmt: skip
 BOUNDS = table(
-    "bounds", "How far grades of unjudged passages could move a score.",
+    "bounds", "Lowest and highest score that grades of unjudged passages could give.",
     text("run", header="Run"), measure(),
-    score("low", "null for a measure of trec_eval that robustcs does not compute itself", "lowest"), score("score"),
+    score("low", "null for measures that only trec_eval computes", "lowest"), score("score"),
     score("high", header="highest"),
-    score("condensed", "the score with unjudged passages taken out of the ranking"),
-    count("unjudged", "in the scope, over all turns"), count("turns", "that have any"),
-    text("scope", "whose unjudged passages get grades: cutoff (those inside the measure's cut-off), run or pool"),
-    count("max_grade"),
-    flag("exact", "some grades reach low and high; bpref's ends in the scope pool are outer ones"),
+    score("condensed", "score after unjudged passages are removed from the ranking"),
+    count("unjudged", "unjudged passages in the scope, over all turns"), count("turns", "turns with unjudged passages"),
+    text("scope", "unjudged passages that get grades: cutoff (within the cutoff of the measure), run or pool"),
+    count("max_grade", "highest grade that an unjudged passage could get"),
+    flag("exact", "true if some grades reach low and high; false for bpref with scope pool, whose bounds may be too wide"),
 )  # fmt: skip
 PAIRS = table(
-    "pairs", "How far the difference of two runs could move: a passage that both retrieve has one grade in both."
-    " No rows for a measure that has no bounds, nor for more than 50 runs unless they are asked for.",
+    "pairs", "Lowest and highest difference of two runs; a passage that both retrieve has one grade in both."
+    " No rows for measures without bounds, nor for more than 50 runs unless requested.",
     measure(), text("first", header="First"), text("second", header="Second"),
     difference("difference", "first − second"),
-    difference("low", "by grades of the unjudged passages of the scope, in the two runs (pool: in all runs)"),
-    difference("high"),
-    flag("separable", "0 lies outside: whatever these grades, one run stays the better one"),
-    flag("exact", "else the true interval may be narrower, and pairs that are not separable may be so: MAP and bpref"),
+    difference("low", "lower bound over all grades of the unjudged passages in the scope: of the two runs (pool: of all runs)"),
+    difference("high", "upper bound"),
+    flag("separable", "true if the bounds exclude 0: the same run is better under all these grades"),
+    flag("exact", "false for MAP and bpref: the true bounds may be narrower, and more pairs may be separable"),
     *EXPECTED,
 )  # fmt: skip
 RANKS = table("ranks", "Unjudged passages by rank, 1 to 100.", text("run", header="Run"), count("rank"), *holes.SHARES)
 DEPTHS = table(
-    "turn_depths", "Unjudged passages of the top k by place of the turn in its conversation.",
-    text("run", header="Run"), count("turn_depth", "from 1"), count("turns"), *holes.SHARES,
+    "turn_depths", "Unjudged passages of the top k by position of the turn in its conversation.",
+    text("run", header="Run"), count("turn_depth", "position of the turn, from 1"), count("turns"), *holes.SHARES,
 )  # fmt: skip
 SHORT = table("short", "Turns with fewer than k passages.", text("run", header="Run"), text("turn"), count("retrieved"))
 INCOMPLETES = table(
-    "incomplete", "Measures that are made for incomplete judgments.",
+    "incomplete", "Measures designed for incomplete judgments.",
     text("run", header="Run"), score("bpref"), score("rbp", "p = 0.8", "score", "RBP (p = 0.8)"),
-    score("rbp_residual", "weight of unjudged passages", "residual", "RBP (p = 0.8)"),
-    score("rbp_tail", "weight below the end of the lists", "below the list", "RBP (p = 0.8)"),
+    score("rbp_residual", "weight of the unjudged passages", "residual", "RBP (p = 0.8)"),
+    score("rbp_tail", "weight of the ranks below the end of the lists", "below the list", "RBP (p = 0.8)"),
 )  # fmt: skip
 SLICES = table(
-    "slices", "The unjudged share of the top k of every run within slices of the turns; no rows without --slices.",
+    "slices", "Unjudged share of the top k of every run by slice of the turns; no rows without --slices.",
     text("run"), *keys(), count("retrieved"), count("unjudged"), *share("share", "unjudged of retrieved", "unjudged").between(
-        says="95 %: Wilson's interval with whole units; null below five of them"
+        says="95% Wilson interval, clustered by unit; null for fewer than five units"
     ),
     *against_rest("share"),
 )  # fmt: skip
 TURNS = table(
-    "turns", "The bounds turn by turn.",
-    text("run"), text("turn"), measure(), count("unjudged", "in the scope"), score("low"), score("score"),
+    "turns", "Bounds of the scores by turn.",
+    text("run"), text("turn"), measure(), count("unjudged", "unjudged passages in the scope"), score("low"), score("score"),
     score("high"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked.
+    """Settings of the analysis.
 
     depth
-        k of the judged shares; measures go as deep as their own cut-off.
+        k of the unjudged shares. Measures use their own cutoffs.
     scope
-        Which unjudged passages get grades for the bounds: see :mod:`robustcs.evaluation.bounds`.
+        Unjudged passages that get grades for the bounds; see :mod:`robustcs.evaluation.bounds`.
     max_grade
         The highest grade that an unjudged passage could get.
     groups
-        Group → names of the runs among which a passage is unique.
+        Group → names of its runs. A passage is unique if only one of them retrieves it.
     compared
-        Group → the runs whose mean is compared with a baseline.
+        Group → the baseline and the runs whose mean is compared with it.
     pairs
-        Whether the runs are compared with each other; their pairs grow with the square of the runs.
+        Whether all pairs of runs are compared. Their number grows with the square of the number of runs.
     tipped
-        Whether tipping points are sought for all pairs, and not for ``compared`` alone.
+        Whether tipping points are computed for all pairs and not only for ``compared``.
     selection
-        How passages were selected for judging: see :attr:`robustcs.project.model.Project.qrels_selection`.
+        How passages were selected for judging; see :attr:`robustcs.project.model.Project.qrels_selection`.
     positives
-        The qrels list relevant passages only, so that a judged share is a precision.
+        Whether the qrels contain relevant passages only. A judged share is then a precision.
     """
 
     depth: int
@@ -154,9 +154,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Unjudged(Result):
-    """What nobody judged. ``share`` of a table with ``unjudged`` and ``retrieved`` is the unjudged share of the retrieved.
+    """Unjudged passages and their effect on scores.
 
-    ``warnings``: what must stand beside expected differences.
+    In tables with ``unjudged`` and ``retrieved``, ``share`` is the unjudged share of the retrieved passages.
+
+    warnings
+        Limits of the expected differences, shown with them.
     """
 
     study = "unjudged"
@@ -187,25 +190,25 @@ class Unjudged(Result):
 
 
 def unjudged(gaps: Gaps, evaluated: Evaluated) -> Unjudged:
-    """What is unjudged in the runs, how far that could move their scores, and what it probably does."""
+    """Return the unjudged passages of the runs, how much they could change scores, and how much they probably do."""
     warnings = gaps.filled.warnings if gaps.filled else ()
     return Unjudged(evaluated, gaps.settings, warnings=warnings, **gaps.tables())
 
 
 @dataclass
 class Gaps:
-    """What the tables are made of, each when it is looked at.
+    """Inputs of the tables. Each table is computed when it is first used.
 
     runs
-        All on the same turns, ids known to :func:`ranks_of_pairs`.
+        The runs, all on the same turns. Document ids are known to the depth :func:`ranks_of_pairs`.
     later
-        Grades given since, of which only those of unjudged passages are looked at.
+        Grades of new judgments. Only those of unjudged passages are used.
     filled
-        The same runs and measures with grades drawn for what is unjudged.
+        The same runs and measures with drawn grades for unjudged passages.
     slicings
-        How the turns are split, whose ``units`` are independent.
+        How the turns are split. ``units`` are their sampling units.
     new, judges
-        The grades of every file of new judgments, and of every judge, by name.
+        Name → grades, of every file of new judgments and of every judge.
     """
 
     runs: Sequence[JudgedRun]
@@ -222,7 +225,7 @@ class Gaps:
     judges: Mapping[str, Grades] = field(default_factory=dict)
 
     def tables(self) -> dict[str, Any]:
-        """Table name → what makes it."""
+        """Return table name → the function that computes it."""
         settings, depth = self.settings, self.settings.depth
         level = self.policy.relevance_level
         return {
@@ -255,7 +258,7 @@ class Gaps:
 
     @cached_property
     def _bounded(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The bounds of every run and measure, and those turn by turn."""
+        """The bounds of every run and measure: of the mean, and by turn."""
         scope, pool = self.settings.scope, self._side_by_side[1] if self.settings.scope == "pool" else None
         rows, turns = [], []
         for run in self.runs:
@@ -276,7 +279,7 @@ class Gaps:
         return frame, pd.concat(turns, ignore_index=True)
 
     def _bounds(self, matrix: GradeMatrix, measure: Measure, pool: npt.NDArray[np.int64] | None) -> Bounds:
-        """The bounds turn by turn, NaN for a measure that trec_eval alone computes."""
+        """Return the bounds by turn; NaN for measures that only trec_eval computes."""
         if measure.family in NATIVE:
             return measure_bounds(matrix, measure, self.policy, self.settings.max_grade, self.settings.scope, pool)
         score = score_columns(matrix, [measure], self.policy)[measure.name]
@@ -284,8 +287,11 @@ class Gaps:
 
     @cached_property
     def _side_by_side(self) -> tuple[Scores | None, npt.NDArray[np.int64] | None]:
-        """Mean low, difference and high of every pair by every native measure, float64[M, 3, P], None where pairs are not
-        compared; and, for bounds by the pool, its unjudged passages by turn."""
+        """Mean low, difference and high of every pair and native measure, and the unjudged passages of the pool by turn.
+
+        The first is float64[M, 3, P], or None if pairs are not compared. The second is int64[T] if the scope is pool, else
+        None.
+        """
         settings, measures = self.settings, self._native
         needed = ranks_of_pairs(measures, settings.scope)
         compared, pooled = settings.pairs and bool(measures), settings.scope == "pool"
@@ -320,7 +326,7 @@ class Gaps:
     def _pairs(self) -> pd.DataFrame:
         names, means = np.array([run.name for run in self.runs], dtype=object), self._side_by_side[0]
         first, second = (names[places] for places in np.triu_indices(len(names), 1))
-        # of passages that were not selected by pooling the model says nothing about pairs, unless it is asked to
+        # the model assumes pooling; with another selection it estimates pairs only on request
         expected = self._expected[0] if self.settings.selection == "pool" or self.settings.tipped else {}
         nothing = np.full((len(first), len(EXPECTED)), np.nan)
         frames = [PAIRS.frame([])]
@@ -345,7 +351,7 @@ class Gaps:
         return INCOMPLETES.frame(rows)
 
     def _slices(self) -> pd.DataFrame:
-        """Turns without passages count for nothing."""
+        """Turns without passages have weight 0."""
         rows: list[tuple[Any, ...]] = []
         for run in self.runs if self.units is not None else ():
             assert self.units is not None
@@ -359,7 +365,7 @@ class Gaps:
 
 
 def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
-    """How deep the ids of unjudged passages must be known, so that pairs of runs can be bounded; None is all of them."""
+    """Return the depth to which ids of unjudged passages are needed to bound pairs of runs; None for all ranks."""
     native = [measure for measure in measures if measure.family in NATIVE]
     if scope == "cutoff" and all(measure.cutoff for measure in native):
         return max((measure.cutoff or 0 for measure in native), default=0)
@@ -369,14 +375,14 @@ def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
 def measured_drops(
     bounds: pd.DataFrame, rates: pd.DataFrame, pairs: pd.DataFrame, compared: Mapping[str, Group]
 ) -> pd.DataFrame:
-    """Return the table ``measured`` of the groups ``compared`` all of whose runs have bounds, from the tables of that name."""
+    """Return the table ``measured``, from the other tables, for the groups in ``compared`` whose runs all have bounds."""
     shares = rates.set_index("run")["share"]
     rows: list[tuple[Any, ...]] = []
     for metric, part in bounds[bounds["low"].notna()].groupby("metric", sort=False):
         scores = part.set_index("run")["score"]
         ends = {(row.first, row.second): (row.low, row.high) for row in pairs[pairs["metric"] == metric].itertuples()}
         ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
-        ends |= {(run, run): (0.0, 0.0) for run in scores.index}  # a baseline among its own sets does not differ from itself
+        ends |= {(run, run): (0.0, 0.0) for run in scores.index}  # a baseline may be one of its own sets
         for name, group in compared.items():
             runs, baseline = list(group.sets), group.baseline
             if {baseline, *runs} <= set(scores.index):

@@ -1,4 +1,4 @@
-"""Unjudged passages as a figure: judged share by rank, and how far every score could move."""
+"""Figure of the judged share by rank and of the bounds of each score."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from robustcs.documents.forest import AXIS, LETTER, NAME, RIGHT, ROW, TOP, name_
 from robustcs.documents.text import shortened
 from robustcs.lazy import pd
 
-#: Told apart with any colour vision, in hue and lightness; further runs repeat them with another line and dot.
+#: Colours that differ in hue and lightness, for any colour vision. Further runs repeat them with another line and marker.
 RUN_COLOURS = ("#0b3a66", "#cf5c0c", "#2fa585", "#e377c2", "#6f4a1f", "#7db0da")
 _LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.")
 _DOTS = ("o", "s", "D", "^")
 
-# Measures of the page, in inches.
+# Lengths, in inches.
 _LEFT, _RANKS_HEIGHT, _LEGEND_ROW = 0.55, 1.6, 0.14
 
 
 def unjudged_figure(lines: Mapping[str, pd.DataFrame], panels: Mapping[str, pd.DataFrame], depth: int) -> Figure:
-    """Lines of the judged share by rank (k = ``depth`` is marked), below them one dot-and-range panel per measure.
+    """Draw the judged share by rank, and below it one panel with the bounds of each measure.
 
-    ``lines``: run → its points, the last ``rank`` of each with the judged ``share`` since the point before. ``panels``:
-    measure → the ``low``, ``score`` and ``high`` of every run. Every run has one colour, line and dot throughout, which the
-    legend names.
+    ``lines``: run → its points, each with its last ``rank`` and the judged ``share`` since the previous point. ``panels``:
+    measure → ``low``, ``score`` and ``high`` of every run. ``depth`` (k) is marked. Each run keeps its colour, line and marker
+    in all panels; the legend names them.
     """
     names, runs = [shortened(run, NAME) for run in lines], list(lines)
     full, top, axis = page_width(), letters(TOP), letters(AXIS)
@@ -70,10 +70,10 @@ def _draw_ranks(axes: Axes, lines: Sequence[pd.DataFrame], depth: int) -> None:
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.set_xticks([], minor=True)
     axes.set(xlim=(0.93, last * 1.07), ylim=(0, 1.03))
-    axes.set_yticks(np.linspace(0, 1, 6), [f"{percent} %" for percent in range(0, 101, 20)])
+    axes.set_yticks(np.linspace(0, 1, 6), [f"{percent}%" for percent in range(0, 101, 20)])
     axes.set_xlabel("rank", labelpad=2)
     axes.set_ylabel("judged", labelpad=2)
-    axes.set_title("Judged share of the passages by rank", loc="left")
+    axes.set_title("Judged share of passages by rank", loc="left")
 
 
 def _draw_intervals(axes: Axes, panel: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""What unjudged passages mean for scores and drops, in plain sentences: what is expected first, what is proven second."""
+"""Findings on unjudged passages: expected drops first, proven ones second."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.state import Group
 from robustcs.lazy import pd
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged, measured_drops
-from robustcs.wording import and_more, counted
+from robustcs.wording import and_more, counted, verb
 
-#: Pairs of runs that are named; the table has all.
+#: Most pairs of runs named in a finding. The table has all.
 _NAMED = 5
 
 
 def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[str, ...]:
-    """How much of each drop is due to unjudged passages (Human to QR and Original, baseline to sets), and which orders hold.
+    """Return how much of each drop is due to unjudged passages, and which orders hold.
 
-    ``roles``: run → original, qr or human; further runs are not in it.
+    Drops are those from Human to QR and Original, and from each baseline to its sets. ``roles``: run → original, qr or human;
+    other runs are absent.
     """
     shares = result.rates.set_index("run")["share"]
     bounded = result.bounds[result.bounds["low"].notna()]
@@ -47,11 +48,10 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
 
 
 def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[Verdict, ...]:
-    """What the best rewriter and the worst group lose with unjudged passages filled in; else the largest unjudged share.
+    """Return the expected losses of the best rewriter and the worst group; if there are none, the largest unjudged share.
 
-    What the model expects is left out where judged passages were selected in another way than by pooling, and everything where
-    only relevant ones are listed: a judged share is a precision there. ``roles`` and ``groups``: see
-    :func:`unjudged_findings`.
+    Expected losses are omitted if passages were not selected by pooling. If the qrels contain relevant passages only, there is
+    no verdict, because a judged share is then a precision. ``roles`` and ``groups``: see :func:`unjudged_findings`.
     """
     if result.settings.positives or result.settings.selection == "positives":
         return ()
@@ -67,7 +67,7 @@ def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Gr
 
 
 def _expected(row: Any, result: Unjudged) -> Verdict:
-    """A drop as it is expected, beside the measured one."""
+    """Return the verdict on an expected drop, with the measured drop as its basis."""
     size, label = plain(abs(row.expected)), measure_label(row.metric)
     group, baseline = (FORMULATION_NAMES.get(name, name) for name in (row.group, row.baseline))
     loses = row.expected >= 0
@@ -81,7 +81,7 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
 
 
 def _unjudged(result: Unjudged) -> Verdict:
-    """The run with most unjudged passages, and how many orders that leaves open."""
+    """Return the verdict on the run with the largest unjudged share, and on the number of unproven orders."""
     rates = result.rates.set_index("run")
     worst, best = rates["share"].idxmax(), rates["share"].idxmin()
     row, size = rates.loc[worst], whole_percent(rates.loc[worst, "share"])
@@ -93,29 +93,29 @@ def _unjudged(result: Unjudged) -> Verdict:
         metric = headline_measure(result.pairs["metric"])
         part = result.pairs[result.pairs["metric"] == metric]
         open_ = int((~part["separable"].astype(bool)).sum())
-        said += f"; the judgments leave {open_} of {counted(len(part), 'order')} by {measure_label(metric)} unproven"
+        said += f"; {open_} of {counted(len(part), 'order')} by {measure_label(metric)} {verb(open_, 'is', 'are')} not proven"
     basis = f"{int(row['unjudged']):,} of {int(row['retrieved']):,} passages"
     return Verdict(size, "", said, basis, float(row["share"]))
 
 
 def _scope(result: Unjudged, label: str) -> str:
-    """Which unjudged passages the bounds grade."""
-    scopes = {"cutoff": f"that {label} looks at in these runs", "run": "of these two runs", "pool": "of all runs here"}
+    """Return which unjudged passages get grades for the bounds."""
+    scopes = {"cutoff": f"within the cutoff of {label} in these runs", "run": "of these two runs", "pool": "of all runs"}
     return scopes[result.settings.scope]
 
 
 def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> str:
-    """One drop, a ``row`` of the table ``measured``: as measured, what is expected of it, and what no grade could change."""
+    """Return the finding on one drop, a ``row`` of the table ``measured``: as measured, as expected, and its bounds."""
     drop, least, most, baseline = row.drop, row.low, row.high, str(row.baseline)
     label, mean = measure_label(row.metric), " (mean)" if row.sets > 1 else ""
     unjudged = (
         "" if result.settings.positives
-        else f" ({whole_percent(row.unjudged)} of the top {result.settings.depth} passages of {name} are unjudged,"
-        f" {whole_percent(row.baseline_unjudged)} of {baseline})"
+        else f" Of the top {result.settings.depth} passages, {whole_percent(row.unjudged)} of {name} and"
+        f" {whole_percent(row.baseline_unjudged)} of {baseline} are unjudged."
     )  # fmt: skip
     text = (
-        f"From {baseline} to {name}, {label} goes from {row.baseline_score:.3f} to {row.score:.3f}{mean}, a measured drop of"
-        f" {plain(drop)} with unjudged passages counted as not relevant{unjudged}."
+        f"From {baseline} to {name}, {label} changes from {row.baseline_score:.3f} to {row.score:.3f}{mean}, a measured drop of"
+        f" {plain(drop)}; unjudged passages count as not relevant.{unjudged}"
     )
     if expected is not None:
         tips = tipping_sentence(result.tipping, baseline, str(row.group), row.metric, is_significant(expected))
@@ -123,22 +123,22 @@ def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> 
     if math.isnan(least):
         return text
     if most - least <= ROUNDING:
-        still = " Judging others still can, through ideal rankings." if result.settings.scope != "pool" else ""
-        return f"{text} No grade of an unjudged passage {_scope(result, label)} could change it.{still}"
+        still = " Judging other passages could, through the ideal rankings." if result.settings.scope != "pool" else ""
+        return f"{text} No grades of the unjudged passages {_scope(result, label)} could change this drop.{still}"
     sure = (
-        "so the drop is proven for these turns" if least > 0
-        else "so the judgments alone do not prove a loss on these turns" if most > 0
-        else "so nothing is lost on these turns"
+        "the drop is proven for these turns" if least > 0
+        else "the judgments do not prove a loss on these turns" if most > 0
+        else "there is no loss on these turns"
     )  # fmt: skip
-    own = f", each set with {baseline} on its own" if row.sets > 1 else ""
+    own = f" (each set compared with {baseline} separately)" if row.sets > 1 else ""
     return (
-        f"{text} Bounds over all grades of the unjudged passages {_scope(result, label)}, however improbable: {plain(least)} to"
-        f" {plain(most)}{own}, {sure}."
+        f"{text} Over all grades of the unjudged passages {_scope(result, label)}, however unlikely, the drop lies between"
+        f" {plain(least)} and {plain(most)}{own}: {sure}."
     )
 
 
 def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ...]:
-    """How many pairs of runs differ with unjudged passages filled in, and whose order the judgments prove."""
+    """Return how many pairs of runs differ with unjudged passages filled in, and which orders are not proven."""
     if not len(pairs):
         return ()
     label, total = measure_label(metric), counted(len(pairs), "pair") + " of systems"
@@ -149,17 +149,17 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
         differ = "differs" if apart == 1 else "differ"
         sentences.append(
             f"With unjudged passages filled in by the model, {apart or 'none'} of {total} {differ} significantly by {label}"
-            " (max-T over the draws, adjusted over all pairs and groups)."
+            " (max-T over the draws, adjusted for all pairs and groups)."
         )
     open_ = pairs[~pairs["separable"].astype(bool)]
     if not len(open_):
-        proven = f"No grade of an unjudged passage {_scope(result, label)} reverses any of {total} by {label} on these turns."
+        proven = f"No grades of the unjudged passages {_scope(result, label)} reverse any of {total} by {label} on these turns."
         return (" ".join([*sentences, proven]),)
     named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
     would = "would" if open_["exact"].all() else "might"
     sentences.append(
-        f"Proof is a stricter demand: the judgments do not prove the order by {label} of {len(open_)} of {total} on these turns"
-        f" ({'; '.join(named)}{and_more(len(open_), len(named))}). Some grades of the unjudged passages"
-        f" {_scope(result, label)} {would} level or reverse it, however improbable they are."
+        f"The order by {label} is proven on these turns for {len(pairs) - len(open_)} of {total}. Not proven:"
+        f" {'; '.join(named)}{and_more(len(open_), len(named))}. Some grades of the unjudged passages {_scope(result, label)}"
+        f" {would} level or reverse these orders, however unlikely the grades are."
     )
     return (" ".join(sentences),)

@@ -1,4 +1,4 @@
-"""Unjudged passages as Tables 12 and 13 of the ECAsT paper print them, with bounds of the scores beside them."""
+"""Tables and the figure of unjudged passages (Tables 12 and 13 of the ECAsT paper), with bounds of the scores."""
 
 from __future__ import annotations
 
@@ -27,27 +27,26 @@ from robustcs.result import count, share, text
 from robustcs.studies.unjudged.analysis import Unjudged
 from robustcs.wording import and_more, counted
 
-#: Ranks of the table for people; CSV and JSON have all.
+#: Ranks shown in the table by rank. CSV and JSON have all.
 _RANKS = (1, 2, 3, 5, 10, 20, 50, 100)
-#: Points of the figure: each is the share over the ranks since the one before it.
+#: Ranks of the points in the figure. Each shows the share of the ranks since the previous point.
 _POINTS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
-#: Turns with short lists that are named per run, pairs that are shown with what is expected of them, and runs up to which
-#: the slices of all are shown.
+#: Most turns with short lists named per run, most pairs shown with expected differences, and most runs with all slices shown.
 _NAMED_TURNS, _CLOSEST, _SLICED = 10, 15, 3
-#: What each scope grades of a run and of two runs, and what it leaves out.
-_LEFT_OUT = " would enter the ideal ranking and the number of relevant passages: --scope pool grades them too."
+#: Scope → its passages for one run, its passages for two runs, and the excluded passages.
+_LEFT_OUT = " also affect the ideal ranking and the number of relevant passages; --scope pool includes them."
 _SCOPES = {
     "cutoff": (
-        "inside the measure's cut-off", "inside the cut-off of either",
-        f" Those further down and those of other runs{_LEFT_OUT}",
+        "within the cutoff of the measure", "within the cutoff of either run",
+        f" Deeper passages and those of other runs{_LEFT_OUT}",
     ),
-    "run": ("of the whole run", "of either", f" Those of other runs{_LEFT_OUT}"),
+    "run": ("of the whole run", "of either run", f" Passages of other runs{_LEFT_OUT}"),
     "pool": ("of all these runs", "of all these runs", ""),
 }  # fmt: skip
 
 
 def show(result: Unjudged) -> tuple[Block, ...]:
-    """Shares, the figure, bounds and what they do not tell apart; then the shares in other cuts, and the qrels."""
+    """Return all blocks: shares, the figure, bounds, pairs, further shares, and the qrels."""
     return tuple(block for _, view in VIEWS for block in view(result))
 
 
@@ -55,23 +54,23 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
     frame = result.bounds
     where, _, left_out = _SCOPES[result.settings.scope]
     note = (
-        f"Bounds, not intervals: lowest and highest over all grades 0 to {result.settings.max_grade} of the unjudged passages"
-        f" {where} (their number, and the turns of {result.evaluated.turns} that have any).{left_out} Condensed: unjudged"
-        " passages taken out."
+        f"Lowest and highest: bounds over all grades 0 to {result.settings.max_grade} of the unjudged passages {where}; not"
+        f" confidence intervals. Unjudged: their number. Turns: how many of the {result.evaluated.turns} turns have any."
+        f"{left_out} Condensed: score after unjudged passages are removed."
     )
     if frame["low"].isna().any():
-        note += " –: a measure that trec_eval alone computes."
+        note += " –: no bounds, because only trec_eval computes the measure."
     if outer := [measure_label(name) for name in dict.fromkeys(frame[~frame["exact"] & frame["low"].notna()]["metric"])]:
-        note += f" {', '.join(outer)}: the bounds may be too wide."
+        note += f" The bounds of {', '.join(outer)} may be too wide."
     yield result_table(
-        result, "bounds", "How far could judging move the scores?",
+        result, "bounds", "How much could judging change the scores?",
         ["metric", "run", "low", "score", "high", "condensed", "unjudged", "turns"], note,
         rows=pd.concat([part for _, part in frame.groupby("metric", sort=False)]), by="metric",
     )  # fmt: skip
 
 
 def _expected(result: Unjudged) -> Iterable[Block]:
-    """The pairs whose order is least certain."""
+    """Return the pairs whose order is least certain."""
     pairs = result.pairs
     if not pairs["expected"].notna().any():
         return
@@ -79,17 +78,15 @@ def _expected(result: Unjudged) -> Iterable[Block]:
     rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
     note = EXPECTED_NOTE
     if len(pairs) > len(rows):
-        note += (
-            f" The {len(rows)} of {len(pairs)} pairs whose order unjudged passages leave least certain; CSV and JSON have all."
-        )
+        note += f" Shown: the {len(rows)} of {len(pairs)} pairs with the least certain order; CSV and JSON have all."
     if not result.settings.tipped:
-        note += " --table tipping says for all pairs how far the model may be off."
+        note += " --table tipping shows for all pairs how wrong the model may be."
     columns = ["metric", "first", "second", "difference", *expected_columns(result.tipping)]
-    yield result_table(result, "pairs", "What do two runs probably differ by?", columns, note, rows=rows, slug="expected")
+    yield result_table(result, "pairs", "How much do two runs probably differ?", columns, note, rows=rows, slug="expected")
 
 
 def _tipping(result: Unjudged) -> Iterable[Block]:
-    """The conclusions that the smallest errors of the model would change."""
+    """Return the conclusions that the smallest model errors would change."""
     rows = result.tipping
     if len(rows):
         nearest = np.fmin(np.log(rows["factor_above"]), -np.log(rows["factor_below"]))
@@ -102,7 +99,7 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
     whose = _SCOPES[result.settings.scope][1]
     open_ = pairs[~pairs["separable"].astype(bool)]
     if len(pairs) and not len(open_):
-        yield Paragraph(f"All {len(pairs)} pairs of runs keep their order, whatever grades the unjudged passages {whose} get.")
+        yield Paragraph(f"All {len(pairs)} pairs of runs keep their order under any grades of the unjudged passages {whose}.")
     if not len(open_):
         return
     both = pd.concat([open_, open_.rename(columns={"first": "second", "second": "first"})])
@@ -112,13 +109,13 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
         for run, part in sorted(own.groupby("first"), key=lambda found: names.index(found[0]))
     ]
     note = (
-        f"{len(open_)} of {len(pairs)} pairs: some grades of the unjudged passages {whose} level or reverse the"
-        " order, however improbable they are. A passage that two runs share has one grade in both."
+        f"In {len(open_)} of {len(pairs)} pairs, some grades of the unjudged passages {whose} would level or reverse the order,"
+        " however unlikely these grades are. A passage that both runs retrieve has one grade in both."
     )
     if outer := dict.fromkeys(measure_label(metric) for metric in open_[~open_["exact"].astype(bool)]["metric"]):
-        note += f" By {', '.join(outer)} fewer may be open: the bounds of the difference are not exact."
+        note += f" For {', '.join(outer)}, the bounds are not exact: fewer pairs may be unproven."
     yield result_table(
-        result, "pairs", "Which orders of two runs do the judgments not prove?",
+        result, "pairs", "Which orders of two runs are not proven?",
         ready(text("Measure"), text("Run"), text("order not proven against")), note, rows=rows,
         rules=[place for place in range(1, len(rows)) if rows[place][0] != rows[place - 1][0]],
     )  # fmt: skip
@@ -126,10 +123,10 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
 
 def _incomplete(result: Unjudged) -> Iterable[Block]:
     yield result_table(
-        result, "incomplete", "What do measures for incomplete judgments say?",
+        result, "incomplete", "How do runs score on measures for incomplete judgments?",
         ["run", "bpref", "rbp", "rbp_residual", "rbp_tail"],
-        f"Means over {counted(result.evaluated.turns, 'turn')}. bpref passes over unjudged passages; residual: weight of the"
-        " unjudged ranks, by which RBP could rise.",
+        f"Means over {counted(result.evaluated.turns, 'turn')}. bpref ignores unjudged passages. Residual: weight of the"
+        " unjudged ranks, by which RBP could rise. Below the list: weight of the ranks below its end.",
     )  # fmt: skip
 
 
@@ -138,8 +135,8 @@ def _ranks(result: Unjudged) -> Iterable[Block]:
     shown = [rank for rank in _RANKS if rank in wide.columns]
     columns = ready(text("Run"), *(share(str(rank), group="rank") for rank in shown))
     yield result_table(
-        result, "ranks", "Unjudged share by rank, in per cent", columns,
-        f"Of the passages at that rank in {counted(result.evaluated.turns, 'turn')}.",
+        result, "ranks", "Unjudged share by rank, in percent", columns,
+        f"Share of the passages at this rank, over {counted(result.evaluated.turns, 'turn')}.",
         rows=wide[shown].reset_index().to_numpy().tolist(),
     )  # fmt: skip
 
@@ -152,32 +149,36 @@ def _turn_depths(result: Unjudged) -> Iterable[Block]:
     turns = frame.drop_duplicates("turn_depth").set_index("turn_depth")["turns"]
     yield result_table(
         result, "turn_depths",
-        f"Unjudged share of the top {result.settings.depth} by place in the conversation, in per cent",
+        f"Unjudged share of the top {result.settings.depth} by position in the conversation, in percent",
         ready(text("Run"), *(share(str(place), group="turn of the conversation") for place in wide.columns)),
-        "Of the passages retrieved for these turns.", rules=[len(wide)],
+        "Share of the passages retrieved for these turns.", rules=[len(wide)],
         rows=[*wide.reset_index().to_numpy().tolist(), ["turns", *(str(turns[place]) for place in wide.columns)]],
     )  # fmt: skip
 
 
 def _wide(frame: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Runs in their order × ``by``: the shares in whole per cent, as they are read."""
+    """Return shares in whole percent, as text: runs in their order × ``by``."""
     wide = frame.pivot(index="run", columns=by, values="share").loc[list(dict.fromkeys(frame["run"]))]
     return wide.map(lambda one: "–" if math.isnan(one) else f"{100 * one:.0f}")
 
 
 def _slices(result: Unjudged) -> Iterable[Block]:
-    """The slices of few runs, or of the run that has most unjudged."""
+    """Return the slices of all runs if they are few, else of the run with the largest unjudged share."""
     if not len(result.slices):
         return
     rates, depth = result.rates.set_index("run")["share"], result.settings.depth
     chosen = list(rates.index) if len(rates) <= _SLICED else [str(rates.idxmax())]
-    more = "" if len(chosen) == len(rates) else f"The run with most of {len(rates)}; CSV and JSON have all. "
-    note = f"{more}Unjudged: of the passages retrieved in the top {depth} for the slice's turns."
+    more = (
+        ""
+        if len(chosen) == len(rates)
+        else f"Shown: the run with the largest unjudged share of {len(rates)}; CSV and JSON have all. "
+    )
+    note = f"{more}Unjudged: share of the passages retrieved in the top {depth} for the turns of the slice."
     field = result.spec("slices").field("share").called("unjudged")
     for name in chosen:
         yield slices_table(
             result, result.slices[result.slices["run"] == name],
-            f"{name}: unjudged share of the top {depth} by slices of the turns", field, note, f"slices-{name}", "share",
+            f"{name}: unjudged share of the top {depth} by slice", field, note, f"slices-{name}", "share",
         )  # fmt: skip
 
 
@@ -189,7 +190,7 @@ def _short_lists(result: Unjudged) -> Iterable[Block]:
     if rows:
         yield result_table(
             result, "short", f"Turns with fewer than {result.settings.depth} passages", ready(text("Run"), text("turns")),
-            "In brackets: passages retrieved.", rows=rows,
+            "In brackets: number of passages retrieved.", rows=rows,
         )  # fmt: skip
 
 
@@ -197,34 +198,34 @@ def _qrels(result: Unjudged) -> Iterable[Block]:
     frame = result.qrels
     rows = [(str(row.grade), f"{row.count:,}", percent(row.share)) for row in frame.itertuples(index=False)]
     yield result_table(
-        result, "qrels", "What the judgments hold", ready(text("Grade"), count("passages"), share("share")),
-        "A passage counts once for every turn it is judged for.",
+        result, "qrels", "Judged passages by grade", ready(text("Grade"), count("passages"), share("share")),
+        "A passage counts once for every turn for which it is judged.",
         rows=[*rows, ("total", f"{frame['count'].sum():,}", "")], rules=[len(rows)],
     )  # fmt: skip
 
 
 def _figure(result: Unjudged) -> Iterable[Block]:
-    words = [f"{line.run} {percent(line.share)} unjudged in the top {line.depth}" for line in result.rates.itertuples()]
+    words = [f"{line.run}: {percent(line.share)} of the top {line.depth} unjudged" for line in result.rates.itertuples()]
     ranges = [
-        f"{measure_label(line.metric)} of {line.run} {score(line.score)}, from {score(line.low)} to {score(line.high)}"
+        f"{measure_label(line.metric)} of {line.run}: {score(line.score)}, bounds {score(line.low)} to {score(line.high)}"
         for line in result.bounds.itertuples()
         if not math.isnan(line.low)
     ]
     yield Figure(
         "unjudged",
-        "Judged share by rank (past rank 5 over the ranks since the point before; the upright line marks the depth of the"
-        " shares), and every score (dot) with the lowest and highest value that grades of the unjudged passages"
-        f" {_SCOPES[result.settings.scope][0]} could give: bounds, not intervals.",
+        "Top: judged share by rank. Each point covers the ranks since the previous point; the vertical line marks the depth"
+        " of the shares. Bottom: each score (dot) with the lowest and highest value that grades of the unjudged passages"
+        f" {_SCOPES[result.settings.scope][0]} could give. These are bounds, not confidence intervals.",
         "; ".join(words) + ". " + "; ".join(ranges) + ".",
         lambda: draw_unjudged(result),
     )
 
 
 def draw_unjudged(result: Unjudged) -> Drawing:
-    """The figure: one line per run, one panel per measure that has bounds."""
+    """Draw one line per run and one panel per measure with bounds."""
     from robustcs.studies.unjudged.figure import unjudged_figure
 
-    # deep ranks in groups: single ones jump about
+    # single deep ranks vary too much: group them
     ranks = result.ranks.assign(point=np.searchsorted(_POINTS, result.ranks["rank"]))
     points = ranks.groupby(["run", "point"]).agg(rank=("rank", "max"), judged=("judged", "sum"), of=("retrieved", "sum"))
     points = points.assign(share=points["judged"] / points["of"])
@@ -233,7 +234,7 @@ def draw_unjudged(result: Unjudged) -> Drawing:
     return unjudged_figure({run: points.loc[run] for run in result.rates["run"]}, panels, result.settings.depth)
 
 
-#: Table → its blocks, in the order in which people see them; the figure has no table.
+#: Table → the function that returns its blocks, in display order. The figure has no table.
 VIEWS: Sequence[tuple[str, Callable[[Unjudged], Iterable[Block]]]] = (
     ("rates", lambda result: rates_table(result, result.settings.depth)),
     ("", _figure),

@@ -1,4 +1,4 @@
-"""What nobody judged in the runs of a workspace: what ``robustcs unjudged`` works on."""
+"""The command ``robustcs unjudged``: unjudged passages in the runs of a workspace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from robustcs.studies.unjudged.show import show
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
-#: Pairs of runs up to which tipping points are sought without being asked for, about a second each.
+#: Largest number of pairs of runs whose tipping points are computed by default. Each pair takes about a second.
 TIPPED_PAIRS = 21
 
 
@@ -47,33 +47,34 @@ def ask(
     tipping: bool | None = None,
     slices: Slices = None,
 ) -> Unjudged:
-    """How much of the top K did nobody judge, and how far could scores move if somebody did?
+    """How many top passages are unjudged, and how much could scores change?
 
-    Here --top K is the depth of the judged shares (default 3); measures go as deep as their own cut-off. Every measure gets
-    the lowest and the highest value that any grades of the unjudged passages of the --scope could give. All runs of the project
-    count: those of the formulations and every --run; more than 50 are compared with each other only with --table pairs.
-    An --output that ends in .png, .svg or .pdf gets the figure.
+    --top K sets the depth of the unjudged shares. Measures use their own cutoffs. For every measure, the command computes the
+    lowest and highest score that any grades of the unjudged passages in --scope could give.
+
+    The command analyzes all runs of the project: those of the formulations and every --run. For more than 50 runs, pairs are
+    compared only with --table pairs. With --output, the suffixes .png, .svg and .pdf write the figure.
 
     top
-        Depth of the judged shares (default 3).
+        Depth of the unjudged shares (default: 3).
 
     scope
-        Which unjudged passages could get a grade: those inside the measure's cut-off, all of the run, or all of any run
-        here, which enter ideal rankings too.
+        Unjudged passages that could get a grade: those within the cutoff of the measure, all of the run, or those of all runs,
+        which also enter the ideal rankings.
 
     max_grade
-        Highest grade that an unjudged passage could get (default: the highest in the qrels).
+        Highest grade that an unjudged passage could get (default: the highest grade in the qrels).
 
     expected
-        Fill in the unjudged passages of every top 10 by the hole model: expected differences, with one interval for
-        sampling and unjudged passages, and how far the model may be off.
+        Estimate differences with the unjudged passages in the top 10 of all runs filled in by the hole model. Their
+        intervals cover sampling and unjudged passages. Tipping points state how wrong the model may be.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift, name, all that texts say (texts),
-        or the columns of a TSV with a header and a column of turn ids; repeat for several.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
+        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable.
 
-    Raises :class:`UsageError` without runs or qrels, for a depth below that of the policy, where no turn is answered, or where
-    the judgments cannot teach the model that draws grades.
+    Raises :class:`UsageError` if there are no runs or no qrels, if ``top`` exceeds the depth of the policy, if no turn is
+    answered, or if the judgments do not suffice to fit the hole model.
 
     Examples:
       robustcs unjudged
@@ -84,12 +85,12 @@ def ask(
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """
     if scope not in get_args(Scope):
-        raise UsageError("bad-scope", f"scope {scope!r}", "write cutoff, run or pool")
+        raise UsageError("bad-scope", f"scope {scope!r}", "choose cutoff, run or pool")
     project, limit = workspace.project, workspace.project.policy.depth
     if top and limit and top > limit:
         raise UsageError(
-            "deeper-than-policy", f"--top {top}, but the project evaluates only the top {limit}",
-            f"give at most --top {limit}, or leave depth out of the project's policy",
+            "deeper-than-policy", f"--top {top} is deeper than the top {limit} that the project evaluates",
+            f"use at most --top {limit}, or remove depth from [policy]",
         )  # fmt: skip
     depth = top or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
     expected = expected or bool(tipping)
@@ -119,7 +120,7 @@ def ask(
         evaluated = replace(evaluated, unit=filled.units.kind, units=filled.units.count)
         more += filled.warnings
     if pairs is None and not tipping and len(runs) > MOST_COMPARED:
-        more.append(f"pairs of {len(runs)} runs left out, since they are more than {MOST_COMPARED}: --table pairs has them")
+        more.append(f"the pairs of {len(runs)} runs are not compared (more than {MOST_COMPARED} runs); use --table pairs")
     pairs = bool(tipping) or len(runs) <= MOST_COMPARED if pairs is None else pairs
     tipped = pairs and expected and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
     positives = only_relevant(qrels, policy.relevance_level)
@@ -139,7 +140,7 @@ def ask(
 
 @dataclass(frozen=True)
 class _Read:
-    """What is read of a run; ``turns``: those of the pool, if any."""
+    """Reads a ranking as a :class:`JudgedRun`, and for the pool if its ``turns`` are given."""
 
     qrels: Qrels
     depth: int
@@ -152,7 +153,7 @@ class _Read:
 
 
 def _compared(project: Project) -> dict[str, Group]:
-    """What drops are asked about: Human to every other formulation, by its name, and the project's groups."""
+    """Return the comparisons for drops: Human with every other formulation, by its name, and the groups of the project."""
     human = next((part.name for part in project.formulations.values() if part.role == "human"), "")
     asked = {part.name: Group(human, (part.name,)) for part in project.formulations.values() if part.role != "human"}
     asked |= comparable_groups(project)
@@ -161,10 +162,15 @@ def _compared(project: Project) -> dict[str, Group]:
 
 
 def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Group → its runs without the baseline; all groups together where there are several; without groups all runs."""
+    """Return group → its runs without the baseline, and the notes.
+
+    Several groups also form a group of all their runs. Without groups, all runs form one.
+    """
     systems = project.systems
     groups = {name: group.sets for name, group in project.groups.items() if set(group.sets) <= systems.keys()}
-    notes = [f"group {name} left out: not all of its runs are given" for name in project.groups if name not in groups]
+    notes = [
+        f"group {name} is excluded because some of its runs are not given" for name in project.groups if name not in groups
+    ]
     if not groups:
         return {"all runs": tuple(systems)}, notes
     if len(groups) > 1:
@@ -175,7 +181,7 @@ def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
 def _evaluated(
     workspace: Workspace, files: Sequence[tuple[str, Path]], runs: Sequence[JudgedRun], notes: Sequence[str]
 ) -> tuple[Sequence[JudgedRun], Evaluated]:
-    """The runs on the turns that count by the policy, and what a reader should know about them."""
+    """Return the runs on the turns that count under the policy, and what was evaluated, with its notes."""
     told = [*notes, *workspace.qrels.notes, *(note for run in runs for note in run.matrix.notes)]
     turns = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in runs], holes=True)
     if not turns.counted.all():
@@ -191,10 +197,10 @@ COMMAND = command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevanc
 
 
 _READING = (
-    "How to read it: nobody judged every passage, and an unjudged one counts as not relevant. The dot is the score as it is"
-    " computed; the line around it goes from the lowest to the highest score that any grades of the unjudged passages of all"
-    " these runs would give, however improbable: bounds, not an interval. These lines do not show whether two systems"
-    " differ, because a passage that both found has one grade in both: the table of pairs tries all grades for both at once."
+    "How to read it: unjudged passages count as not relevant. The dot is the score as computed. The line around it spans the"
+    " lowest to the highest score that any grades of the unjudged passages of all these runs could give, however unlikely."
+    " These are bounds, not a confidence interval. They do not show whether two systems differ, because a passage retrieved"
+    " by both has the same grade in both. The table of pairs tries all grades for both systems at once."
 )
 
 

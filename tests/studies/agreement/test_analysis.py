@@ -128,7 +128,10 @@ def test_intervals_on_the_snippets_take_the_turn_as_unit(shared_data: Path) -> N
     masters, experts = read(shared_data, "master"), read(shared_data, "expert")
     result = snippet_agreement(masters, experts, EVALUATED)
     assert (result.evaluated.unit, result.evaluated.units) == ("turn", 22)
-    assert any(note.startswith("the unit is the turn, for there are only 2 conversations") for note in result.evaluated.notes)
+    assert any(
+        note.startswith("the sampling unit is the turn, because there are only 2 conversations")
+        for note in result.evaluated.notes
+    )
     assert set(result.jaccard["units"]) == set(result.reference["units"]) == {22}
     # the CR2 interval on the logit, written out for J
     values = result.texts.set_index("turn")["jaccard_5"]
@@ -172,9 +175,9 @@ def many(number: int, turns: int) -> Texts:
 def test_below_five_units_there_is_no_interval() -> None:
     few = snippet_agreement(many(4, 4), many(4, 4), EVALUATED)
     assert few.jaccard["ci_low"].isna().all() and few.reference["ci_low"].isna().all()
-    assert few.jaccard.loc[0, "note"] == "no interval: 4 texts, 5 are needed"
+    assert few.jaccard.loc[0, "note"] == "no interval: only 4 texts (at least 5 required)"
     enough = snippet_agreement(many(12, 6), {}, EVALUATED)
-    assert enough.evaluated.unit == "turn" and enough.jaccard.loc[0, "note"] == "unstable: 6 turns only"
+    assert enough.evaluated.unit == "turn" and enough.jaccard.loc[0, "note"] == "unstable: only 6 turns"
     assert enough.jaccard.loc[0, "ci_low"] < enough.jaccard.loc[0, "value"]
     texts = snippet_agreement(many(12, 3), {}, EVALUATED)
     assert (texts.evaluated.unit, texts.evaluated.units) == ("text", 12)

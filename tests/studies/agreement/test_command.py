@@ -105,7 +105,7 @@ def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> N
 
 @pytest.mark.parametrize("command", [f"{SNIPPETS} --set majority=4", f"{RATINGS} --set majority=6"])
 def test_a_majority_that_nothing_can_reach(in_demo: Command, command: str) -> None:
-    assert ", but nothing has more than " in in_demo(command, code=2).err
+    assert " is impossible: no item has more than " in in_demo(command, code=2).err
 
 
 def test_the_unit_and_the_order_of_files(in_copy: Command, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_conversations_are_units_and_the_order_of_lines_changes_nothing() -> Non
     sums = np.stack([fleiss_sums(scale.counts)[codes == code].sum(axis=0) for code in range(7)])
     found = agreement_estimate(sums, fleiss_of, 0, "conversation")
     assert one.kappa.loc[0, ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([found.value, found.low, found.high])
-    assert one.kappa.loc[0, "note"] == "unstable: 7 conversations only"
+    assert one.kappa.loc[0, "note"] == "unstable: only 7 conversations"
 
 
 def test_ratings_of_few_conversations_take_turns_and_of_few_turns_items() -> None:
@@ -145,4 +145,4 @@ def test_ratings_of_few_conversations_take_turns_and_of_few_turns_items() -> Non
     assert items.evaluated.unit == "item" and items.kappa.loc[0, "units"] == 12
     few = rating_agreement(by_turn(0, 1, 1, 4), EVALUATED)
     assert few.kappa["ci_low"].isna().all() and few.alpha["ci_low"].isna().all()
-    assert few.kappa.loc[0, "note"] == "no interval: 4 items, 5 are needed"
+    assert few.kappa.loc[0, "note"] == "no interval: only 4 items (at least 5 required)"

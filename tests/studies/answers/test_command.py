@@ -56,7 +56,7 @@ def test_answers_in_sentences_with_their_references(in_copy: Command, tmp_path: 
     (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = json.loads(in_copy("answers --response mine=mine.jsonl --nuggets responses/nuggets.jsonl --format json").out)
     assert "mine: assumption: each answer was generated from its references alone" in found["notes"]
-    assert any(note.startswith("mine lacks 20 turns") for note in found["notes"])
+    assert any(note.startswith("mine misses 20 turns") for note in found["notes"])
     causes = {row["cause"]: row["count"] for row in found["tables"]["causes"] if row["importance"] == "vital"}
     # every reference holds the nugget and no answer does; an answer that is lacking has no references either
     assert causes["generator"] == 40 and causes["covered"] == 0

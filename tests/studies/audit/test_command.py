@@ -56,13 +56,13 @@ def test_a_grade_off_the_scale(shared_data: Path, capfd: pytest.CaptureFixture[s
     line = ["--qrels", data / "human.qrels.gz", "--judge", f"r={path}", "--relevance-level", 2]
     said = fail(capfd, 3, *line)
     assert (
-        f"{path}:" in said and "grade 5 is off the scale 0 to 3 of the judgments; choose --set off-scale=drop or clip" in said
+        f"{path}:" in said and "grade 5 is outside the scale 0 to 3 of the judgments; use --set off-scale=drop or clip" in said
     )
     dropped, clipped = (answer(capfd, *line, "--off-scale", rule) for rule in ("drop", "clip"))
     assert dropped["tables"]["off_scale"] == [{"judge": "r", "grade": 5, "count": 2, "kept": False}]
     assert clipped["tables"]["off_scale"][0]["kept"] is True
     assert [one["tables"]["agreement"][0]["pairs"] for one in (dropped, clipped)] == [4421, 4423]
-    assert "r: 2 grades off the scale dropped" in dropped["notes"]
+    assert "r: 2 grades outside the scale dropped" in dropped["notes"]
 
 
 @pytest.mark.long
@@ -151,5 +151,5 @@ def test_labels_for_texts_say_what_labels_for_ids_say(demo: Path, tmp_path: Path
     found, expected = (answer(capfd, *line, "--judge", f"j={file}") for file in (path, by_ids))
     assert found["tables"]["agreement"][0].pop("fallback") == 3 and expected["tables"]["agreement"][0].pop("fallback") == 0
     assert found["tables"] == expected["tables"]
-    assert "j: 3 answers that its parser could not read (result_status 0) left out" in found["notes"]
+    assert "j: 3 answers that its parser could not read (result_status 0) skipped" in found["notes"]
     assert {entry["role"] for entry in found["inputs"]} >= {"judge j", "collection"}

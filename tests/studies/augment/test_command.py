@@ -77,7 +77,7 @@ def test_a_conflict_fails_where_asked(
     assert code == 3
     assert message.splitlines() == [
         f"{new}:{lines.index(f'{turn} 0 {document} 2') + 1}: turn {turn} document {document} has grade 2 but grade 1 in"
-        " qrels.txt; correct one of the files, or choose --set conflicts=keep, replace or max"
+        " qrels.txt; correct one of the files, or use --set conflicts=keep, replace or max"
         for turn, document in pairs
     ]
     assert not path.exists()
@@ -95,8 +95,8 @@ def test_two_new_files_contradict_each_other(
         {"turn": "1_1", "document": "u1", "old": 3, "new": 0, "kept": 3, "old_file": str(one), "new_file": str(two)}
     ]
     assert result["notes"][0] == (
-        "the new judgments judge 1 turn that had no judgment: part of the merged qrels, but not of the scores, which go over"
-        " the same turns before and after"
+        "the new judgments include 1 turn without earlier judgments; these are added to the merged qrels but not to the scores,"
+        " which cover the same turns before and after"
     )
     assert [entry["role"] for entry in result["inputs"][:3]] == ["qrels", "new judgments", "new judgments"]
 
@@ -104,7 +104,7 @@ def test_two_new_files_contradict_each_other(
 def test_missing_turns_dropped(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
     result = json.loads(call(capsys, *project, "--missing", "drop", "--metric", "P_1", "--format", "json"))
     assert result["policy"]["turns"] == 69
-    assert "raw_2 lacks 1 turn: 4_4" in result["notes"]
+    assert "raw_2 misses 1 turn: 4_4" in result["notes"]
 
 
 @pytest.mark.parametrize("options", [(), ("--what-if", 30), ("--what-if", 10, "--rates", "0=.5,4=.5"), ("--leave-one-out",)])
@@ -128,15 +128,15 @@ def test_warnings_of_the_hole_model_are_printed(
     failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
     monkeypatch.setattr(whatif, "check_hole_model", lambda *_: failed)
     out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_10").split())
-    assert f"Note: {failed.warning} Note: 1358 of 1358 unjudged passages lie deeper than nearly all judged ones" in out
-    assert "95 % intervals held 50.0% of the true means and differences." in out
+    assert f"Note: {failed.warning} Note: 1358 of 1358 unjudged passages are deeper than nearly all judged ones" in out
+    assert "95% intervals covered 50.0% of the true means and differences." in out
     assert "Do not rely" not in call(capsys, *project, "--what-if", 40, "--metric", "P_10", "--rates", "0=1")
 
 
 @pytest.mark.parametrize("rates", [(), ("--rates", "0=1")])
 def test_what_if_without_holes(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], rates: tuple[str, ...]) -> None:
     out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3, *rates).split())
-    assert "0 unjudged passages stand in the top 3 of any run. No grade is drawn." in out
+    assert "0 unjudged passages are in the top 3 of any run. No grades are drawn." in out
 
 
 def test_files_of_every_kind(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
         ((*qrels, *runs), "no new judgments are given; add --new-judgments FILE, --what-if N or"
          " --leave-one-out"),
         ((*qrels, *new), "no runs are given; add them with --run NAME=FILE"),
-        ((*qrels, *runs, *new, "--rates", "0=1"), "--rates says what --what-if draws; add --what-if 1000"),
+        ((*qrels, *runs, *new, "--rates", "0=1"), "--rates requires --what-if; add --what-if 1000"),
         ((*qrels, *runs, *new, "--write-qrels", demo / "qrels.txt"),
          f"{demo / 'qrels.txt'} is an input, which is never overwritten; choose another name for the output"),
     ):  # fmt: skip
@@ -172,8 +172,8 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
     assert (demo / "qrels.txt").read_bytes() == before
     other_passages = tmp_path / "passages.trec"
     other_passages.write_text("1_1 Q0 MARCO_1 1 1.0 x\n", encoding="utf-8")
-    for file, found in ((other, "turns is in the qrels: it has turns like '77_1', the qrels like '1_1'"),
-                        (other_passages, "passages is judged: it has passages like 'MARCO_1', the qrels like ")):  # fmt: skip
+    for file, found in ((other, "turns is in the qrels: its turn ids look like '77_1', those of the qrels like '1_1'"),
+                        (other_passages, "passages is judged: its passage ids look like 'MARCO_1', those of")):  # fmt: skip
         code, err = fail(capsys, *qrels, *new, *runs, "--run", f"b={file}")
         assert code == 3 and err.startswith(f"{file}: none of its {found}")
 

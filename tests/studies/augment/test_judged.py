@@ -53,7 +53,10 @@ def test_contract_and_wording(capfd: pytest.CaptureFixture[str], project: tuple[
     assert len(tables["estimate_pairs"]) == 3
     assert run(["augment", *map(str, project)]) == 0
     shown = " ".join(capfd.readouterr().out.split())
-    assert "People judged 6 of 10 conversations, lexical all of them." in shown and "Judge alone: not an estimate." in shown
+    assert (
+        "lexical judged 10 conversations; 6 of them also have human judgments." in shown
+        and "Judge only: not an estimate" in shown
+    )
 
 
 def test_intervals_hold_what_people_say_of_all(
@@ -95,10 +98,13 @@ def test_below_five_conversations_it_is_refused(
     few = tmp_path / "few.txt"
     few.write_text("".join(line for line in lines if line.split("_")[0] in ("1", "3", "6", "7")), encoding="utf-8")
     said = fail(capfd, 2, *project, "--qrels", few)
-    assert said == "robustcs: people judged 4 conversations of 10 that lexical judged; an estimate needs 5, drawn at random\n"
+    assert (
+        said
+        == "robustcs: only 4 of 10 conversations judged by lexical have human judgments; judge at least 5, drawn at random\n"
+    )
     # beside what else is asked it is a note
     notes = answer(capfd, *project, "--qrels", few, "--leave-one-out")["notes"]
-    assert any(note.startswith("no estimates with the judges: people judged 4 conversations") for note in notes)
+    assert any(note.startswith("no estimates with judges: only 4 of 10 conversations") for note in notes)
 
 
 def test_sampled_pairs_are_refused(
@@ -109,11 +115,11 @@ def test_sampled_pairs_are_refused(
         some = tmp_path / "some.txt"
         some.write_text("".join(lines[::step]), encoding="utf-8")
         said = fail(capfd, 2, *project, "--qrels", some)
-        assert ("scores need whole turns" in said) == refused
+        assert ("judge all passages of some conversations" in said) == refused
     most = tmp_path / "most.txt"
     most.write_text("".join(line for place, line in enumerate(lines) if place % 4), encoding="utf-8")
     notes = answer(capfd, *project, "--qrels", most)["notes"]
-    assert any("that lexical judged there, people judged" in note for note in notes)
+    assert any(note.startswith("human judgments cover ") and "judged by lexical; the others count" in note for note in notes)
 
 
 def test_a_chosen_sample_is_told(
@@ -132,7 +138,7 @@ def test_a_chosen_sample_is_told(
     chosen.write_text("".join(line for line in rows if line.split("_")[0] in best), encoding="utf-8")
     found = answer(capfd, *project, "--qrels", chosen)
     assert found["tables"]["sample"][0]["p"] <= 0.05
-    assert any("are hardly a random sample" in note for note in found["notes"])
+    assert any("are probably not a random sample" in note for note in found["notes"])
 
 
 def test_planning(capfd: pytest.CaptureFixture[str], project: tuple[object, ...]) -> None:
@@ -141,7 +147,7 @@ def test_planning(capfd: pytest.CaptureFixture[str], project: tuple[object, ...]
         assert row["judged_units"] == 42 and 42 < row["with_judge"] <= row["people_alone"] <= row["units"] == 70
     wide = answer(capfd, *project, "--unit", "turn", "--within", "0.2")["tables"]["plan"]
     assert all(row["with_judge"] < 42 for row in wide)
-    assert "write a width above 0" in fail(capfd, 2, *project, "--within", "-1")
+    assert "use a width above 0" in fail(capfd, 2, *project, "--within", "-1")
 
 
 def test_planning_before_people_judged_much_or_anything(
@@ -151,7 +157,7 @@ def test_planning_before_people_judged_much_or_anything(
     assert len(six["tables"]["estimates"]) == 3
     for row in six["tables"]["plan"]:
         assert (row["with_judge"], row["judged_units"], row["units"]) == (None, 6, 10) and 2 <= row["people_alone"] <= 10
-    [said] = [note for note in six["notes"] if "as if" not in note and "drawn at random" in note]
+    [said] = [note for note in six["notes"] if "drawn at random" in note]
     left = {"2", "4", "5", "9"}
     assert "with seed 0 the next are" in said and set(said.rpartition(" are ")[2].split(", ")) < left
     runs = ["--run", f"h={demo / 'runs' / 'stem_human.trec'}", "--run", f"q={demo / 'runs' / 'stem_qr.trec'}"]
@@ -170,10 +176,12 @@ def test_where_people_judged_all_there_is_nothing_to_estimate(
     capfd: pytest.CaptureFixture[str], project: tuple[object, ...], demo: Path
 ) -> None:
     said = fail(capfd, 2, *project, "--qrels", demo / "judges" / "lexical.txt")
-    assert said.startswith("robustcs: people judged every conversation that lexical judged; robustcs audit compares")
+    assert said.startswith(
+        "robustcs: every conversation judged by lexical has human judgments; compare the two with robustcs audit"
+    )
     # the demo's own project has judges that go no further: nothing changes there
     assert "estimates" not in answer(capfd, "--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3")["tables"]
-    assert "--within plans for judges; name them with --judge NAME=FILE" in fail(
+    assert "--within requires judges; add --judge NAME=FILE" in fail(
         capfd, 2, "--qrels", demo / "qrels.txt", "--run", f"h={demo / 'runs' / 'stem_human.trec'}", "--within", "0.1"
     )
 
@@ -186,4 +194,4 @@ def test_turns_that_people_passed_over_count_for_neither_side(
     some.write_text("".join(line for line in lines if not line.startswith(("1_7 ", "3_6 "))), encoding="utf-8")
     found = answer(capfd, *project, "--qrels", some)
     assert found["policy"]["turns"] == 68
-    assert "2 turns of judged conversations that people did not judge are left out" in found["notes"]
+    assert "2 turns without human judgments in judged conversations are excluded" in found["notes"]

@@ -101,7 +101,7 @@ def test_no_flips_are_said_in_words(result: Augmentation) -> None:
     assert result.what_if is not None
     still = replace(result.what_if, pairs=result.what_if.pairs.assign(flips=0.0))
     blocks = show(replace(result, change=None, what_if=still, leave_one_out=None))
-    assert blocks[-1] == Paragraph("P@2: no two runs change places in any draw.")
+    assert blocks[-1] == Paragraph("P@2: no draw reverses the order of two runs.")
 
 
 @pytest.mark.parametrize("part", ["change", "what_if", "leave_one_out"])

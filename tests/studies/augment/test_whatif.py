@@ -140,8 +140,8 @@ def test_nothing_unjudged_is_nothing_to_draw() -> None:
         drawn = draw(pool, pool.grades(qrels), 2, 50, rates=rates)
         assert drawn.holes == 0 and len(drawn.rates) == len(drawn.pairs) == 0
         # the third passage may still be relevant, unless the rates say that it is not
-        assert [warning[:54] for warning in drawn.warnings] == (
-            [] if rates else ["These numbers hold for judging down to rank 2. Judging"]
+        assert [warning[:55] for warning in drawn.warnings] == (
+            [] if rates else ["These numbers assume judging to rank 2. Judging to rank"]
         )
         for column in ("mean", "low", "high"):
             np.testing.assert_allclose(drawn.scores[column], drawn.scores["score"])
@@ -197,7 +197,7 @@ def test_intervals_hold_the_truth_where_judgments_are_hidden_at_random(pooled: P
 
 def test_a_trial_that_fails_is_told(sample: Sample) -> None:
     """The sample's grades have nothing to do with anything that the model looks at."""
-    assert any(told.startswith("Do not rely on the predicted grades: ") for told in draw(*sample, 5, 50).warnings)
+    assert any(told.startswith("Do not rely on the predicted grades. In a test") for told in draw(*sample, 5, 50).warnings)
 
 
 def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,18 +207,19 @@ def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) 
     drawn = draw(*sample, 5, 10)
     assert drawn.check is failed
     assert drawn.warnings == (
-        failed.warning, "Few judgments.", "10 draws are too few for 95 %: their lowest and highest are given instead"
+        failed.warning, "Few judgments.",
+        "10 draws are too few for a range of 95%; the range shows their lowest and highest values"
     )  # fmt: skip
     assert len(draw(*sample, 5, 39).warnings) == 2
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("0=.8,1=.1", "--rates 0=.8,1=.1 adds up to 0.9; the probabilities add up to 1"),
-    ("0=.5,0=.5", "--rates has '0=.5'; write each grade once, such as 0=.8,1=.1,2=.1"),
-    ("a=1", "--rates has 'a=1'; write each grade once, such as 0=.8,1=.1,2=.1"),
-    ("0=-1,1=2", "--rates has '0=-1'; write each grade once, such as 0=.8,1=.1,2=.1"),
-    ("0=nan", "--rates has '0=nan'; write each grade once, such as 0=.8,1=.1,2=.1"),
-    ("", "--rates has ''; write each grade once, such as 0=.8,1=.1,2=.1"),
+    ("0=.8,1=.1", "--rates 0=.8,1=.1 adds up to 0.9; use probabilities that add up to 1"),
+    ("0=.5,0=.5", "--rates contains '0=.5'; give each grade once, such as 0=.8,1=.1,2=.1"),
+    ("a=1", "--rates contains 'a=1'; give each grade once, such as 0=.8,1=.1,2=.1"),
+    ("0=-1,1=2", "--rates contains '0=-1'; give each grade once, such as 0=.8,1=.1,2=.1"),
+    ("0=nan", "--rates contains '0=nan'; give each grade once, such as 0=.8,1=.1,2=.1"),
+    ("", "--rates contains ''; give each grade once, such as 0=.8,1=.1,2=.1"),
 ])  # fmt: skip
 def test_rates_that_cannot_be_read(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
@@ -228,7 +229,7 @@ def test_rates_that_cannot_be_read(text: str, message: str) -> None:
 
 @pytest.mark.parametrize("grade", ["9" * 5000, "1001", "-1001"])
 def test_rates_of_grades_that_no_qrels_have(grade: str) -> None:
-    with pytest.raises(UsageError, match="--rates has"):
+    with pytest.raises(UsageError, match="--rates contains"):
         parse_rates(f"0=.5,{grade}=.5")
 
 
@@ -239,7 +240,7 @@ def test_a_pool_too_shallow_to_hold_what_deeper_judgments_say_is_warned_of(demo:
     shallow = ask(workspace, what_if=60, pool_depth=3).what_if
     assert shallow is not None
     (found,) = [warning for warning in shallow.warnings if "--pool-depth 10" in warning]
-    assert "Judging down to rank 10 is expected to lead out of the 95 %" in found
+    assert "Judging to rank 10 is expected to move scores out of the ranges of 95% of the draws" in found
     assert "NDCG@3 of" in found and "P@3" not in found
     usual = ask(workspace, what_if=60, pool_depth=10).what_if
     assert usual is not None and not [warning for warning in usual.warnings if "--pool-depth" in warning]

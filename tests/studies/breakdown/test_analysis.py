@@ -226,7 +226,7 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
         original_texts[turn].strip() == human_texts[turn].strip() if turn in original_texts and turn in human_texts else None
         for turn in turns
     ]
-    notes = [note for note in result.evaluated.notes if not note.startswith("the unit is the turn")]
+    notes = [note for note in result.evaluated.notes if not note.startswith("the sampling unit is the turn")]
     assert result.turns["bin"].tolist() == bins
     assert result.turns["turn"].tolist() == turns
     assert result.bins["count"].tolist() == [Counter(bins)[bin_] for bin_ in BINS]
@@ -353,7 +353,7 @@ def test_what_is_unknown_is_no_part_of_the_shares_among_rewritten_turns_and_is_t
     assert rows.loc["rewritten", ["answered", "answerable"]].tolist() == [0, 1]
     assert result.evaluated.notes == (
         "2 turns without an Original or Human text excluded from shares of rewritten turns: 1_3, 1_4",
-        "the unit is the turn, for there is only 1 conversation: intervals may be too narrow, p too small",
+        "the sampling unit is the turn, because there is only 1 conversation: intervals may be too narrow and p too small",
     )
 
 
@@ -448,7 +448,7 @@ def test_no_interval_below_five_units() -> None:
     assert (result.evaluated.unit, result.evaluated.units) == ("turn", 4)
     for table in (result.attribution, result.blame, result.answerable, result.tests, result.headroom, result.choice):
         assert table[["ci_low", "ci_high"]].isna().all(axis=None)
-        assert table["note"].str.contains("5 are needed|no difference", regex=True).all()
+        assert table["note"].str.contains("at least 5 required|none of", regex=True).all()
     assert result.attribution["units"].tolist() == [4, 4, 4] and result.answerable["units"].tolist() == [3]
 
 
@@ -499,7 +499,7 @@ def test_formulations_must_be_scored_alike() -> None:
         Formulations(one.original, two.rewriters, one.human)
     with pytest.raises(ValueError, match="the same turns by the same measures"):
         Formulations(one.original, one.rewriters, formulations((0, 0, 1), metric="other").human)
-    with pytest.raises(UsageError, match="no scores of a rewriter; give them with --qr"):
+    with pytest.raises(UsageError, match="no scores of a rewriter are given; add them with --qr"):
         Formulations(one.original, {}, one.human)
 
 

@@ -189,7 +189,7 @@ def test_missing_drop_leaves_out_the_turn_that_one_run_lacks(in_demo: Command) -
     drop = read(in_demo("breakdown --original runs/stem_raw_2.trec --missing drop --format json").out)
     assert (zero["policy"]["turns"], zero["policy"]["missing_turns"]) == (70, 1)
     assert (drop["policy"]["turns"], drop["policy"]["missing_turns"]) == (69, 1)
-    assert zero["notes"] == drop["notes"] == ["original lacks 1 turn: 4_4"]
+    assert zero["notes"] == drop["notes"] == ["original misses 1 turn: 4_4"]
     turns = {row["turn"]: row["original"] for row in zero["tables"]["turns"] if row["metric"] == "ndcg_cut_3"}
     assert turns["4_4"] == 0
     assert {row["turn"] for row in drop["tables"]["turns"]} == turns.keys() - {"4_4"}
@@ -356,7 +356,7 @@ def test_the_note_says_where_units_are_too_few(in_copy: Command, tmp_path: Path)
     qrels = tmp_path / "demo" / "qrels.txt"
     qrels.write_text("".join(line for line in qrels.read_text().splitlines(True) if line.split()[0] in ("1_1", "2_1", "3_1")))
     shown = " ".join(in_copy("breakdown --metric P_1 --table attribution").out.split())
-    assert "no interval: 3 turns, 5 are needed" in shown and "% to " not in shown
+    assert "no interval: only 3 turns (at least 5 required)" in shown and "% to " not in shown
 
 
 def test_any_measure_of_trec_eval(in_demo: Command) -> None:

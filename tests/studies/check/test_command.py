@@ -33,7 +33,7 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
         {"formulation": name, "texts": 70, "without": 0, "extra": 0, "unanswered": 0, "unchanged": unchanged}
         for name, unchanged in (("original", 70), ("qr", 7), ("human", 19))
     ]
-    assert result["notes"] == ["raw_2 lacks 1 turn: 4_4"]
+    assert result["notes"] == ["raw_2 misses 1 turn: 4_4"]
     assert result["policy"]["missing_turns"] == 1
 
 
@@ -85,7 +85,7 @@ def test_further_texts_are_files_like_others(in_copy: Command, tmp_path: Path) -
     assert texts["m"] == {"texts": 3, "without": 68, "extra": 1, "unanswered": 3, "unchanged": 0}
     assert texts["raw_1"] == {"texts": 2, "without": 68, "extra": 0, "unanswered": 0, "unchanged": 0}
     assert result["notes"] == [
-        "raw_2 lacks 1 turn: 4_4",
+        "raw_2 misses 1 turn: 4_4",
         "m has texts for 1 turn (99_1) that no formulation has",
         "two systems with texts are named qr: robustcs retrieve needs different names",
         "no run answers 3 turns (1_1, 1_2, 99_1) of m; robustcs retrieve creates one",
@@ -138,8 +138,8 @@ def test_a_run_that_answers_no_judged_turn(
     assert run(["check", "--qrels", "qrels.txt", "--run", "other=run.trec", "--run", "half=half.trec", "--format", "json"]) == 3
     out, err = capfd.readouterr()
     refused = (
-        "run.trec: none of its turns is in the qrels: it has turns like '9_1', the qrels like '1_1'; check that they belong"
-        " together"
+        "run.trec: none of its turns is in the qrels: its turn ids look like '9_1', those of the qrels like '1_1'; check that"
+        " the files belong together"
     )
     assert err == f"{refused}\n"
     result = json.loads(out)
@@ -153,8 +153,8 @@ def test_a_run_that_answers_no_judged_turn(
         "judged_3": 0.5, "judged_10": 0.5,
     }  # fmt: skip
     assert result["notes"] == [
-        "half lacks 2 turns: 1_2, 1_10",
-        "The unit is the turn, for there is only 1 conversation: intervals may be too narrow, p too small",
+        "half misses 2 turns: 1_2, 1_10",
+        "The sampling unit is the turn, because there is only 1 conversation: intervals may be too narrow and p too small",
     ]
     assert [file["problem"] for file in result["tables"]["files"]] == [None, refused, None]
     assert result["policy"]["missing_turns"] == 3

@@ -137,10 +137,10 @@ def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
 
 def test_fewer_than_five_topics_have_no_interval() -> None:
     block = TopicMeans("t", "m", ("a", "b"), *by_topic(1, 4))
-    assert all(math.isnan(one.low) and one.note == "no interval: 4 topics, 5 are needed" for one in block.means())
+    assert all(math.isnan(one.low) and one.note == "no interval: only 4 topics (at least 5 required)" for one in block.means())
     rows, note = block.compare([(0, 1)], 1)
     assert COMPARISONS.frame(rows)["ci_low"].isna().all()
-    assert note == "no p-value can reach 0.05: the smallest possible is 0.12"
+    assert note == "no adjusted p can reach 0.05; the smallest possible is 0.12"
 
 
 def test_scores_outside_0_and_1_have_intervals_that_may_leave_them() -> None:

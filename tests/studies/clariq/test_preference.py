@@ -30,7 +30,7 @@ def test_wins_tests_and_intervals_equal_scipy() -> None:
     assert clear["p_corrected"] == pytest.approx(3 * test.pvalue) and fun["p"] == 1
     assert (clear["units"], clear["method"]) == (9, "exact binomial test")
     # two judgments say too little for an interval, and a tie nothing
-    assert math.isnan(fun["ci_low"]) and fun["note"].startswith("no interval: 2 judgments, 5 are needed")
+    assert math.isnan(fun["ci_low"]) and fun["note"].startswith("no interval: only 2 judgments (at least 5 required)")
     assert dull["p"] == 1 and dull["share"] != dull["share"] and dull["note"] == "no judgment decides"
     assert not notes
 
@@ -39,8 +39,8 @@ def test_what_a_family_cannot_reach_is_told() -> None:
     table, notes = preference_table([*judged("clear", *"bbbbbb"), *judged("fun", *"bbbbbb")])
     assert table["p"].tolist() == [2 / 64, 2 / 64] and table["p_corrected"].tolist() == [4 / 64, 4 / 64]
     assert notes == (
-        "preference, b and a: corrected for 2 comparisons no p can reach 0.05: the smallest possible is 0.062; "
-        "1 more unit could",
+        "preference, b and a: adjusted for 2 comparisons, no p can reach 0.05: the smallest possible is 0.062; "
+        "1 more unit would suffice",
     )
 
 
@@ -52,7 +52,7 @@ def test_judgments_of_one_pair_are_one_unit() -> None:
     found = preferred_share([3, 2, 0, 2, 3, 0, 1], [3, 3, 1, 2, 4, 1, 1])
     assert (row["units"], row["judgments"], row["share"]) == (7, 15, 11 / 15)
     assert (row["p"], row["ci_low"], row["ci_high"]) == (found.p, found.low, found.high)
-    assert "effective sample size" in row["method"] and row["note"] == "unstable: 7 pairs only"
+    assert "effective sample size" in row["method"] and row["note"] == "unstable: only 7 pairs"
     # the order of lines changes nothing
     again, _ = preference_table(sorted(rows, key=lambda one: (one.winner, one.pair)))
     assert again.equals(table)

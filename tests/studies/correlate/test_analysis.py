@@ -105,7 +105,7 @@ def test_no_interval_below_five_conversations_with_such_turns() -> None:
     rows = result.correlations[result.correlations["method"] == "pearson"]
     few = rows[rows["subset"] == "judged"]
     assert few["value"].notna().all() and few[["ci_low", "ci_high", "p"]].isna().all(axis=None)
-    assert set(few["note"]) == {"no interval: 3 conversations, 5 are needed"}
+    assert set(few["note"]) == {"no interval: only 3 conversations (at least 5 required)"}
     assert rows[rows["subset"] == "all"]["ci_low"].notna().all()
 
 

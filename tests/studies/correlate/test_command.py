@@ -276,8 +276,8 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "s.txt").write_text("overlap 7_1 0.5\n")
     assert run([*texts, "--scores", "answers=s.txt"]) == 3
     assert capfd.readouterr().err == (
-        "h.json: none of its turns is in the scores: it has turns like '1_1', the scores like '7_1'; check that they belong"
-        " together\n"
+        "h.json: none of its turns is in the scores: its turn ids look like '1_1', those of the scores like '7_1'; check that"
+        " the files belong together\n"
     )
     (tmp_path / "q.json").write_text('{"1_3": "c"}')
     (tmp_path / "s.txt").write_text("overlap 1_2 0.5\noverlap 1_3 0.5\n")

@@ -77,7 +77,7 @@ def test_the_note_says_where_units_are_too_few() -> None:
     judged = np.repeat([True, True, True, False, False, False], 4)
     first, second, *_ = tables(correlate_similarity([replace(one, judged=judged, correct=judged)], EVALUATED))
     assert not any("to" in row[2] for row in first.rows) and all("to" in row[1] for row in first.rows)
-    assert "No interval: 3 conversations, 5 are needed (ROUGE-1 F, judged;" in first.note
+    assert "No interval: only 3 conversations (at least 5 required) (ROUGE-1 F, judged;" in first.note
     assert [row[1] for row in second.rows[:4]] == ["Pearson", "Spearman", "Kendall", "partial"]
     assert "Holm over the 4 correlations of each method" in second.note
 

@@ -220,7 +220,7 @@ def test_turn_sets_of_fewer_than_five_conversations_have_no_interval() -> None:
     found = result.measures.set_index(["turn_set", "metric"])
     assert found.loc[("all", "P_1"), "units"] == 6 and not math.isnan(found.loc[("all", "P_1"), "ci_low"])
     assert math.isnan(found.loc[("subset", "P_1"), "ci_low"])
-    assert found.loc[("subset", "P_1"), "note"] == "no interval: 3 conversations, 5 are needed"
+    assert found.loc[("subset", "P_1"), "note"] == "no interval: only 3 conversations (at least 5 required)"
     turned = judgments_of({"r": as_qrels("r", rows[::-1])}, 2, {f"{c}_{t}" for c in range(1, 4) for t in range(1, 4)})
     again = crowd(turned, [run], MEASURES, Evaluated(POLICY, "runs", 18, 0))
     assert again.measures.equals(result.measures)
@@ -236,6 +236,6 @@ def test_kappa_of_workers_has_an_interval_by_conversation() -> None:
     ]  # fmt: skip
     part = GradesPart(grades, grades, [], aggregate(grades), False)
     (row,) = crowd({}, [], [], Evaluated(POLICY, "texts", 8, 0), part).agreement.itertuples()
-    assert row.units == 8 and row.ci_low < row.kappa < row.ci_high and row.note == "unstable: 8 turns only"
+    assert row.units == 8 and row.ci_low < row.kappa < row.ci_high and row.note == "unstable: only 8 turns"
     turned = GradesPart(grades[::-1], grades[::-1], [], aggregate(grades[::-1]), False)
     assert crowd({}, [], [], Evaluated(POLICY, "texts", 8, 0), turned).agreement.itertuples().__next__() == row

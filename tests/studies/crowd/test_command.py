@@ -224,6 +224,8 @@ def test_wrong_use(in_demo: Command, command: str, code: int, message: str) -> N
 def test_the_unit(in_demo: Command) -> None:
     found = json.loads(in_demo(f"{GRADES} {RUNS} --format json").out)
     assert (found["policy"]["unit"], found["policy"]["units"]) == ("turn", 5)
-    assert any(note.startswith("the unit is the turn, for there are only 2 conversations") for note in found["notes"])
+    assert any(
+        note.startswith("the sampling unit is the turn, because there are only 2 conversations") for note in found["notes"]
+    )
     few = [row for row in found["tables"]["measures"] if row["turn_set"] == "filtered"]
-    assert all(row["ci_low"] is None and row["note"] == "no interval: 4 turns, 5 are needed" for row in few)
+    assert all(row["ci_low"] is None and row["note"] == "no interval: only 4 turns (at least 5 required)" for row in few)

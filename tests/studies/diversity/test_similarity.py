@@ -38,7 +38,7 @@ def test_a_mean_is_over_the_texts_of_a_turn_and_then_over_turns() -> None:
     row = result.similarity.iloc[0]
     assert (row["measure"], row["turns"], row["texts"], row["samples"]) == ("rouge1_f", 2, 6, 3)
     assert row["value"] == pytest.approx(mean(by_turn))
-    assert np.isnan(row["ci_low"]) and "no interval: 2 turns, 5 are needed" in row["note"]
+    assert np.isnan(row["ci_low"]) and "no interval: only 2 turns (at least 5 required)" in row["note"]
     assert result.similarity_pairs.empty
 
 

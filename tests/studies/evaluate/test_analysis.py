@@ -122,7 +122,7 @@ def test_equivalence_is_the_interval_inside_the_margin() -> None:
         for row in result.pairs.itertuples():
             if {row.first, row.second} == {"s0", "copy"}:
                 # the two turns of a conversation cancel out: nothing differs, and nothing is claimed
-                assert pd.isna(row.equivalent) and row.note.startswith("no difference in any of 12 conversations")
+                assert pd.isna(row.equivalent) and row.note.startswith("none of 12 conversations differs")
                 continue
             sums = np.subtract(scores[str(row.first)], scores[str(row.second)]).reshape(12, 2).sum(axis=1)
             squares = (sums - sums.mean()) ** 2
@@ -145,7 +145,7 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
     found = make(scores, [f"{turn}_1" for turn in range(12)], "ndcg_cut_3", margin=2.0)
     rows = {(row.first, row.second): row for row in found.pairs.itertuples()}
     same, few = rows["s0", "same"], rows["s0", "few"]
-    assert pd.isna(same.equivalent) and same.note.startswith("no difference in any of 12 turns")
+    assert pd.isna(same.equivalent) and same.note.startswith("none of 12 turns differs")
     assert pd.isna(few.equivalent) and np.isnan(few.ci_low) and few.p == 0.125
     assert few.note.startswith("no interval: only 4 of 12 turns differ")
     assert few.units_needed > 0 and pd.isna(few.units_needed_low) and pd.isna(few.units_needed_high)
@@ -185,7 +185,7 @@ def test_no_interval_below_five_units() -> None:
     scores, _ = drawn(2, 4, 1)
     result = make(scores, ["a", "b", "c", "d"])
     assert result.measures[["ci_low", "ci_high"]].isna().all(axis=None)
-    assert all("5 are needed" in note for note in result.measures["note"])
+    assert all("at least 5 required" in note for note in result.measures["note"])
 
 
 def test_one_system_has_no_pairs() -> None:

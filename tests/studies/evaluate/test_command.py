@@ -96,7 +96,7 @@ def test_the_turn_as_unit(in_demo: Command) -> None:
     ("options", "message"),
     [
         ("--baseline nobody", "no run is named 'nobody'"),
-        ("--margin 0", "margin 0; write a difference above 0"),
+        ("--margin 0", "margin 0; use a difference above 0"),
         ("--scores a", "write --scores NAME=FILE"),
         ("--scores a=x --scores a=y", "two files of --scores have the same name"),
         ("--missing none", "'none' is not one of"),
@@ -179,7 +179,7 @@ def test_totals_are_shown_without_intervals(in_demo: Command) -> None:
 
 def test_only_evaluate_takes_totals_and_only_it_gives_each_run_its_turns(in_demo: Command, gappy: dict[str, Path]) -> None:
     told = in_demo("breakdown --metric gm_map", code=2).err
-    assert told == ("robustcs: gm_map is no mean over turns; ask for a mean such as map, or ask robustcs evaluate\n")
+    assert told == ("robustcs: gm_map is not a mean over turns; use a mean such as map, or use robustcs evaluate\n")
     files = " ".join(f"--{name} {file}" for name, file in gappy.items())
     own, drop = (
         json.loads(in_demo(f"breakdown --config plain.toml {files} --missing {way} --format json").out)
@@ -241,7 +241,7 @@ def test_every_run_over_its_own_turns_is_shown(in_demo: Command, gappy: dict[str
     assert re.search(r"mean \(95% CI\) turns group", shown) and re.search(r"human 0\.\d+ \(\S+ to \S+\) 70 ", shown)
     assert "the turns that the run answers; pairs compare the turns that both answer. 2 of 3 pairs" in shown
     assert "Means of 3 systems over the turns that each answers (95% CI" in shown
-    assert "original and human" in shown and " turns that both answer; unstable: 7 conversations only" in shown
+    assert "original and human" in shown and " turns that both answer; unstable: only 7 conversations" in shown
 
 
 def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:

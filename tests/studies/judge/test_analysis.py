@@ -197,7 +197,7 @@ def test_grades_given_so_far(tmp_path: Path) -> None:
 
 
 def test_runs_of_another_collection(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a: none of its turns is in the qrels: it has turns like '7', the qrels like '1_1'"):
+    with pytest.raises(InputError, match="a: none of its turns is in the qrels: its turn ids look like '7'"):
         plan(tmp_path, {"a": {"7": ["x"]}}, QRELS, [], ["P_1"])
 
 

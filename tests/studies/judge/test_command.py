@@ -188,7 +188,7 @@ def test_what_the_model_warns_of_stands_beside_every_order_of_work(project: Path
         text = (project / "robustcs.toml").read_text().replace('qrels = "qrels.txt"\n', "")
         table = f'[qrels]\nfile = "qrels.txt"\nselection = "{selection}"\n'
         (project / "robustcs.toml").write_text(text.replace("[formulations.original]", f"{table}[formulations.original]"))
-    warned = ["The hole model learned from 3 judged passages only."]
+    warned = ["The hole model learned from only 3 judged passages."]
     warned += ["Passages were not selected for judging by pooling"] if selection else []
     (project / "say.py").write_text(
         "import json, sys\nfor line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'grade': 0}), flush=True)\n"
@@ -209,7 +209,7 @@ def test_without_a_model_there_is_nothing_to_warn_of(project: Path) -> None:
     done = call(project, "--export", "sheet.csv")
     assert done.returncode == 0 and "hole model" not in done.stderr
     [note] = [note for note in json.loads(call(project, "--format", "json").stdout)["notes"] if "influence" in note]
-    assert note.endswith("no judged passage of the runs has grade 0: the qrels list relevant passages only")
+    assert note.endswith("no judged passage of the runs has grade 0: the qrels contain relevant passages only")
 
 
 def test_the_worklist_on_the_terminal_fits_40_columns(project: Path) -> None:

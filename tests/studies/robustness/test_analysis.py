@@ -162,7 +162,7 @@ def test_one_set_and_a_baseline_of_zero() -> None:
     result = made({"base": [0, 0, 0], "a": [0, 0.5, 0]}, {"g": Group("base", ("a",))})
     assert math.isnan(result.measures["drop_percent"][0]) and result.measures["drop"][0] == pytest.approx(-1 / 6)
     assert not len(result.variance) and "share" in result.variance
-    assert "a variance decomposition needs at least two sets in a group and two turns" in result.evaluated.notes
+    assert "the variance decomposition requires at least two sets in a group and two turns" in result.evaluated.notes
     assert np.isnan(result.turns["sd"]).all()
 
 
@@ -176,7 +176,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_a_run_twice() -> None:
-    with pytest.raises(UsageError, match="group 'g' has a run twice; compare different runs"):
+    with pytest.raises(UsageError, match="group 'g' contains a run twice; name each run once"):
         made({"base": [0.5, 1]}, {"g": Group("base", ("base",))})
 
 
@@ -219,7 +219,7 @@ def test_margin() -> None:
     for row in result.measures.itertuples():
         assert row.equivalent == (row.ci_low > -0.05 and row.ci_high < 0.05)
     assert made(scores, groups).measures["equivalent"].isna().all()
-    with pytest.raises(UsageError, match="margin -1; write a difference above 0"):
+    with pytest.raises(UsageError, match="margin -1; use a difference above 0"):
         made(scores, groups, margin=-1)
 
 
@@ -229,14 +229,14 @@ def test_what_few_conversations_cannot_say() -> None:
     result = made(scores, {"g": Group("base", ("a", "b", "c"))})
     assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 6)
     five = made({name: some[:15] for name, some in scores.items()}, {"g": Group("base", ("a", "b", "c"))})
-    assert "sets: no p-value can reach 0.05: the smallest possible is 0.062" in five.evaluated.notes
-    assert result.measures["note"].str.contains("unstable: 6 conversations only").all()
+    assert "sets: no adjusted p can reach 0.05; the smallest possible is 0.062" in five.evaluated.notes
+    assert result.measures["note"].str.contains("unstable: only 6 conversations").all()
     late = {f"{c}_3": "late" for c in range(1, 5)}
     cut, _ = turn_slicings(("first",), list(result.turns["turn"].unique()), {}, {"kind": late})
     slices = made(scores, {"g": Group("base", ("a", "b", "c"))}, slicings=cut).slices
     (row,) = slices[slices["slicing"] == "kind"].itertuples()
     assert (row.turns, row.units) == (4, 4) and math.isnan(row.ci_low)
-    assert row.note == "no interval: 4 conversations, 5 are needed"
+    assert row.note == "no interval: only 4 conversations (at least 5 required)"
     assert (slices.loc[slices["slicing"] == "first", "units"] == 6).all()
 
 
@@ -246,12 +246,12 @@ def test_findings_say_what_the_conversations_can_tell() -> None:
     scores = {"base": values, "low": values - 0.2 - 0.1 * noise, "same": values + noise}
     result = made(scores, {"lower": Group("base", ("low",)), "alike": Group("base", ("same",))}, margin=0.2)
     lower, alike = robustness_findings(result, pd.DataFrame(columns=["group", "metric"]))
-    assert lower.startswith("In other words (lower, 1 test set), NDCG@3 drops by 0.") and lower.endswith(
-        "% of the baseline, with unjudged passages as not relevant."
+    assert lower.startswith("On the 1 test set of lower, NDCG@3 drops by 0.") and lower.endswith(
+        " Unjudged passages count as not relevant."
     )
     assert "max-T over 2 groups" in lower and "20 conversations" not in lower
     row = result.groups.set_index("group").loc["alike"]
     assert row["p_corrected"] > 0.05
-    assert "there is no drop larger than 0.2" in alike
-    least = f"20 conversations detect a drop of {row['detectable']:.3f} in 80 % of trials."
-    assert alike.endswith(f" is not significant: {least}")
+    assert "A drop larger than 0.2 is ruled out." in alike
+    least = f"20 conversations detect a drop of {row['detectable']:.3f} in 80% of studies."
+    assert alike.endswith(f" is not significant; {least}")

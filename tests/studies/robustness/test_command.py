@@ -67,11 +67,11 @@ def test_figures(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path,
         (["--group", "g=human"], "--group g=human; write --group NAME=BASELINE,SET,SET"),
         (["--group", "g=human,"], "--group g=human,; write --group NAME=BASELINE,SET,SET"),
         (["--group", "g=human,qr", "--group", "g=human,raw_1"],
-         "two groups have the same name; give every --group a NAME of its own"),
+         "two groups have the same name; use a different NAME in each --group"),
         (["--group", "g=human,nobody"],
          "no run is named 'nobody'; choose from original, qr, human, plain_original, plain_qr, plain_human, manual_1, manual_2,"
          " manual_3, raw_1, raw_2, raw_3"),
-        (["--group", "g=human,human"], "group 'g' has a run twice; compare different runs"),
+        (["--group", "g=human,human"], "group 'g' contains a run twice; name each run once"),
         (["--metric", "f1"], "f1 measures answers, but these systems have runs; use a measure such as ndcg_cut_3"),
     ],
 )  # fmt: skip
@@ -94,8 +94,7 @@ def test_margin(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     said = " ".join(out.split())
     assert (
         code == 0
-        and "the whole interval lies inside ±0.1, and no conversation carries more than 30 % of the spread, so there is no"
-        in said
+        and "inside ±0.1, and no conversation contributes more than 30% of the spread, which rules out a larger drop" in said
     )
     assert max(map(len, out.splitlines())) <= 80
     code, out, _ = call(capsys, *options, "--margin", "0.1", "--format", "json")
@@ -104,4 +103,4 @@ def test_margin(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     # one of ten conversations carries more than 30% of the spread: no claim
     assert inside == ["raw_3"] and not any(row["equivalent"] for row in rows)
     code, _, err = call(capsys, *options, "--margin", "0")
-    assert code == 2 and err == "robustcs: margin 0; write a difference above 0, such as 0.02\n"
+    assert code == 2 and err == "robustcs: margin 0; use a difference above 0, such as 0.02\n"

@@ -216,4 +216,4 @@ def test_the_note_says_where_units_are_too_few() -> None:
         axis=None
     )
     table = next(block for block in show(result) if isinstance(block, Table) and block.of == "areas")
-    assert not any("to" in row[-1] for row in table.rows) and "5 are needed" in table.note
+    assert not any("to" in row[-1] for row in table.rows) and "at least 5 required" in table.note

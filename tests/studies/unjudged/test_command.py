@@ -77,9 +77,11 @@ def test_passages_against_judged_documents_are_noticed(capsys: pytest.CaptureFix
     folder = shared_data / "cast2021"
     file = folder / "runs" / "org_convdr.passages.trec.gz"
     text = call(capsys, "--qrels", folder / "qrels-docs.txt.gz", "--run", f"convdr={file}", "--format", "json")
-    notes = [note for note in json.loads(text)["notes"] if note.startswith("convdr: none of its passages is judged: it has")]
+    notes = [
+        note for note in json.loads(text)["notes"] if note.startswith("convdr: none of its passages is judged: its passage ids")
+    ]
     assert len(notes) == 1
-    assert notes[0].endswith("; --documents (documents = true in [policy]) evaluates passages DOC-N as documents DOC")
+    assert notes[0].endswith("; use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC")
 
 
 def demo_arguments(demo: Path) -> list[object]:
@@ -137,7 +139,7 @@ def test_the_scope_of_a_pair_and_what_is_not_exact(capsys: pytest.CaptureFixture
     # what manual_1 alone finds lowers the human run too, though that one is judged completely
     assert human["low"] == pytest.approx(-0.1194, abs=1e-4) and not human["separable"]
     text = " ".join(call(capsys, *arguments).split())
-    assert "By MAP fewer may be open: the bounds of the difference are not exact." in text
+    assert "For MAP, the bounds are not exact: fewer pairs may be unproven." in text
 
 
 def test_new_judgments_tell_the_grades(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
@@ -151,8 +153,8 @@ def test_a_project_needs_no_options(capsys: pytest.CaptureFixture[str], demo: Pa
     text = call(capsys, "--config", demo / "robustcs.toml")
     assert max(map(len, text.splitlines())) <= 80
     for question in (
-        "How many of the top 3 passages are unjudged?", "How far could judging move the scores?",
-        "Which orders of two runs do the judgments not prove?", "Which grades did unjudged passages get later?",
+        "How many of the top 3 passages are unjudged?", "How much could judging change the scores?",
+        "Which orders of two runs are not proven?", "Which grades did unjudged passages get later?",
     ):  # fmt: skip
         assert question in text
     found = tables(capsys, "--config", demo / "robustcs.toml")
@@ -165,7 +167,7 @@ def test_missing_turns_can_be_dropped(capsys: pytest.CaptureFixture[str], demo: 
     report = json.loads(call(capsys, *arguments, "--missing", "drop", "--format", "json"))
     assert report["policy"]["turns"] == 69
     assert {row["turn"] for row in report["tables"]["turns"]}.isdisjoint({"4_4"})
-    assert "raw_2 lacks 1 turn: 4_4" in report["notes"]
+    assert "raw_2 misses 1 turn: 4_4" in report["notes"]
 
 
 def test_new_judgments_leave_the_bounds_of_the_cut_off_and_never_those_of_the_pool(
@@ -198,9 +200,9 @@ def test_the_note_of_the_bounds_says_what_the_scope_leaves_out(capsys: pytest.Ca
         scope: " ".join(call(capsys, *demo_arguments(demo), "--metric", "bpref", "--scope", scope, "--table", "bounds").split())
         for scope in ("cutoff", "run", "pool")
     }
-    assert "--scope pool grades them too" in said["cutoff"] and "--scope pool grades them too" in said["run"]
+    assert "--scope pool includes them" in said["cutoff"] and "--scope pool includes them" in said["run"]
     assert "--scope pool" not in said["pool"] and "of all these runs" in said["pool"]
-    assert "bpref: the bounds may be too wide" in said["pool"] and "too wide" not in said["run"]
+    assert "The bounds of bpref may be too wide" in said["pool"] and "too wide" not in said["run"]
 
 
 def test_what_is_expected_of_every_difference(
@@ -234,11 +236,12 @@ def test_what_is_expected_of_every_difference(
     }  # fmt: skip
     order = next(row for row in tips if row["second"] == "raw" and row["scope"] == "all")
     assert order["conclusion"] == "first > second expected" and 1 < order["factor_above"] < 4 and order["factor_below"] is None
-    assert any("only the sets of manual found at these ranks, 0 of" in note for note in report["notes"])
+    assert any("that only the sets of manual retrieved, 0 of" in note for note in report["notes"])
     assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
     text = files[1].read_text()
-    assert "How much of the drops is due to unjudged passages?" in text and "sampling and unjudged passages" in " ".join(
-        text.split()
+    assert (
+        "How much of the drops is due to unjudged passages?" in text
+        and "covers the unjudged passages and the sample of conversations" in " ".join(text.split())
     )
 
 
@@ -246,7 +249,7 @@ def test_judgments_of_one_grade_teach_nothing(capsys: pytest.CaptureFixture[str]
     (tmp_path / "qrels").write_text("1_1 0 a 1\n1_2 0 b 1\n")
     (tmp_path / "run").write_text("1_1 Q0 a 1 2 t\n1_1 Q0 x 2 1 t\n1_2 Q0 b 1 2 t\n")
     assert run(["unjudged", "--qrels", "qrels", "--run", "r=run", "--expected"]) == 2
-    assert "the judged passages of the runs' top 20 all have one grade" in capsys.readouterr().err
+    assert "the judged passages in the top 20 of the runs all have one grade" in capsys.readouterr().err
 
 
 def test_the_figure_is_written(demo: Path, tmp_path: Path) -> None:
@@ -264,13 +267,13 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
     (tmp_path / "robustcs.toml").write_text("[policy]\ndepth = 2\n")
     arguments = ["unjudged", *map(str, demo_arguments(demo))]
     assert run([*arguments, "--top", "5"]) == 2
-    assert "--top 5, but the project evaluates only the top 2; give at most --top 2" in capsys.readouterr().err
+    assert "--top 5 is deeper than the top 2 that the project evaluates; use at most --top 2" in capsys.readouterr().err
     assert {row["depth"] for row in tables(capsys, *demo_arguments(demo))["rates"]} == {2}
     (tmp_path / "other").write_text("77_1 Q0 a 1 1 t\n")
     assert run(["unjudged", *qrels, "--run", "other=other"]) == 3
     assert capsys.readouterr().err == (
-        "other: none of its turns is in the qrels: it has turns like '77_1', the qrels like '1_1'; check that they belong"
-        " together\n"
+        "other: none of its turns is in the qrels: its turn ids look like '77_1', those of the qrels like '1_1'; check that"
+        " the files belong together\n"
     )
 
 
@@ -285,7 +288,7 @@ def test_many_runs_are_compared_with_each_other_on_request(tmp_path: Path, capsy
     asked = ("--qrels", tmp_path / "qrels.txt", "--metric", "ndcg_cut_3", "--metric", "map", "--scope", "pool")
     found = json.loads(call(capsys, *asked, *runs, "--format", "json"))
     assert found["tables"]["pairs"] == [] and len(found["tables"]["rates"]) == 51
-    assert "pairs of 51 runs left out, since they are more than 50: --table pairs has them" in found["notes"]
+    assert "the pairs of 51 runs are not compared (more than 50 runs); use --table pairs" in found["notes"]
     assert len(tables(capsys, *asked, *runs[:-2])["pairs"]) == 2 * 50 * 49 // 2
     pairs = tables(capsys, *asked, *runs, "--table", "pairs")["pairs"]
     assert len(pairs) == 2 * 51 * 50 // 2

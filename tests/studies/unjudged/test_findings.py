@@ -89,14 +89,16 @@ def drop_of(name: str, result: Unjudged) -> str:
 def test_a_drop_is_measured_expected_and_tipped() -> None:
     said = drop_of("t5", made())
     assert said.startswith(
-        "From human to t5, NDCG@3 goes from 0.800 to 0.600, a measured drop of 0.200 with unjudged passages counted as not"
-        " relevant (10% of the top 3 passages of t5 are unjudged, 0% of human). After the hole model fills in the"
+        "From human to t5, NDCG@3 changes from 0.800 to 0.600, a measured drop of 0.200; unjudged passages count as not"
+        " relevant. Of the top 3 passages, 10% of t5 and 0% of human are unjudged. After the hole model fills in the"
         " unjudged passages in the top 10, the expected drop is 0.170 (95% CI 0.100 to 0.250). Unjudged passages account for"
         " 15% of the measured drop (95% CI 5% to 30%). The difference stays significant unless the odds of relevance of"
         " unjudged passages are less than 0.42 times as high as predicted (for those that only one of the two retrieved: less"
         " than 0.31 times or more than 7 times)."
     )
-    assert "Bounds over all grades of the unjudged passages of all runs here, however improbable: 0.020 to 0.500" in said
+    assert (
+        "Over all grades of the unjudged passages of all runs, however unlikely, the drop lies between 0.020 and 0.500" in said
+    )
 
 
 def test_a_share_outside_0_to_1_is_never_printed() -> None:
@@ -111,7 +113,7 @@ def test_a_share_outside_0_to_1_is_never_printed() -> None:
 
 def test_what_is_not_significant_is_tipped_by_its_sign() -> None:
     said = drop_of("the sets of manual", made())
-    assert "(35% of the top 3 passages of the sets of manual are unjudged, 0% of human)" in said
+    assert "Of the top 3 passages, 35% of the sets of manual and 0% of human are unjudged." in said
     assert (
         "The sign of the expected difference holds unless the odds of relevance of unjudged passages are more than 2.5" in said
     )
@@ -123,8 +125,8 @@ def test_pairs_that_differ_are_counted_by_the_adjusted_p() -> None:
     [orders] = [text for text in unjudged_findings(made(), ROLES, GROUPS) if "pairs of systems" in text]
     assert orders.startswith(
         "With unjudged passages filled in by the model, 2 of 4 pairs of systems differ significantly by NDCG@3 (max-T over the"
-        " draws, adjusted over all pairs and groups). Proof is a stricter demand: the judgments do not prove the order by"
-        " NDCG@3 of 1 of 4 pairs of systems on these turns (human and m1)."
+        " draws, adjusted for all pairs and groups). The order by NDCG@3 is proven on these turns for 3 of 4 pairs of systems."
+        " Not proven: human and m1."
     )
     assert "each pair on its own" not in orders
 
@@ -148,10 +150,7 @@ def test_what_is_expected_to_gain_turns_sign_and_interval() -> None:
 @pytest.mark.parametrize("selection", ["filtered", "clicks"])
 def test_selected_judgments_leave_no_verdict_of_the_model(selection: str) -> None:
     [verdict] = verdicts(made(selection=selection), ROLES, GROUPS)
-    assert (
-        verdict.text
-        == "40% of the top 3 passages of m2 are unjudged (human: 0%); the judgments leave 1 of 4 orders by NDCG@3 unproven"
-    )
+    assert verdict.text == "40% of the top 3 passages of m2 are unjudged (human: 0%); 1 of 4 orders by NDCG@3 is not proven"
     assert (verdict.number, verdict.basis, verdict.weight) == ("40%", "120 of 300 passages", 0.4)
     assert "less than 0.42 times" in drop_of("t5", made(selection=selection))
 
@@ -186,8 +185,8 @@ def test_without_pairs_nothing_is_said_of_bounds() -> None:
     result = replace(whole, pairs=whole.pairs[:0])
     said = unjudged_findings(result, ROLES, GROUPS)
     assert len(said) >= 3 and all(sentence.startswith("From human to ") for sentence in said[:3])
-    assert not any("could change it" in sentence or "Bounds over all grades" in sentence for sentence in said)
-    assert "Bounds over all grades" in unjudged_findings(whole, ROLES, GROUPS)[0]
+    assert not any("could change this drop" in sentence or "the drop lies between" in sentence for sentence in said)
+    assert "the drop lies between" in unjudged_findings(whole, ROLES, GROUPS)[0]
 
 
 def test_a_measured_drop_is_that_of_its_own_baseline_and_sets() -> None:
