@@ -152,7 +152,7 @@ WRONG = {
     "map of b does not have the turns": lambda one: one["systems"]["b"]["high"].update(map={}),
     "a has turns without a score": lambda one: one["systems"]["a"]["lacking"].append("9_9"),
     "a has a grade above 1000": lambda one: one["systems"]["a"]["heads"]["1_1"].append(["d", 10**9]),
-    "threshold 'x' cannot be read": lambda one: one["thresholds"].append("x"),
+    "cannot read threshold 'x'": lambda one: one["thresholds"].append("x"),
     "state.json: unknown measure 'x'; run robustcs report again": lambda one: one["systems"]["a"]["scores"].update(x={}),
     "relevance level is 0": lambda one: one["policy"].update(relevance_level=0),
     "its values are not those that robustcs writes": lambda one: one["policy"].pop("line"),
