@@ -99,11 +99,11 @@ def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tu
          "Blame depends on the threshold (ranker: NDCG@3 > 0; rewriter: NDCG@3 = 1); the rewriter fails on 30% of turns"),
         # one of the two only by its raw p: no change
         ({"any": (3, 24, 0.001, 0.06), "half": (30, 26, 0.5, 0.9), "one": (80, 5, 0.001, 0.002)},
-         "The ranker fails on 30% of turns; blame is undecided here, but the ranker fails more often at NDCG@3 = 1 (adjusted p"
-         " = 0.002)"),
+         "The ranker fails on 30% of turns; neither fails significantly more often here, but the ranker does at NDCG@3 = 1"
+         " (adjusted p = 0.002)"),
         ({"any": (3, 24, 0.001, 0.04), "half": (30, 26, 0.5, 0.9), "one": (80, 5, 0.001, 0.2)},
-         "The ranker fails on 30% of turns; blame is undecided here, but the rewriter fails more often at NDCG@3 > 0 (adjusted"
-         " p = 0.040)"),
+         "The ranker fails on 30% of turns; neither fails significantly more often here, but the rewriter does at NDCG@3 > 0"
+         " (adjusted p = 0.040)"),
     ],
 )  # fmt: skip
 def test_verdicts_over_thresholds(cells: dict[str, tuple[int, int, float, float]], said: str) -> None:
