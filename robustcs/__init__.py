@@ -1,4 +1,4 @@
-"""robustcs: error analysis and robustness evaluation for conversational search.
+"""robustcs: robustness and error analysis for conversational search.
 
 ``robustcs.breakdown(…)`` and the other functions of :mod:`robustcs.api` are loaded when they are first used.
 """

@@ -23,7 +23,7 @@ from robustcs.version import __version__
              params=list(PROGRAM.values()))  # fmt: skip
 @click.version_option(__version__, prog_name="robustcs")
 def cli(**shared: Any) -> None:
-    """Error analysis and robustness evaluation for conversational search.
+    """Robustness and error analysis for conversational search.
 
     \b
     Examples:

@@ -1,1 +1,1 @@
-"""What a project is: its inputs, declared once, its file, and what a command works on."""
+"""The project: its inputs, its file, and the workspace of a command."""

@@ -80,7 +80,7 @@ def test_a_changed_text_is_one_question(capfd: pytest.CaptureFixture[str], proje
     plan = json.loads(call(capfd, "retrieve", "--dry-run", "--format", "json")[1])["tables"]["plan"]
     assert [row["to_retrieve"] for row in plan] == [0, 1, 0, 1]
     edit("robustcs.toml", 'collection = "collection.jsonl"\n', "")
-    advice = "there is no index at index: name one with robustcs retrieve --index"
+    advice = "there is no index at index; name one with robustcs retrieve --index"
     assert call(capfd, *EVALUATE)[::2] == (2, f"{TOLD}{found}; {advice}\n")
 
 
@@ -115,7 +115,7 @@ def test_an_edited_run_is_an_error(capfd: pytest.CaptureFixture[str], project: P
     shutil.move("other.toml", "robustcs.toml")
     there = (
         "robustcs: retrieved/qr.trec exists already, and robustcs did not write it; to use it, name it as the run of qr; else"
-        " another folder with --folder or in [retrieval]\n"
+        " choose another folder with --folder or in [retrieval]\n"
     )
     for command in (EVALUATE, ("retrieve",)):
         assert call(capfd, *command) == (2, "", there)
