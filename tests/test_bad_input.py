@@ -260,7 +260,7 @@ CASES = [
          "robustcs: no table is named 'bin'; choose from bins, attribution, blame, answerable, tests, headroom,"
          " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices,"
          " found_slices"),
-    Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: bin '110x'; {BINS}"),
+    Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: there is no bin '110x'; {BINS}"),
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,
          "Error: No such option '--threshold'."),
     Case("no step", f"{SWEEP} --set step=0", 2,
@@ -321,7 +321,7 @@ CASES = [
          "robustcs: out.png: breakdown has no figure; write .csv, .json, .tex, .md or .txt"),
     Case("unknown figure suffix", f"{SWEEP} --output out.json --output out.jpg", 2,
          "robustcs: out.jpg: unknown suffix .jpg; choose .csv, .json, .tex, .md, .txt, .png, .svg, .pdf,"
-         " or say --format"),
+         " or set --format"),
     # ---- other commands
     Case("misspelt command", "breakdwon", 2, "Error: No such command 'breakdwon'. Did you mean 'breakdown'?"),
     Case("report in another form", f"report {ON_RUNS} --format json", 2,
@@ -334,7 +334,7 @@ CASES = [
          {"robustcs.toml": ""}),
     Case("init without inputs", "init folder", 2,
          "robustcs: no runs, qrels, texts or answers in folder; name the folder with these files"),
-    Case("init in no folder", "init gone", 2, "robustcs: gone: no such folder; name the one that has your files"),
+    Case("init in no folder", "init gone", 2, "robustcs: gone: no such folder; name the folder with your files"),
 ]  # fmt: skip
 
 
@@ -400,7 +400,8 @@ NOTED = [
          f" {TOGETHER}",
          {"raw.trec": RUN.replace("d", "MARCO_")}),
     Case("check: a run that did not answer these texts", f"check {ON_RUNS} --rewrites qr=a.tsv --rewrites human=texts.tsv", 0,
-         "qr and Human have the same text for 2 turns, but different rankings for 1 turn (1_2); check that the run of qr was",
+         "qr and Human have the same text for 2 turns, but different rankings for 1 turn (1_2); check that the run of qr was"
+         " made for these texts",
          {"a.tsv": TEXTS, "qr.trec": RUN.replace("d3", "d1")}),
     Case("unjudged: other passage ids", RUNS.replace("breakdown", "unjudged"), 0,
          f"original: none of its passages is judged: its passage ids look like 'MARCO_1', those of the qrels like 'd1';"

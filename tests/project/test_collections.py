@@ -156,7 +156,7 @@ def test_init_joins_tasks_of_two_domains(in_domains: Command, tmp_path: Path) ->
     assert "cannot be read" not in explained
     assert "law.jsonl\n    passage texts; a project has one collection, here bank.jsonl" in explained
     checked = " ".join(in_domains("check").out.split())
-    assert "gold answers law.jsonl 6 fine" in checked and "answers responses system law.jsonl 6 fine" in checked
+    assert "gold answers law.jsonl 6 ok" in checked and "answers responses system law.jsonl 6 ok" in checked
     # the references of both domains score answers to both
     answers = " ".join(f"--answers {role}={name}.jsonl" for role in ROLE.values() for name in DOMAINS)
     printed = json.loads(in_domains(f"breakdown --metric em {answers} --threshold =1 --format json").out)

@@ -60,7 +60,7 @@ def test_runs_by_options_by_the_project_file_and_in_python(in_copy: Command, tmp
     every = [means[f"manual_{number}"] for number in (1, 2, 3)]
     assert (scored["lowest"], scored["highest"]) == pytest.approx((min(every), max(every)))
     assert scored["mean"] == pytest.approx(sum(every) / 3)
-    assert "samples       runs" in in_copy("check").out
+    assert "samples       can run" in in_copy("check").out
 
 
 def test_texts_of_samples_in_files_of_their_own(in_copy: Command, tmp_path: Path) -> None:
@@ -144,4 +144,4 @@ def test_init_knows_samples_by_their_names(demo: Path, tmp_path: Path) -> None:
         (tmp_path / "runs" / f"stem_{name}.trec").write_bytes((demo / "runs" / f"stem_{run_of}.trec").read_bytes())
     config = write_config(guess(tmp_path), "x")
     assert 'run = ["runs/stem_llm_seed1.trec", "runs/stem_llm_seed2.trec"]' in config
-    assert "a run for each sample" in config
+    assert "one run per sample" in config
