@@ -150,7 +150,7 @@ def document_measure(name: str) -> Measure:
 
 
 def clariq_name(measure: Measure) -> str:
-    """Return the name of a measure in ClariQ (``NDCG3`` for ``ndcg_cut_3``), or its own name if ClariQ has none."""
+    """Return the name of a measure in ClariQ (``NDCG3`` for ``ndcg_cut_3``), or its own name if it is not in ClariQ."""
     title = next((title for title, family in _FAMILIES.items() if family == measure.family), None)
     return f"{title}{measure.cutoff}" if title and measure.cutoff and measure.level is None else measure.name
 

@@ -255,7 +255,7 @@ def judgments_needed(
             continue
         number = contest.measures.index(order.measure)
         effect = effects[:, :, order.first, number] - effects[:, :, order.second, number]
-        moved = effect[rows, levels] * open_  # (draws, holes)
+        moved = effect[rows, levels] * open_  # (draws, unjudged passages)
         judged = np.zeros((len(drawn), len(queue) + 1))
         np.cumsum(moved[:, queue], axis=1, out=judged[:, 1:])
         judged = judged[:, tried]

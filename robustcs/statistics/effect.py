@@ -43,7 +43,7 @@ def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "convers
     """Return M standardized mean differences θ / (SE √K) of ``sums`` [M, K] over ``sizes`` [K] or [M, K], with intervals.
 
     With one turn per unit, this is Cohen's d of paired differences. Otherwise SE is cluster-robust, so the unit of the effect
-    size is the standard deviation over units. nan if all units are alike; no interval if the difference has none.
+    size is the standard deviation over units. nan if all units are alike; no interval if the difference has no interval.
     """
     value, variance, units = cluster_ratio(sums, sizes)
     moving = (np.abs(np.atleast_2d(sums)) > 0).sum(axis=1)

@@ -27,7 +27,7 @@ _SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
 
 
 def unit_of(turn_id: str) -> str:
-    """Return the conversation of a turn: ``31`` for ``31_4``, ``hash`` for ``hash<::>4``; the id itself if it has none.
+    """Return the conversation of a turn: ``31`` for ``31_4``, ``hash`` for ``hash<::>4``, or else the id itself.
 
     Conversations on one topic form one unit, because their questions are related: ``132`` for ``132_1-3``, ``1`` for ``1-2_3``.
     """
