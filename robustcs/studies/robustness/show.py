@@ -110,7 +110,7 @@ def _drops(result: Robustness, metric: str) -> Table:
         )
     said = [f"{row.set}: {row.note}." for row in rows.itertuples() if row.note]
     return result_table(
-        result, "measures", f"{measure_label(metric)}: are the drops due to chance?",
+        result, "measures", f"{measure_label(metric)}: are the drops significant?",
         ["set", "drop", "p", "p_corrected", "t_p", *(["equivalent"] if result.margin is not None else [])],
         " ".join([note, *said]), rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
     )  # fmt: skip
