@@ -106,7 +106,7 @@ def noted(notes: Iterable[tuple[str, str]]) -> str:
 
 def _sentence(note: str) -> str:
     """Return the note with a capital letter, unless it starts with a name such as ``t5``."""
-    return note[0].upper() + note[1:] if note.split()[0].isalpha() else note
+    return note[0].upper() + note[1:] if note.split()[0].rstrip(":,").isalpha() else note
 
 
 def _ranged(notes: Sequence[str]) -> str:
