@@ -63,7 +63,7 @@ def test_cleaning(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path
     code, out, err = call(capsys, *arguments, "--format", "json")
     found = json.loads(out)
     gone = found["tables"]["dropped"]
-    assert code == 0 and gone and f"{len(gone)} of 350 paraphrases left out" in found["notes"][1]
+    assert code == 0 and gone and f"{len(gone)} of 350 paraphrases skipped" in found["notes"][1]
     assert err.startswith("wrote 13 files to")
     assert max(map(len, call(capsys, *arguments)[1].splitlines())) <= 80
     left = read_paraphrases(tmp_path / "sets" / "paraphrases.csv")
