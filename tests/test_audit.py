@@ -23,12 +23,12 @@ SKIPPED = {"name": "six", "skip_reason": "Dependency not found on PyPI and could
     ("packages", "said"),
     [
         ([FINE], "pip-audit: 0 known vulnerabilities in 1 packages"),
-        ([FINE, SKIPPED], "pip-audit: 0 known vulnerabilities in 1 packages; nothing is known about 1 more"),
+        ([FINE, SKIPPED], "pip-audit: 0 known vulnerabilities in 1 packages; 1 more could not be checked"),
         ([BAD, FINE, UNFIXED],
          "pip-audit: jinja2 3.1.0 has PYSEC-1, fixed in 3.1.6\npip-audit: nltk 3.9 has PYSEC-2, not fixed yet\n"
          "pip-audit: 2 known vulnerabilities in 3 packages"),
-        ([SKIPPED], f"pip-audit: not done, nothing is known about any of 1 packages ({SKIPPED['skip_reason']})"),
-        ([], "pip-audit: not done, nothing is known about any of 0 packages (there are no packages)"),
+        ([SKIPPED], f"pip-audit: not done, none of 1 packages could be checked ({SKIPPED['skip_reason']})"),
+        ([], "pip-audit: not done, none of 0 packages could be checked (there are no packages)"),
     ],
 )  # fmt: skip
 def test_what_pip_audit_found(packages: list[dict[str, Any]], said: str) -> None:
@@ -36,7 +36,7 @@ def test_what_pip_audit_found(packages: list[dict[str, Any]], said: str) -> None
 
 
 @pytest.mark.parametrize(("err", "said"), [("Traceback …\nConnectionError: no route\n", "ConnectionError: no route"),
-                                           ("", "it said nothing")])  # fmt: skip
+                                           ("", "no output")])  # fmt: skip
 def test_pip_audit_that_could_not_ask(err: str, said: str) -> None:
     assert AUDIT.verdict("", err) == f"pip-audit: not done, {said}"
 
