@@ -149,9 +149,12 @@ def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str
     ends = [None if row is None else _unless(row) for row in found]
     holds = "The difference stays significant" if significant else "The sign of the expected difference holds"
     if not ends[0]:
-        said = f"{holds} for all factors from 1/{LARGEST:.0f} to {LARGEST:.0f} on the odds of relevance of unjudged passages"
+        any_factor = f"multiplied by any factor from 1/{LARGEST:.0f} to {LARGEST:.0f}"
+        said = f"{holds} if the odds of relevance of unjudged passages are {any_factor}"
         return (
-            f"{said}." if not ends[1] else f"{said}, but not if {ends[1]} as high for those that only one of the two retrieved."
+            f"{said}."
+            if not ends[1]
+            else f"{said}, but not if they are {ends[1]} as high for passages that only one of the two retrieved."
         )
     alone = f" (for those that only one of the two retrieved: {ends[1]})" if ends[1] else ""
     return f"{holds} unless the odds of relevance of unjudged passages are {ends[0]} as high as predicted{alone}."

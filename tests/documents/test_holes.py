@@ -81,8 +81,10 @@ def test_a_row_is_found_in_either_order() -> None:
         ((NAN, 3.0, NAN, NAN), "are more than 3 times as high as predicted."),
         ((0.4, 3.0, 0.2, NAN), "are less than 0.4 times or more than 3 times as high as predicted (for those that only one of"
                                " the two retrieved: less than 0.2 times)."),
-        ((NAN, NAN, NAN, NAN), "holds for all factors from 1/50 to 50 on the odds of relevance of unjudged passages."),
-        ((NAN, NAN, 0.2, NAN), "but not if less than 0.2 times as high for those that only one of the two retrieved."),
+        ((NAN, NAN, NAN, NAN), "holds if the odds of relevance of unjudged passages are multiplied by any factor from 1/50 to"
+                               " 50."),
+        ((NAN, NAN, 0.2, NAN), "but not if they are less than 0.2 times as high for passages that only one of the two"
+                               " retrieved."),
     ],
 )  # fmt: skip
 def test_what_would_change_the_order(rows: tuple[float, float, float, float], said: str) -> None:

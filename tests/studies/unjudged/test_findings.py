@@ -108,7 +108,7 @@ def test_a_share_outside_0_to_1_is_never_printed() -> None:
     wide = replace(whole, drops=whole.drops.assign(holes_high=whole.drops["holes_low"] + whole.drops["drop"] + 0.01))
     tiny = drop_of("bart", wide)
     assert "too small to estimate the share due to unjudged passages" in tiny and "account for" not in tiny
-    assert "significant for all factors from 1/50 to 50 on the odds of relevance" in said
+    assert "significant if the odds of relevance of unjudged passages are multiplied by any factor from 1/50 to 50" in said
 
 
 def test_what_is_not_significant_is_tipped_by_its_sign() -> None:
