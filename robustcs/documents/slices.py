@@ -90,8 +90,8 @@ def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame
 
 def _parts(note: str) -> list[str]:
     """Return the parts of a note, without the numbers that differ between slices."""
-    note = re.sub(r"unstable: \d+ (\w+) only", rf"unstable: fewer than {STABLE_UNITS} \1", note)
-    note = re.sub(r"carries \d+ ?% of the spread", "carries most of the spread", note)
+    note = re.sub(r"unstable: only \d+ (\w+)", rf"unstable: fewer than {STABLE_UNITS} \1", note)
+    note = re.sub(r"accounts for \d+% of the spread", "accounts for most of the spread", note)
     return [part for part in note.split("; ") if part]
 
 

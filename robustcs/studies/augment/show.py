@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from robustcs.documents.document import Block, Figure, Heading, Paragraph
 from robustcs.documents.holes import sources_table, tipping_table
 from robustcs.documents.tables import Shown, ready, result_table
-from robustcs.documents.words import measure_label, number, percent, score
+from robustcs.documents.words import measure_label, noted, number, percent, score
 from robustcs.lazy import Drawing, pd
 from robustcs.result import count, share, text
 from robustcs.studies.augment.analysis import ALPHA, Augmentation, Change
@@ -68,7 +68,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
             result, "measures", f"{label} before and after", ["run", "before", "after", "difference", "p_corrected", _PLACE],
             f"p adj.: sign-flip test by {unit}, max-T over {counted(len(part), 'run')}. 95% CI: inverts the test of a single"
             f" run, for other {unit}s judged in the same way. Rank: among these runs."
-            + "".join(f" {row.run}: {row.note}." for row in part.itertuples() if row.note),
+            + noted((row.run, row.note) for row in part.itertuples()),
             rows=part, slug=f"measures-{metric}",
         )
         for metric, label, part in _by_metric(change.measures)

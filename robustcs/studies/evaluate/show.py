@@ -139,8 +139,8 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
     if result.margin is not None:
         columns.append("equivalent")
         note += (
-            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} carries more"
-            f" than {100 * EVEN:.0f}% of the spread; “no” does not show that the difference is larger."
+            f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} accounts for"
+            f" more than {100 * EVEN:.0f}% of the spread; “no” does not show that the difference is larger."
         )
     note += noted((f"{row.first} and {row.second}", row.note) for row in rows.itertuples())
     caption = f"{measure_label(metric)}: which systems differ{of}?"

@@ -156,7 +156,7 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
         and "No interval: only 4 of 12 turns differ" in table.note
         and "(s0 and few; same and few)" in table.note
     )
-    assert "no turn carries more than 30% of the spread" in table.note
+    assert "no turn accounts for more than 30% of the spread" in table.note
 
 
 @pytest.mark.parametrize(
