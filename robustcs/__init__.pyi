@@ -71,7 +71,7 @@ def breakdown(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Breakdown:
-    """Wrong answer or wrong question? Bins of Original / QR / Human, and who is to blame."""
+    """Wrong answer or wrong question? Attribute each failure to the rewriter or to the ranker (or reader)."""
 
 def sweep(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -98,7 +98,7 @@ def sweep(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Sweep:
-    """How do the bins change with the threshold? Counts, areas, and the stacked figure."""
+    """How do the bins change with the threshold? Count the turns per bin at every threshold and draw them as a figure."""
 
 def correlate(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -131,7 +131,7 @@ def correlate(
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
 ) -> Correlate:
-    """Do similar questions get similar answers? Correlations, and the turns that are exceptions."""
+    """Do similar questions get similar answers? Correlate the two similarities over turns and list the exceptions."""
 
 def evaluate(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -162,7 +162,7 @@ def evaluate(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Evaluation:
-    """Which systems differ significantly? Means with intervals, and every pair compared."""
+    """Which systems differ significantly? Compute the mean of every system with its confidence interval, and compare all pairs."""
 
 def samples(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -184,7 +184,7 @@ def samples(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Samples:
-    """How much does a rewriter vary from draw to draw? Samples of one rewriter, in words, rankings and scores."""
+    """Measure how much the samples of a rewriter differ in words, rankings and scores."""
 
 def unjudged(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -218,7 +218,7 @@ def unjudged(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Unjudged:
-    """How much of the top K did nobody judge, and how far could scores move if somebody did?"""
+    """How many top passages are unjudged, and how much could scores change?"""
 
 def augment(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -253,7 +253,7 @@ def augment(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Augmentation:
-    """What changes once more passages are judged? Scores before and after, and whether systems change places."""
+    """How do scores and the ranking of systems change when more passages are judged?"""
 
 def audit(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -281,7 +281,7 @@ def audit(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Audit:
-    """Can this judge be trusted? A model's judgments beside those of people, on the same passages."""
+    """Compare a judge with human judgments to find out whether it can be trusted."""
 
 def robustness(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -315,7 +315,7 @@ def robustness(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Robustness | Experiment:
-    """How far do scores drop when the same is asked in other words?"""
+    """How much do scores drop when questions are paraphrased?"""
 
 def judge(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -341,7 +341,7 @@ def judge(
     jobs: int = ...,
     dask: str | None = ...,
 ) -> Worklist:
-    """Fill the holes that matter: grade unjudged passages, one topic at a time across all systems."""
+    """Judge the unjudged passages that matter most for the comparison."""
 
 def paraphrase(
     *,
@@ -355,7 +355,7 @@ def paraphrase(
     rewrites: Mapping[str, Any] | None = ...,
     seed: int | None = ...,
 ) -> Variations | Paraphrased:
-    """Ask the same turns in other words: by a program in stages, or by rules that need none."""
+    """Create other wordings of each turn, by rules or with a program."""
 
 def testsets(
     *,
@@ -365,7 +365,7 @@ def testsets(
     paraphrases: Input | None = ...,
     seed: int | None = ...,
 ) -> ParaphraseSets:
-    """The same conversations in other words: disjoint test sets of paraphrases."""
+    """Draw disjoint test sets of paraphrases: the same conversations in other words."""
 
 def retrieve(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -384,7 +384,7 @@ def retrieve(
     collection: Input | None = ...,
     jobs: int = ...,
 ) -> Plan:
-    """Answer the questions that no run answers yet: with the store where it knows them, else with BM25 on an index."""
+    """Retrieve passages for questions without a run."""
 
 def diversity(
     *,
@@ -399,7 +399,7 @@ def diversity(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Diversity:
-    """How different are texts from their source, and from each other? BLEU, ROUGE, self-BLEU, duplicates."""
+    """Measure how much texts differ from their source and from each other: BLEU, ROUGE, self-BLEU, duplicates."""
 
 def answers(
     runs: Project | Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
@@ -418,7 +418,7 @@ def answers(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Coverage:
-    """How much of what they should say do answers say, and why do they miss the rest?"""
+    """Compare answers with gold snippets or nuggets, and attribute missing information to its cause."""
 
 def clariq(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -439,7 +439,7 @@ def clariq(
     order: Literal["score", "rank"] | None = ...,
     seed: int | None = ...,
 ) -> Clariq:
-    """Which clarifying question is asked, does it help to find documents, and is it asked at the right time?"""
+    """Evaluate systems that ask clarifying questions, as the ClariQ challenge does."""
 
 def passages(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -450,7 +450,7 @@ def passages(
     relevance_level: int | None = ...,
     seed: int | None = ...,
 ) -> PassageChoice:
-    """Which passages of each turn should be annotated?"""
+    """Choose relevant passages of each turn for annotation."""
 
 def agreement(
     *,
@@ -459,7 +459,7 @@ def agreement(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> SnippetAgreement | RatingAgreement:
-    """How far do annotators agree, on snippets or on ratings?"""
+    """Measure how well annotators agree on snippets or on ratings."""
 
 def crowd(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -478,7 +478,7 @@ def crowd(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Crowd:
-    """From single grades of workers to qrels, a pool and scores of runs."""
+    """Turn grades of crowd workers into qrels, and pool and score runs."""
 
 def compare(
     old: Project | str,
@@ -499,7 +499,7 @@ def compare(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Comparison:
-    """Compare two states of a project, and decide whether the change may pass."""
+    """Show what changed between two states of a project, and decide whether the change may be merged."""
 
 def check(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -529,4 +529,4 @@ def check(
     jobs: int = ...,
     dask: str | None = ...,
 ) -> Check:
-    """Do the inputs fit together? Reads everything and changes nothing."""
+    """Check that the input files fit together. All inputs are read and none is changed."""
