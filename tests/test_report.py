@@ -532,7 +532,7 @@ def test_a_number_that_was_changed_in_a_kept_answer_is_not_reported(small: Path,
     path.write_bytes(kept.replace(b"0.2", b"0.7"))
     capfd.readouterr()
     assert run(["report", "--output", "made"]) == 0
-    told = f"{path.relative_to(small)} damaged or edited; this answer is computed again\n"
+    told = f"{path.relative_to(small)}: damaged or edited; this answer is computed again\n"
     assert capfd.readouterr().err.count(told) == 1 and contents(small / "made") == written and path.read_bytes() == kept
     assert run(["report", "--output", "made"]) == 0
     assert capfd.readouterr().err == f"made contains {len(written) - 1} files, 0 of them new or changed\n"
@@ -681,7 +681,7 @@ def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None
     assert list(openings(document)) == [
         "Which systems differ significantly?", "How much of the drop is due to unjudged passages?",
     ]  # fmt: skip
-    assert openings(document)["Which systems differ significantly?"].startswith("1.000 ")
+    assert openings(document)["Which systems differ significantly?"].startswith("good has the highest mean NDCG@3, 1.000 ")
     assert "33% of the top 3 passages" in openings(document)["How much of the drop is due to unjudged passages?"]
     table, figure = document.opening.blocks
     assert isinstance(table, Table) and [row[0] for row in table.rows][0] == "good" and isinstance(figure, Picture)
