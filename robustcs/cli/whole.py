@@ -151,7 +151,7 @@ def report(call: Call, *, fresh: bool = False) -> None:
       results/                  all results as JSON
       figures/                  SVG and PDF, in page width and column width
 
-    A second run computes only what changed: inputs, settings, or program. --jobs N runs N analyses in parallel.
+    A second run recomputes only the analyses whose inputs, settings or program changed. --jobs N runs N analyses in parallel.
 
     fresh
         Compute everything again; ignore results of earlier runs.

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 #: How to read :func:`expected_columns`.
 EXPECTED_NOTE = (
     f"Expected: the difference after the hole model fills in the unjudged passages in the top {FILLED_DEPTH} of all runs here."
-    " Its interval covers the unjudged passages and the sample of conversations. Unjudged: share of the measured difference"
-    " expected to be due to unjudged passages, on these turns; –: the interval of this share exceeds 0 to 100%. Holds for:"
-    " factors by which the predicted odds of relevance may be wrong while the same system remains ahead."
+    " Its interval covers both the unknown grades and the sampling of conversations. Unjudged: share of the measured difference"
+    " expected to be due to unjudged passages, on these turns; –: the interval of this share extends beyond 0 to 100%. Holds"
+    " for: the same system remains ahead if the predicted odds of relevance are multiplied by any factor in this range."
 )
 
 
@@ -49,8 +49,9 @@ def sources_table(result: Result, depth: int) -> list[Table]:
     return [result_table(
         result, "sources", f"Who graded the top {depth} passages?",
         ["run", "source", "graded", "share", "relevant", "mean_grade"],
-        "Human grades by the file whose grade counts; grades of a judge only for passages without a human grade. Share: out of"
-        f" the retrieved passages; relevant: out of the graded ones, grade ≥ {result.evaluated.policy.relevance_level}.",
+        "Each human grade is listed under the file whose grade is used. Grades of a judge are listed only for passages without"
+        " a human grade. Share: out of the retrieved passages; relevant: out of the graded ones, grade ≥"
+        f" {result.evaluated.policy.relevance_level}.",
         by="run",
     )]  # fmt: skip
 
@@ -118,8 +119,9 @@ def tipping_table(result: Result, rows: pd.DataFrame) -> list[Table]:
     return [result_table(
         result, "tipping", "How wrong may the hole model be before a conclusion changes?",
         ["first", "second", "metric", "conclusion", "scope", factor("below"), factor("above")],
-        "The factor multiplies the odds that an unjudged passage reaches the next grade: of all unjudged passages, or of those"
-        f" that only one of the two retrieved. –: no factor between 1/{LARGEST:.0f} and {LARGEST:.0f} changes the conclusion.",
+        "The factor multiplies the odds that an unjudged passage reaches the next grade. Scope all: every unjudged passage;"
+        " unique: only passages that one of the two retrieved and the other did not."
+        f" –: no factor between 1/{LARGEST:.0f} and {LARGEST:.0f} changes the conclusion.",
         rows=rows, by="metric",
     )] if len(rows) else []  # fmt: skip
 

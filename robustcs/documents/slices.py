@@ -24,7 +24,9 @@ _MOST = 14
 
 def few_or_cell(field: Field) -> Shown:
     """Return the column of an estimate with its interval, or with the number of units if too few: ``0.512 (K = 3)``."""
-    own = replace(field, limits=("ci_low", "ci_high"), header=f"{field.header or field.name} (95% CI)")
+    own = replace(
+        field, limits=("ci_low", "ci_high"), header=f"{(field.header or field.name).removesuffix(' (95% CI)')} (95% CI)"
+    )
 
     def shown(row: Any) -> str:
         few = math.isnan(row.ci_low) and row.units < LEAST_UNITS

@@ -17,6 +17,7 @@ from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import CONFIDENCE
+from robustcs.wording import verb
 
 #: Share of the judged passages that the test hides at a time, and the least acceptable coverage.
 _HIDDEN, _COVERED = 0.1, 0.85
@@ -129,14 +130,16 @@ def hole_warnings(
         if unjudged >= _ALONE * total and known < _JUDGED * (known + unjudged):
             runs = [name for name, number in zip(pool.names, groups, strict=True) if number == group]
             name = sources.names.get(group, runs[0] if len(runs) == 1 else f"the group of {runs[0]}")
-            lonely.append((name, f"{known} of {known + unjudged}"))
+            lonely.append((name, known, known + unjudged))
     if lonely:
-        (name, share), *others = lonely
-        more = "".join(f"; of those that only {other} retrieved, {theirs}" for other, theirs in others)
+        (name, known, all_), *others = lonely
+        rest = "; ".join(f"{other}: {theirs} of {every}" for other, theirs, every in others)
+        more = f" ({rest})" if rest else ""
         found.append(
-            f"Of the passages at these ranks that only {name} retrieved, {share} are judged{more}. The judgments do not show"
-            " whether these passages are more or less relevant than those of other runs; the 95% intervals may cover less"
-            " than 95%."
+            f"Of the {all_} passages at these ranks that only {name} retrieved, {known} {verb(known, 'is', 'are')}"
+            f" judged{more}."
+            " The judgments do not show whether these passages are more or less relevant than those of other runs; the 95%"
+            " intervals may cover less than 95%."
         )
     deep = int((holes.log_best > model.limit).sum())
     if deep >= _DEEP * total:

@@ -204,7 +204,7 @@ SOURCES: tuple[Source, ...] = (
     Source("runs", "answers", "named", "{name} passages", "run", option="--run", metavar="NAME=FILE",
            help="Run with the passages from which a system generated its answers (default: the project's run NAME)."),
     Source("human", "answers", "one", "human passages", "run", option="--human",
-           help="Run for the human rewrites, as a perfect rewriter would retrieve it (default: that of the project)."),
+           help="Run for the human rewrites; it stands for a perfect rewriter (default: the project's run)."),
     Source("grades", "crowd", "one", "grades", "crowd_grades", _first),
     Source("gold_checks", "crowd", "one", "gold checks", "gold_checks", option="--gold-checks",
            help="Known grades of test items: a table with turn, item, criterion and grade."),

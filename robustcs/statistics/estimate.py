@@ -129,8 +129,13 @@ def moving_note(moving: int, units: int, floor: float, noun: str) -> str:
         return ""
     if not moving:
         share = 100 * (1 - LEVELS[0] ** (1 / units))
-        return f"none of {counted(units, noun)} differs: with 95% confidence, fewer than {share:.1f}% of {noun}s do"
-    few = f"only {moving} of {counted(units, noun)} {'differs' if moving == 1 else 'differ'}" if moving < FEW_MOVING else ""
+        return f"none of {counted(units, noun)} differs, so with 95% confidence fewer than {share:.1f}% of all {noun}s do"
+    differ = "differs" if moving == 1 else "differ"
+    few = ""
+    if moving == units < FEW_MOVING:
+        few = f"the only {noun} differs" if units == 1 else f"all {counted(units, noun)} differ"
+    elif moving < FEW_MOVING:
+        few = f"only {moving} of {counted(units, noun)} {differ}"
     return joined(sparse_note(moving, units, noun) or few, floor_note(floor))
 
 

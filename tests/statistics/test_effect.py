@@ -150,7 +150,7 @@ def test_a_margin_says_nothing_without_an_interval_or_where_one_unit_decides() -
     assert within_margin(_compared(inside), 0.01) is False and within_margin(_compared(inside), None) is None
     identical, sparse = paired_tests([np.zeros(20), np.where(np.arange(20) < 4, 0.001, 0.0)], np.ones(20), 0)
     assert within_margin(identical, 0.02) is None and within_margin(sparse, 0.02) is None
-    assert identical.note.startswith("none of 20 conversations differs: with 95% confidence, fewer than 13.9% of")
+    assert identical.note.startswith("none of 20 conversations differs, so with 95% confidence fewer than 13.9% of")
     assert sparse.note.startswith("no interval: only 4 of 20 conversations differ")
 
 

@@ -84,7 +84,10 @@ def test_notes() -> None:
     assert units_note(4, "topic") == "no interval: only 4 topics (at least 5 required)"
     assert units_note(5, "topic") == "unstable: only 5 topics"
     # 1 − 0.05^(1/20) = 13.9 %
-    assert moving_note(0, 20, 1.0, "topic") == "none of 20 topics differs: with 95% confidence, fewer than 13.9% of topics do"
+    assert (
+        moving_note(0, 20, 1.0, "topic")
+        == "none of 20 topics differs, so with 95% confidence fewer than 13.9% of all topics do"
+    )
     assert moving_note(7, 14, 0.0156, "topic") == "only 7 of 14 topics differ; p cannot be below 0.016 and so cannot reach 0.01"
     assert units_note(1, "topic") == "no interval: only 1 topic (at least 5 required)"
     assert units_note(9, "turn") == "unstable: only 9 turns" and units_note(10, "turn") == ""

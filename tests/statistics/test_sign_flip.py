@@ -139,7 +139,7 @@ def test_what_few_units_cannot_show_is_said() -> None:
 def test_no_difference_at_all_gives_no_empty_interval() -> None:
     (found,) = paired_tests(np.zeros(20), np.ones(20), 0)
     assert (found.value, found.p) == (0, 1) and math.isnan(found.low)
-    assert found.note == "none of 20 conversations differs: with 95% confidence, fewer than 13.9% of conversations do"
+    assert found.note == "none of 20 conversations differs, so with 95% confidence fewer than 13.9% of all conversations do"
     assert found.p_text == "p = 1.000"
     (none,) = paired_tests(np.zeros((1, 0)), np.zeros(0), 0)
     assert math.isnan(none.p) and math.isnan(none.value)

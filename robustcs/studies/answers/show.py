@@ -26,9 +26,9 @@ _HEADS = {
 _SAYS: Mapping[str, str] = {
     "snippet_recall": "Recall: share of a snippet's content words in the answer, mean over snippets. Precision: share of the"
     " answer's content words in the snippets. Covered: share of snippets with at least {covered} of their words in the answer.",
-    "nuggets_vital": "Vital: mean support of vital nuggets; partial support counts in part. Strict: share with full support."
+    "nuggets_vital": "Vital: mean support of vital nuggets, including partial support. Strict: share with full support."
     " All: vital and okay nuggets.",
-    "nuggets_all": "All: mean support of nuggets; partial support counts in part. Strict, all: share with full support.",
+    "nuggets_all": "All: mean support of nuggets, including partial support. Strict, all: share with full support.",
 }
 #: Cause → colour. Covered is darkest, so the colours stay distinct in grey and with any colour vision.
 _COLOURS = dict(zip(CAUSES, ("#0b3a66", "#cf5c0c", "#e9a23b", "#f6dfae", "#f0c273", "#ffffff"), strict=True))
@@ -55,8 +55,9 @@ def show(result: Coverage) -> tuple[Block, ...]:
     blocks.append(
         wide_table(
             result, "causes", f"Why are {said(result)} missed?", ["system", "items"], "cause", ["share"],
-            "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human question contains it."
-            f" Retrieval: neither. In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit})."
+            "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
+            " Retrieval: no passage of either contains it."
+            f" In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit})."
             " --table causes covers all items.", rows=causes,
             heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or missed because of",
         )
@@ -67,7 +68,8 @@ def show(result: Coverage) -> tuple[Block, ...]:
         blocks.append(
             result_table(
                 result, "items", f"Which {said(result)} are missed?", ["system", "turn", "text", "cause"],
-                f"{len(some)} of {len(every):,} missed items, some of each cause. JSON and CSV contain all items.", rows=some,
+                f"Shown: {len(some)} of {len(every):,} missed items, with some of each cause. JSON and CSV contain all items.",
+                rows=some,
             )
         )  # fmt: skip
     return tuple(blocks)

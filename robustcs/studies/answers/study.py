@@ -43,12 +43,12 @@ def ask(workspace: Workspace) -> Coverage:
     """Compare answers with gold snippets or nuggets, and attribute missing information to its cause.
 
     The command computes recall, precision and length of each system's answers, with intervals, and tests every pair of systems.
-    Nuggets count by a judge's assignments (nuggetizer's JSONL) if given, else by word matching. Answers are JSON {turn:
+    Nuggets are matched by a judge's assignments (nuggetizer's JSONL) if given, else by matching words. Answers are JSON {turn:
     answer}, JSONL with id and answer, answers of TREC RAG, or MTRAG tasks.
 
-    A missed item has one of three causes. Generator: the passages of the answer contain it. Rewriter: only passages of the
-    human question contain it. Retrieval: neither contain it. The passages of an answer are the top passages of the run with the
-    system's name (--run or project), or those that the file of answers lists.
+    A missed item has one of three causes. Generator: the answer's passages contain the item. Rewriter: only the passages of
+    the human rewrite contain it. Retrieval: neither set of passages contains it. The passages of an answer are the top passages
+    of the run with the system's name (--run or project). Without such a run, they are those that the answer file lists.
 
     Raises :class:`UsageError` if answers or gold information are missing or have no turn in common, and :class:`InputError` for
     a broken file.

@@ -79,8 +79,7 @@ def _bias(result: Audit) -> Table:
     over, under = (told.count(which) for which in ("overrates", "underrates"))
     note = (
         f"Relevant: grade ≥ {result.evaluated.policy.relevance_level}. Ratio: judge / human. Judge − human: difference of the"
-        f" mean grades. Relevance is significantly overrated by {over} of {counted(len(rows), 'judge')} and underrated by"
-        f" {under}."
+        f" mean grades. Judges that significantly overrate relevance: {over} of {len(rows)}; underrate: {under}."
     )
     columns = ["judge", "human_share", "judge_share", "ratio", "mean_difference"]
     return result_table(result, "bias", "Does the judge over- or underrate relevance?", columns, note, rows=rows)
@@ -121,8 +120,8 @@ def _conclusions(result: Audit) -> Table:
     columns = ["judge", "metric", "pairs", "human_apart", "judge_apart", "reversed", "swapped", "lost", "gained"]
     note = (
         f"Significant: adjusted p ≤ {ALPHA:g} (sign-flip test of whole {result.evaluated.unit}s, max-T over all pairs of"
-        " systems of a measure, separately under human judgments and each judge). Opposite order: significant under at least"
-        " one, or under neither."
+        " systems of a measure, separately under human judgments and each judge). Opposite order: split by whether the"
+        " difference is significant under at least one of the two or under neither."
     )
     note += sentences(result.conclusions["note"])
     return result_table(result, "conclusions", "Which conclusions hold under the judge?", columns, note)

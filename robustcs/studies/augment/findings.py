@@ -41,7 +41,7 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
     least, most = part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]
     span = f"{signed(least['difference'], 3)} ({least['run']})"
     if len(part) > 1:
-        span = f"between {span} and {signed(most['difference'], 3)} ({most['run']})"
+        span = f"{span} to {signed(most['difference'], 3)} ({most['run']})"
     added = counted(int(change.files["added"].sum()), "new judgment")
     sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
     tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]

@@ -67,7 +67,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         result_table(
             result, "measures", f"{label} before and after", ["run", "before", "after", "difference", "p_corrected", _PLACE],
             f"p adj.: sign-flip test by {unit}, max-T over {counted(len(part), 'run')}. 95% CI: inverts the test of a single"
-            f" run, for other {unit}s judged in the same way. Rank: among these runs."
+            f" run; it holds for other {unit}s judged in the same way. Rank: among these runs."
             + noted((row.run, row.note) for row in part.itertuples()),
             rows=part, slug=f"measures-{metric}",
         )
@@ -93,8 +93,8 @@ def _ranking(result: Augmentation, change: Change) -> list[Block]:
     return [
         result_table(
             result, "ranking", "Does the ranking of the systems change?", ["metric", method, "value", "ci_low"],
-            f"1: same ranking before and after, on these {result.evaluated.turns} turns. τ AP uses the ranking after as the"
-            " reference and gives the top more weight. At least: one-sided 95% lower limit for the same number of other"
+            f"1: same ranking before and after, on these {result.evaluated.turns} turns. τ AP uses the new ranking as the"
+            " reference and gives its top more weight. At least: one-sided 95% lower limit for the same number of other"
             f" {result.evaluated.unit}s; there is no valid upper limit.",
             by="metric",
         ),

@@ -67,7 +67,8 @@ class _Told:
         if self.row.p_corrected <= ALPHA and self.row.difference:
             return f"{rate}{oracle}, more often than {other} ({_p(self.row)})"
         for side, row in first.items():
-            return f"{rate}; neither fails significantly more often here, but {side} does at {_cut(row)} ({_p(row)})"
+            where = f"but it fails more at {_cut(row)}" if side == name else f"which fails more at {_cut(row)}"
+            return f"{rate}; no significant difference from {other}, {where} ({_p(row)})"
         return f"{rate}; the data do not show whether it or {other} fails more often ({_p(self.row)})"
 
     def blame(self) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def _bins(result: Breakdown, bins: pd.DataFrame, slug: str) -> Table:
         cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
         head = count(threshold_label(threshold), group=measure_label(metric))
         columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
-    note = "The rules separate QA errors, rewriter errors, and turns on which QR and Human are correct."
+    note = "Horizontal lines separate QA errors, rewriter errors, and turns on which QR and Human are correct."
     if known:
         note += " In brackets: turns whose Human text equals the Original."
     return result_table(
@@ -217,7 +217,7 @@ def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
 
 def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
     return result_table(
-        result, "choice", "What would be gained with no threshold?",
+        result, "choice", "What would be gained without a threshold?",
         ["metric", *_of(choice), "difference", "gain", "by_chance"],
         "Gain: the increase of QR's mean if every turn got the higher score of QR and Human. Chance: the gain that remains if"
         " QR and Human are swapped at random in every turn. The gain is chance plus half of Human − QR."

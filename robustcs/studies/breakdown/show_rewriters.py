@@ -211,7 +211,7 @@ def show_squares(result: Breakdown) -> list[Figure]:
         Figure(
             "every-turn",
             f"Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human × contain"
-            f" {counted(causes['qa'], CAUSE_TITLES['qa'])}, those with QR × and Human ✓"
+            f" {counted(causes['qa'], CAUSE_TITLES['qa'])}; the bins with QR × and Human ✓ contain"
             f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
             f"Turns per bin ({formulations(result.bins)}): {words}.",
             lambda: draw_squares(result, str(turns["rewriter"].iloc[0]), cut),

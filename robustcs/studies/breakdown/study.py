@@ -37,12 +37,12 @@ def ask(
     not correct, and a rewriter error if Human is correct and QR is not.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
-        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name; by texts (all properties of
+        the texts); or by the columns of a TSV file with a header and a column of turn ids. Repeatable.
 
     find_slices
-        Search for slices with a large loss to Human: rules of one or two conditions on --slices (default: depth and
-        texts), adjusted for the number of rules tried.
+        Search for slices with a large loss to Human. Each is a rule of one or two conditions on --slices (default: depth and
+        texts). p is adjusted for the number of rules tried.
 
     pairs
         Compare every pair of rewriters (default: for up to 50 rewriters).

@@ -61,11 +61,12 @@ def ask(
 
     --fail-if adds a gate for continuous integration. Conditions: 'drop>0.02' (a mean score drops by more than 0.02), 'p<0.05'
     (it drops with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or with a QA
-    error, grows by more than 0.05). To restrict a condition, put MEASURE, :RUN or MEASURE:RUN and a space in front.
+    error, grows by more than 0.05). To restrict a condition to a measure or a run, start it with MEASURE, :RUN or MEASURE:RUN
+    and a space.
 
     The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
-    drop is larger but not significantly, if a run, turns or judgments are gone, if a condition matches nothing, or if the
-    judged share of a run fell by more than 5 points. Otherwise it passes (exit code 0). Tests are one-sided, use the
+    drop is larger but not significantly so, if a run, turns or judgments are gone, if a condition matches nothing, or if the
+    judged share of a run falls by more than 5 points. Otherwise it passes (exit code 0). Tests are one-sided, use the
     conversation as sampling unit, and are adjusted by max-T over all cases of the call.
 
     fail_if
@@ -75,8 +76,8 @@ def ask(
         Pass only if the 95% CI of every mean drop excludes a drop larger than D (non-inferiority).
 
     evidence
-        Evidence for a drop: the available judgments (test, default), unjudged passages filled in by the hole model (expected),
-        or the available judgments and the bounds for unjudged passages (bounds).
+        Evidence for a drop. test (default): the available judgments. expected: the judgments with unjudged passages filled in
+        by the hole model. bounds: the available judgments and the bounds for unjudged passages.
 
     allow_missing
         Number of turns that each run may lose; if it loses more, the gate cannot tell (default: 0).
@@ -315,8 +316,8 @@ def _run(
     """Write the result of :func:`ask`, and exit with the gate's code.
 
     evidence
-        Evidence for a drop: the available judgments (test, default), unjudged passages filled in by the hole model (expected),
-        or the available judgments and the bounds for unjudged passages (bounds).
+        Evidence for a drop. test (default): the available judgments. expected: the judgments with unjudged passages filled in
+        by the hole model. bounds: the available judgments and the bounds for unjudged passages.
 
     allow_missing
         Number of turns that each run may lose; if it loses more, the gate cannot tell (default: 0).

@@ -219,7 +219,7 @@ def _by_method(result: Correlate, tables: dict[str, pd.DataFrame], y: str, slug:
         f" {constant} held constant."
     )
     return result_table(
-        result, "partial", "Rank and partial correlations",
+        result, "partial", f"Rank and partial correlations: question similarity against {answers_label(y)}",
         [text("x", header="Questions"), text("method", header="Method"), "value", "p", "p_corrected"],
         note + noted((f"{row.x} ({row.method})", row.note) for row in rows.itertuples()),
         rows=rows, by="x", slug=f"methods-{y}{slug}",
@@ -251,7 +251,7 @@ def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str)
 def _differences(result: Correlate, differences: pd.DataFrame, slug: str) -> Table:
     metrics = list(dict.fromkeys(differences["metric"].dropna()))
     rows = differences.drop_duplicates("kind")
-    note = f"Answers: mean of {answers_label(result.chosen[1][0])}."
+    note = f"Answers: mean {answers_label(result.chosen[1][0])}."
     columns: list[Shown] = ["kind", "turns", "share", "answers"]
     if metrics:
         columns.append("judged")

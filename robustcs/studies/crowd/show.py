@@ -75,7 +75,7 @@ def _of_judgments(result: Crowd) -> str:
     if (result.grades["workers"] > 1).any():
         means = int((result.grades["rule"] == "mean").sum())
         note += (
-            f" Final grade: the mode of the workers' grades, or without a clear mode ({means:,} of {len(result.grades):,})"
-            " their mean, rounded half up."
+            f" Final grade: the mode of the workers' grades. If there is no clear mode ({means:,} of {len(result.grades):,}),"
+            " it is their mean, rounded half up."
         )
     return note

@@ -159,7 +159,7 @@ def _needed(row: Any) -> str:
 
 def _figure(result: Evaluation) -> Figure:
     metrics = means_of(result)
-    tested = ": the pairs are tested" if len(result.pairs) else ""
+    tested = "; the pairs are tested separately" if len(result.pairs) else ""
     words = []
     for metric in metrics:
         rows = _part(result.measures, metric)

@@ -51,12 +51,12 @@ def ask(
         Report which pairs are equivalent: the whole 95% CI of the difference lies inside ±D.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
-        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name; by texts (all properties of
+        the texts); or by the columns of a TSV file with a header and a column of turn ids. Repeatable.
 
     find_slices
-        Search for slices with low scores: rules of one or two conditions on --slices (default: depth and texts), adjusted
-        for the number of rules tried.
+        Search for slices with low scores. Each is a rule of one or two conditions on --slices (default: depth and texts). p
+        is adjusted for the number of rules tried.
 
     pairs
         Without a baseline: compare every pair of systems (default: for up to 50 systems).

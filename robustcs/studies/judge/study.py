@@ -36,9 +36,9 @@ def ask(
 ) -> Worklist:
     """Judge the unjudged passages that matter most for the comparison.
 
-    Passages are ordered by the change that their grades are expected to cause in the differences between the baseline and the
-    sets of each group in robustcs.toml, or between all systems if there are no groups. The hole model predicts the grades from
-    the existing judgments. Judging goes through one topic at a time.
+    The command compares the baseline with the sets of each group in robustcs.toml, or all systems if there are no groups.
+    It starts with the passages whose grades are expected to change these differences most. The hole model predicts the grades
+    from the existing judgments. You judge one topic at a time.
 
     Press one key to assign a grade. Each grade is saved immediately, and the same command continues where you stopped.
     Without a terminal, keys are read as lines from standard input. Systems and ranks are hidden to avoid bias. Judging stops
@@ -108,8 +108,8 @@ def _run(
         Program that judges instead of you. It reads and writes one JSON object per line. Its grades go to judge-NAME.jsonl.
 
     name
-        Name of the program as a judge (default: the name of its script). A name under [judges] continues the file of that
-        judge.
+        Judge name of the program (default: the name of its script). If [judges] has this name, the grades are added to the
+        file of that judge.
 
     also_judged
         Ask also about N human-judged passages, drawn at random, so that audit can measure the agreement.

@@ -73,7 +73,9 @@ def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -
     if row["p_corrected"] <= _LEVEL:
         return said
     found = counted(result.evaluated.units, unit)
-    least = "" if math.isnan(row["detectable"]) else f"; {found} detect a drop of {plain(row['detectable'])} in 80% of studies"
+    least = f"; with {found}, the test has 80% power for a drop of {plain(row['detectable'])}"
+    if math.isnan(row["detectable"]):
+        least = ""
     return f"{said} The {way} is not significant{least}."
 
 

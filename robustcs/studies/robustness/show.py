@@ -100,7 +100,7 @@ def _drops(result: Robustness, metric: str) -> Table:
     rows = pd.concat([part for _, part in pd.concat([measures, named]).groupby("group", sort=False)])
     note = (
         f"Two-sided tests, paired over {counted(result.evaluated.units, unit)}. p: sign-flip test by {unit}; the 95% CI inverts"
-        f" this test for a single comparison. p adj.: max-T over {counted(len(measures), 'set')}; for means over"
+        f" this test for a single comparison. p adj.: max-T over {counted(len(measures), 'set')}, or for means over"
         f" {counted(len(means), 'group')}. p (t): t test of a single comparison."
     )
     if result.margin is not None:
@@ -121,7 +121,7 @@ def _risk(result: Robustness) -> Table:
     return result_table(
         result, "risk", "How many turns gain and lose compared with the baseline?",
         ["metric", "set", "wins", "losses", "ties", "urisk", "expected", "trisk", "p"],
-        f"U_Risk: mean gain; a loss counts 1 + α = {1 + risk['alpha'].iloc[0]:g} times. If equal: mean U_Risk if set and"
+        f"U_Risk: mean gain, with losses multiplied by 1 + α = {1 + risk['alpha'].iloc[0]:g}. If equal: mean U_Risk if set and"
         " baseline were swapped at random. T_Risk: U_Risk divided by its standard error; not a test, because it often falls"
         f" below −2 for equal systems. p: sign-flip test of U_Risk by {result.evaluated.unit}, equal to the p of the drop.",
         rows=pd.concat([part for _, part in risk.groupby("metric", sort=False)]), by="metric", rules=[0],
@@ -141,8 +141,8 @@ def _variance(result: Robustness) -> Table:
         result, "variance", "How much of the variance over turns and sets is due to the wording?",
         ["group", "metric", of("turn", "turn", ""), of("set", "set"), of("turn_set", "turn × set"),
          of("wording", "together (95% CI)")],
-        f"Two-way random effects, ANOVA estimates. 95% CI: nested bootstrap-t over {counted(result.evaluated.units, unit)}, for"
-        f" other {unit}s with the wording of these sets.",
+        f"Two-way random effects, ANOVA estimates. 95% CI: nested bootstrap-t over {counted(result.evaluated.units, unit)}; it"
+        f" holds for other {unit}s with the wording of these sets.",
         rows=result.variance.drop_duplicates(["group", "metric"]),
     )  # fmt: skip
 
@@ -163,8 +163,9 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     return result_table(
         result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}",
         ["group", "slice", "turns", "baseline", "value", few_or_cell(spec.field("drop")), rest, "p_corrected"],
-        f"Mean over the sets of a group. 95% CI: cluster-robust t over the {unit}s of the slice; none below five (K), unstable"
-        f" below ten. − rest: the drop minus the drop of the other turns. p adj.: exchange of drops by {unit}, max-T over the"
+        f"Mean over the sets of a group. 95% CI: cluster-robust t over the {unit}s of the slice; not shown for fewer than five"
+        f" (K), unstable for fewer than ten. − rest: the drop minus the drop of the other turns. p adj.: permutation test that"
+        f" exchanges the drops of whole {unit}s, max-T over the"
         f" {counted(compared, 'comparison')} of a group.{note}",
         rows=rows, by="group", rules=[0], slug=f"slices-{slicing}",
     )  # fmt: skip

@@ -48,9 +48,9 @@ def ask(
     them, and adds the unjudged share of the top 3.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
-        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable. first and depth are always
-        included.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name; by texts (all properties of
+        the texts); or by the columns of a TSV file with a header and a column of turn ids. Repeatable. first and depth are
+        always included.
 
     alpha
         Weight of losses in U_Risk and T_Risk: a loss counts 1 + A times as much as a gain.

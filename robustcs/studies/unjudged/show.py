@@ -109,8 +109,8 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
         for run, part in sorted(own.groupby("first"), key=lambda found: names.index(found[0]))
     ]
     note = (
-        f"In {len(open_)} of {len(pairs)} pairs, some grades of the unjudged passages {whose} would level or reverse the order,"
-        " however unlikely these grades are. A passage that both runs retrieve has one grade in both."
+        f"The order of {len(open_)} of {len(pairs)} pairs is not proven: some grades of the unjudged passages {whose}, however"
+        " unlikely, would tie or reverse it. A passage that both runs retrieve has the same grade in both."
     )
     if outer := dict.fromkeys(measure_label(metric) for metric in open_[~open_["exact"].astype(bool)]["metric"]):
         note += f" For {', '.join(outer)}, the bounds are not exact: fewer pairs may be unproven."
@@ -125,8 +125,8 @@ def _incomplete(result: Unjudged) -> Iterable[Block]:
     yield result_table(
         result, "incomplete", "How do runs score on measures for incomplete judgments?",
         ["run", "bpref", "rbp", "rbp_residual", "rbp_tail"],
-        f"Means over {counted(result.evaluated.turns, 'turn')}. bpref ignores unjudged passages. Residual: weight of the"
-        " unjudged ranks, by which RBP could rise. Below the list: weight of the ranks below its end.",
+        f"Means over {counted(result.evaluated.turns, 'turn')}. bpref ignores unjudged passages. Residual: total weight"
+        " of the unjudged ranks, the most by which RBP could rise. Below the list: weight of the ranks after its last passage.",
     )  # fmt: skip
 
 
@@ -214,8 +214,8 @@ def _figure(result: Unjudged) -> Iterable[Block]:
     yield Figure(
         "unjudged",
         "Top: judged share by rank. Each point covers the ranks since the previous point; the vertical line marks the depth"
-        " of the shares. Bottom: each score (dot) with the lowest and highest value that grades of the unjudged passages"
-        f" {_SCOPES[result.settings.scope][0]} could give. These are bounds, not confidence intervals.",
+        " of the shares. Bottom: each score (dot) and its lowest and highest possible value, over all grades of the unjudged"
+        f" passages {_SCOPES[result.settings.scope][0]}. These are bounds, not confidence intervals.",
         "; ".join(words) + ". " + "; ".join(ranges) + ".",
         lambda: draw_unjudged(result),
     )

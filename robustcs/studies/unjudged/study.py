@@ -70,8 +70,8 @@ def ask(
         intervals cover sampling and unjudged passages. Tipping points state how wrong the model may be.
 
     slices
-        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name, by all properties of the texts
-        (texts), or by the columns of a TSV with a header and a column of turn ids; repeatable.
+        Split the turns by first, depth, conversation, pronoun, ellipsis, length, shift or name; by texts (all properties of
+        the texts); or by the columns of a TSV file with a header and a column of turn ids. Repeatable.
 
     Raises :class:`UsageError` if there are no runs or no qrels, if ``top`` exceeds the depth of the policy, if no turn is
     answered, or if the judgments do not suffice to fit the hole model.
@@ -197,8 +197,8 @@ COMMAND = command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevanc
 
 
 _READING = (
-    "How to read it: unjudged passages count as not relevant. The dot is the score as computed. The line around it spans the"
-    " lowest to the highest score that any grades of the unjudged passages of all these runs could give, however unlikely."
+    "How to read it: unjudged passages count as not relevant. The dot is the score as computed. The line around it runs from"
+    " the lowest to the highest possible score, over all grades of the unjudged passages of all these runs, however unlikely."
     " These are bounds, not a confidence interval. They do not show whether two systems differ, because a passage retrieved"
     " by both has the same grade in both. The table of pairs tries all grades for both systems at once."
 )

@@ -70,4 +70,4 @@ def test_different_topics_are_resampled_apart_and_said() -> None:
 def test_few_units_say_that_no_pair_can_differ_significantly() -> None:
     human = scored(0, (0.1, 0.5, 0.52, 0.9), units=5)
     _, summary = reversal_rows("j", "ndcg", NAMES, human, human, seed=0)
-    assert summary[3] == 0 and "no p-value can reach 0.05" in summary[-1]
+    assert summary[3] == 0 and "no adjusted p can reach 0.05" in summary[-1]

@@ -27,7 +27,7 @@ def test_the_largest_change_and_the_runs_that_move() -> None:
         "The new judgments change NDCG@3 of b by +0.042, the largest change (95% CI +0.011 to +0.083; 1,250 new judgments, 65"
         " turns; adjusted p = 0.070); 2 of 3 runs change rank."
     )
-    assert span == "With 1,250 new judgments, NDCG@3 changes by between −0.021 (c) and +0.042 (b); 2 of 3 runs change rank."
+    assert span == "With 1,250 new judgments, NDCG@3 changes by −0.021 (c) to +0.042 (b); 2 of 3 runs change rank."
     assert tau == "Kendall's τ between the rankings before and after is 0.33 (one-sided 95% lower limit −0.25)."
 
 
@@ -36,7 +36,7 @@ def test_a_loss_can_be_the_largest_change() -> None:
     card, span, tau = said("augment", {"measures": lost, "files": FILES, "ranking": [{**RANKING[2], "ci_low": float("nan")}]})
     assert "NDCG@3 of c by −0.060" in card and "−0.050 to +0.010" in card and "adjusted p = 0.400" in card
     assert [one.weight for one in cards(made("augment", {"measures": lost, "files": FILES}))] == [0.06]
-    assert "between −0.060 (c) and +0.042 (b)" in span and tau.endswith("after is 0.33.")
+    assert "changes by −0.060 (c) to +0.042 (b)" in span and tau.endswith("after is 0.33.")
 
 
 def test_one_run_has_no_span_and_keeps_its_rank() -> None:

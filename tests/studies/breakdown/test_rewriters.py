@@ -185,7 +185,9 @@ def test_the_squares_say_what_their_bins_add_up_to() -> None:
     human, qr = np.array([0.0, 0.0, 0.0, 0.9, 0.9] * 2), np.array([0.0, 0.8, 0.0, 0.9, 0.1] * 2)
     (figure,) = show_squares(asked(scored(qr[None], human, ("qr",))))
     assert figure.alt == "Turns per bin (QR, Human): × ×: 4; ✓ ×: 2; × ✓: 2; ✓ ✓: 2."
-    assert "The bins with Human × contain 6 QA errors, those with QR × and Human ✓ 2 rewriter errors." in figure.caption
+    assert (
+        "The bins with Human × contain 6 QA errors; the bins with QR × and Human ✓ contain 2 rewriter errors." in figure.caption
+    )
 
 
 def test_letters_of_the_overview_are_those_of_its_cut() -> None:

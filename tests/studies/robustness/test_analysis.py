@@ -253,5 +253,5 @@ def test_findings_say_what_the_conversations_can_tell() -> None:
     row = result.groups.set_index("group").loc["alike"]
     assert row["p_corrected"] > 0.05
     assert "A drop larger than 0.2 is ruled out." in alike
-    least = f"20 conversations detect a drop of {row['detectable']:.3f} in 80% of studies."
+    least = f"with 20 conversations, the test has 80% power for a drop of {row['detectable']:.3f}."
     assert alike.endswith(f" is not significant; {least}")

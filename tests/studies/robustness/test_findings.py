@@ -45,7 +45,7 @@ def test_findings_have_the_adjusted_p_of_their_own_group() -> None:
     assert raw == (
         "On the 2 test sets of raw, NDCG@3 rises by 0.030 on average, 9% of the baseline (95% CI of the drop −0.059 to −0.001,"
         " adjusted p = 0.080, max-T over 2 groups). Unjudged passages count as not relevant. A drop larger than 0.06 is ruled"
-        " out. The rise is not significant; 10 conversations detect a drop of 0.070 in 80% of studies."
+        " out. The rise is not significant; with 10 conversations, the test has 80% power for a drop of 0.070."
     )
 
 

@@ -236,7 +236,7 @@ def test_what_is_expected_of_every_difference(
     }  # fmt: skip
     order = next(row for row in tips if row["second"] == "raw" and row["scope"] == "all")
     assert order["conclusion"] == "first > second expected" and 1 < order["factor_above"] < 4 and order["factor_below"] is None
-    assert any("that only the sets of manual retrieved, 0 of" in note for note in report["notes"])
+    assert any("that only the sets of manual retrieved, 0 are judged" in note for note in report["notes"])
     assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
     text = files[1].read_text()
     assert (
