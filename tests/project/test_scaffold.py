@@ -461,7 +461,7 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
     text = write_config(alone, "x")
     assert "# qrels = …  # human judgments; the files here seem to be model judgments, see [judges]" in text
     assert "# [judges]\n" in text and '# a_gpt4 = "a_gpt4.txt"  # its name contains a model name (gpt)\n' in text
-    assert '# labels = "labels.jsonl"  # it has the fields of a judge\'s answers\n' in text
+    assert '# labels = "labels.jsonl"  # it has the fields of a model judge\'s output\n' in text
     assert "qrels" not in tomllib.loads(text) and "judges" not in tomllib.loads(text)
     both = guess(fill(tmp_path / "both", files | {"z.txt": human, "judges/gpt4.txt": human.replace(" 4\n", " 3\n")}))
     assert (both.qrels, both.new_judgments, both.judges) == ("z.txt", [], {"gpt4": "judges/gpt4.txt"})

@@ -83,7 +83,7 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     files = workspace.project.crowd or CrowdFiles()
     policy = replace(workspace.project.policy, depth=None, documents=False, relevance_level=files.relevance_level)
     if not (files.grades or files.qrels or files.runs):
-        raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or --run NAME=FILE")
+        raise UsageError("nothing-given", "neither grades nor runs are given", "name a file of grades, or add --run NAME=FILE")
     if files.grades and files.qrels:
         raise UsageError("two-judgments", "both grades and qrels are given", "give only one of them")
     if files.gold_checks and not files.grades:
