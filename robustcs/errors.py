@@ -175,6 +175,12 @@ class InputError(RobustcsError):
         return "\n".join(lines)
 
 
+class PackageNeededError(InputError):
+    """An input file cannot be read because an optional package is missing; the advice is the install command."""
+
+    exit_code = ExitCode.NOT_INSTALLED
+
+
 class UntrustedError(InputError):
     """A project names something outside its folder: a URL to fetch, a pipe or device to read, or a path to write to.
 

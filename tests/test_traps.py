@@ -285,7 +285,7 @@ def test_a_document_twice_for_one_turn_counts_once_at_its_best_rank(tmp_path: Pa
     run = write(tmp_path, "run", "31_1 Q0 d2 1 1 t\n31_1 Q0 d1 2 2 t\n31_1 Q0 d2 3 3 t\n")
     ranking = rank_run(read_run(run), EvaluationPolicy())
     assert ranked(read_run(run)) == {"31_1": ["d2", "d1"]}
-    assert ranking.notes == ("run: 1 repeated documents skipped; the best-ranked row of each counts",)
+    assert ranking.notes == ("run: 1 repeated document skipped; the best-ranked row of each counts",)
     scores = scores_of(run, write(tmp_path, "qrels", QRELS), "recall_10", "P_3").loc["31_1"]
     assert scores.tolist() == [1.0, pytest.approx(2 / 3)], "two passages, not three"
 

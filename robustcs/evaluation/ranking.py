@@ -12,6 +12,7 @@ from robustcs.inputs.ids import Ids, document_ids, first_of_pairs
 from robustcs.inputs.runs import Run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
+from robustcs.wording import counted
 
 #: Rows searched for repeated documents together, so that their ids fit the processor's cache.
 _ROWS = 16_384
@@ -81,7 +82,7 @@ def notes_on_repeated(name: str, repeated: int, policy: EvaluationPolicy) -> tup
         return ()
     if policy.documents:
         return (f"{name}: {repeated:,} further passages of documents skipped; the best-ranked passage of each document counts",)
-    return (f"{name}: {repeated:,} repeated documents skipped; the best-ranked row of each counts",)
+    return (f"{name}: {counted(repeated, 'repeated document')} skipped; the best-ranked row of each counts",)
 
 
 def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:

@@ -130,7 +130,7 @@ def count_turns(
     lacks = {file.name: _chosen(expected.turns, file.missing) for file in files if file.missing.any()}
     # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
-    left_out = [f"{counted(extra, 'turn')} of the runs without judgments excluded"] if extra else []
+    left_out = [f"excluded (no judgments): {counted(extra, 'turn')} of the runs"] if extra else []
     return Turns(expected, kept, lacking, lacks, (*left_out, *notes_on(expected, files)))
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, cast
 
-from robustcs.errors import InputError, input_error
+from robustcs.errors import InputError, PackageNeededError, Problem, input_error
 from robustcs.inputs.paths import MemoryFile, opened, url_of
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
@@ -104,12 +104,13 @@ def _unpacking(path: str | os.PathLike[str], packed: BinaryIO, kind: str) -> Bin
 
 
 def arrow(path: str | os.PathLike[str], needs: str) -> Any:
-    """Return pyarrow. Raises :class:`InputError` with the install command if it is not installed."""
+    """Return pyarrow. Raises :class:`PackageNeededError` if it is not installed."""
     try:
         import pyarrow
     except ImportError:
         advice = "install it with: pip install 'robustcs[parquet]'"
-        raise input_error(path, None, f"{needs} needs pyarrow, which is not installed", advice, "no-pyarrow") from None
+        problem = Problem(path, None, f"{needs} needs pyarrow, which is not installed", advice, "no-pyarrow")
+        raise PackageNeededError([problem]) from None
     return pyarrow
 
 

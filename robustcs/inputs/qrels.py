@@ -240,7 +240,7 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
         problems.total = len(contradicting)
         problems.raise_if_any()
         keep = np.flatnonzero(first == np.arange(len(first)))
-        notes.append(f"{name}: {len(first) - len(keep)} repeated judgments were counted once")
+        notes.append(f"{name}: {counted(len(first) - len(keep), 'repeated judgment')} counted once")
         turn_codes, ids, grades = turn_codes[keep], ids.take(keep), grades[keep]
     return Qrels(name, tuple(columns.labels), turn_codes, ids, grades.astype(np.int16), tuple(notes))
 

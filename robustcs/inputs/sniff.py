@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
-from robustcs.errors import InputError, input_error
+from robustcs.errors import InputError, PackageNeededError, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import is_annotations
 from robustcs.inputs.formats import Role, first_turn, is_answer
@@ -137,6 +137,8 @@ def identify(path: str | os.PathLike[str]) -> Identified | None:
         return None if found is None else replace(found, shape="json")
     try:
         table = read_table(path)
+    except PackageNeededError:
+        raise
     except InputError:
         table = None
     found = _of_table(table, lines) if table else None
@@ -159,7 +161,7 @@ def refuse_other_kinds(path: str | os.PathLike[str], wanted: Kind) -> Identified
     Raises :class:`InputError` if its fields show another kind; the message names the kind and the option that reads it.
     """
     if is_parquet(path):
-        read_table(path)  # its own error if it is damaged or pyarrow is not installed
+        read_table(path)  # its own error if it is damaged
     found = identify(path)
     if found is not None and found.by_fields and wanted not in found.kinds:
         raise input_error(path, None, found.says, found.advice, "other-kind")

@@ -164,10 +164,10 @@ def look_through(folder: Path) -> Folder:
             else:
                 try:
                     first_bytes(path, 1)
+                    file = Found(relative, identify(path))
                 except InputError as error:
                     found.refuse(relative, error)
                     continue
-                file = Found(relative, identify(path))
                 found.files.append(file)
                 if file.what is None:
                     found.leave(relative, "its content is not in a format that robustcs reads")

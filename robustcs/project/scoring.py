@@ -136,7 +136,7 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
         frames[file] = _over(table, expected)
         answered[file] = answered_by_turns(file.name, file.path, list(table.index), expected)
         if answered[file].extra:
-            notes.append(f"{counted(answered[file].extra, 'turn')} of the scores of {file.name} without judgments excluded")
+            notes.append(f"excluded (no judgments): {counted(answered[file].extra, 'turn')} of the scores of {file.name}")
     return [frames[file] for file in files], expected, [answered[file] for file in files], notes
 
 

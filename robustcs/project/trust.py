@@ -29,9 +29,15 @@ _MODEL = re.compile(
     r"(?<![a-z])(umbrella|umbrela|chatgpt|gpt|llm|llama|claude|gemini|gemma|mistral|mixtral|qwen|phi|deepseek)(judges?)?(?![a-z]|4cs)",
     re.IGNORECASE,
 )
+#: How the note on formulations that are probably swapped begins.
+SWAPPED = "Human scores below Original"
+#: Share of the turns that may be missing without a limit.
+MOST_MISSING = 0.05
 _JUDGES: tuple[Subject, ...] = ("bias", "agreement")
 #: Subjects that do not depend on judgments.
 _WITHOUT: tuple[Subject, ...] = ("similarity", "clarification")
+_OF_JUDGMENTS = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))
+_OF_ROLES: tuple[Subject, ...] = ("blame", "drop", "unjudged")
 _OF_TESTS: tuple[Subject, ...] = ("blame", "drop", "rewording", "systems", "reading")
 
 
@@ -70,9 +76,8 @@ def limits_of_sources(project: Project) -> list[Limit]:
         whose = f"the qrels file {labels.name} has the fields of a model judge's output"
     else:
         return []
-    of_people = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))
     return [
-        Limit(of_people, f"Based on model judgments, not human ones: {whose}."),
+        Limit(_OF_JUDGMENTS, f"Based on model judgments, not human ones: {whose}."),
         Limit(_JUDGES, f"Not an agreement with human judges: {whose}.", bars=True),
     ]
 
@@ -103,8 +108,12 @@ def limits_of_turns(turns: Sequence[str], unit: Unit) -> list[Limit]:
 
 
 def limits_of_result(evaluated: Evaluated, families: Iterable[Family] = ()) -> list[Limit]:
-    """Return limits from the sampling units of a result, and from ``families`` of tests that cannot be significant."""
+    """Return limits from missing turns, probably swapped formulations, few sampling units, and ``families`` without power."""
     limits = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
+    if evaluated.missing_rule == "zero" and evaluated.missing > MOST_MISSING * evaluated.turns:
+        reason = f"{evaluated.missing} of {counted(evaluated.turns, 'turn')} are missing in at least one system and score 0."
+        limits = [Limit(_OF_JUDGMENTS, reason), *limits]
+    limits = [Limit(_OF_ROLES, f"{note}.") for note in evaluated.notes if note.startswith(SWAPPED)] + limits
     notes = dict.fromkeys(family.note for family in families if family.note)
     return limits or [limit for note in notes for limit in _insignificant(f"{note[0].upper()}{note[1:]}.")]
 

@@ -17,6 +17,7 @@ from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
+from robustcs.project.trust import SWAPPED
 from robustcs.result import Evaluated
 from robustcs.wording import verb
 
@@ -173,4 +174,4 @@ def _swapped(scores: Formulations) -> list[str]:
     worse = [metric for metric in scores.measures if scores.human[metric].mean() < scores.original[metric].mean()]
     if not worse:
         return []
-    return [f"Human scores below Original ({', '.join(worse)}); check that the two files are not swapped"]
+    return [f"{SWAPPED} ({', '.join(worse)}); check that the two files are not swapped"]

@@ -92,7 +92,7 @@ def test_the_best_ranked_of_a_repeated_document_counts(scratch: Path) -> None:
     ranking = rank(scratch, [("1", "a", 1, 1.0), ("1", "b", 2, 2.0), ("1", "a", 3, 3.0), ("2", "a", 1, 1.0)])
     assert as_dict(ranking) == {"1": ["a", "b"], "2": ["a"]}
     assert ranking.repeated == 1
-    assert ranking.notes == ("my.run: 1 repeated documents skipped; the best-ranked row of each counts",)
+    assert ranking.notes == ("my.run: 1 repeated document skipped; the best-ranked row of each counts",)
 
 
 def test_depth_is_cut_after_repeated_documents_are_left_out(scratch: Path) -> None:

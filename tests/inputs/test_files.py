@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.errors import ExitCode, InputError
+from robustcs.errors import ExitCode, InputError, PackageNeededError
 from robustcs.inputs import files
 from robustcs.inputs.files import open_binary, sha256
 from robustcs.inputs.runs import read_run
@@ -63,9 +63,9 @@ def test_without_pyarrow_the_error_names_the_install_command(
 ) -> None:
     (tmp_path / "run").write_bytes(data)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(PackageNeededError) as error:
         read_run(tmp_path / "run")
-    assert message(error).endswith(
+    assert error.value.exit_code is ExitCode.NOT_INSTALLED and str(error.value).endswith(
         f"run: {needs} needs pyarrow, which is not installed; install it with: pip install 'robustcs[parquet]'"
     )
 

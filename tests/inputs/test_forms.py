@@ -235,7 +235,7 @@ def test_a_bad_grade_is_named(value: Any, message: str) -> None:
 
 def test_judgments_that_contradict_each_other_are_refused_and_repeated_ones_noted() -> None:
     twice = pd.concat([QRELS, QRELS.head(1)])
-    assert read_qrels(as_file("qrels", "qrels", twice)).notes == ("<qrels>: 1 repeated judgments were counted once",)
+    assert read_qrels(as_file("qrels", "qrels", twice)).notes == ("<qrels>: 1 repeated judgment counted once",)
     message = refusal("qrels", twice.assign(relevance=[1, 0, 2, 3]), read_qrels)
     assert message == "<it>, row 4: turn 1_1 document a has grade 3 but grade 1 in row 1; keep one of the two"
 

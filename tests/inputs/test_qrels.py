@@ -40,7 +40,7 @@ def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:
     assert qrels.notes == (
         "my.qrels: skipped 1 comment line",
         "my.qrels: skipped the header line",
-        "my.qrels: 2 repeated judgments were counted once",
+        "my.qrels: 2 repeated judgments counted once",
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from robustcs.documents.document import SUBJECTS, Verdict
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import Skipped
-from robustcs.policy import EvaluationPolicy
+from robustcs.policy import EvaluationPolicy, Missing
 from robustcs.project.model import Project
 from robustcs.project.trust import (
     Limit,
@@ -109,9 +109,23 @@ def test_a_family_that_cannot_reach_the_level_bars_its_differences() -> None:
     enough = units_of(turns(10)).stated(EVALUATED)
     weak = Family(np.ones(3), 0.25, True, "no adjusted p can reach 0.05; the smallest possible is 0.25")
     limits = limits_of_result(enough, [weak, Family(np.ones(3), 0.002, True, "")])
-    assert {limit.reason for limit in limits} == {"No p-value can reach 0.05: the smallest possible is 0.25."}
+    assert {limit.reason for limit in limits} == {"No adjusted p can reach 0.05; the smallest possible is 0.25."}
     assert subjects(limits, bars=True) == {"differences"} and "systems" in subjects(limits, bars=False)
     assert not limits_of_result(enough, [replace(weak, note="")])
+
+
+@pytest.mark.parametrize(("missing", "rule", "limited"), [(3, "zero", False), (4, "zero", True), (60, "drop", False)])
+def test_many_missing_turns_limit_what_depends_on_judgments(missing: int, rule: Missing, limited: bool) -> None:
+    stated = replace(units_of(turns(10)).stated(EVALUATED), missing=missing, policy=EvaluationPolicy(missing=rule))
+    reasons = {limit.reason for limit in limits_of_result(stated)}
+    assert reasons == ({"4 of 70 turns are missing in at least one system and score 0."} if limited else set())
+    assert "similarity" not in subjects(limits_of_result(stated), bars=False)
+
+
+def test_formulations_that_are_probably_swapped_limit_blame() -> None:
+    note = "Human scores below Original (map); check that the two files are not swapped"
+    (limit,) = limits_of_result(replace(units_of(turns(10)).stated(EVALUATED), notes=(note, "another")))
+    assert limit.reason == f"{note}." and {"blame", "drop"} <= set(limit.subjects) and not limit.bars
 
 
 def test_a_verdict_tells_its_own_limits_each_once() -> None:
