@@ -270,7 +270,7 @@ def test_nothing_is_saved_unless_a_path_is_given(config: Path, tmp_path: Path, m
     assert Path("table.csv").read_text() == result.to_csv() == result.to_csv(table=main)
     with pytest.raises(UsageError, match="^no table is named 'nothing'; choose from "):
         result.to_latex(table="nothing")
-    with pytest.raises(UsageError, match="^sweep has no figure 'nothing'; there is "):
+    with pytest.raises(UsageError, match="^sweep has no figure 'nothing'; choose from "):
         result.plot("nothing")
     with pytest.raises(UsageError, match="is an input, which is never overwritten; choose another name for the output$"):
         result.to_csv(config.parent / "qrels.txt")

@@ -91,7 +91,7 @@ def test_a_result_without_tables_is_told() -> None:
     class Nothing(Result):
         """Declares nothing."""
 
-    with pytest.raises(TypeError, match="declares no tables of Nothing"):
+    with pytest.raises(TypeError, match="declares no tables for Nothing"):
         TABLES.declared_by(Nothing)
 
 

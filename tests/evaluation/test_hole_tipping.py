@@ -194,5 +194,5 @@ def test_a_hole_model_needs_a_passage_that_is_not_relevant() -> None:
     runs, judged = made_runs()
     pool, _, left = made_pool(runs, {key: grade for key, grade in judged.items() if grade})
     assert set(left[left > UNJUDGED][:-1]) == {1, 2}
-    with pytest.raises(UsageError, match="list relevant passages only"):
+    with pytest.raises(UsageError, match="contain relevant passages only"):
         fit_hole_model(pool, left)

@@ -103,7 +103,7 @@ def _unclear(error: RobustcsError, path: Path, data: bytes) -> Finding | None:
     """A message is unclear that does not name the file and the line, or that nobody can read."""
     message = str(error)
     for line in message.split("\n"):
-        if not line.startswith(str(path)) and not re.fullmatch(r"… and [0-9]+ more problems", line):
+        if not line.startswith(str(path)) and not re.fullmatch(r"… and [0-9,]+ more problems", line):
             return Finding(f"message without its file, {error.slug}", line[:300])
         if len(line) > len(str(path)) + LONGEST_LINE:
             return Finding(f"message without end, {error.slug}", f"{len(line)} characters: {line[:300]}")

@@ -165,7 +165,7 @@ def qrels(data: bytes) -> Any:
 
 
 def of_qrels(read: Any) -> Any:
-    documents = read.ids.texts()
+    documents = read.documents.texts()
     pairs = zip(read.turn_codes.tolist(), read.document_codes.tolist(), strict=True)
     return {(read.turns[turn], documents[document]): grade
             for (turn, document), grade in zip(pairs, read.grades.tolist(), strict=True)}  # fmt: skip

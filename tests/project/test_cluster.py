@@ -127,7 +127,7 @@ def test_where_nobody_answers_that_is_told(address: str, in_demo: Command, monke
 
 def test_an_address_is_a_text(in_demo: Command, demo: Path) -> None:
     assert "write the address of a scheduler" in in_demo("evaluate --dask ''", code=2).err
-    with pytest.raises(UsageError, match="dask 8786; write the address"):
+    with pytest.raises(UsageError, match="dask is 8786; write the address"):
         robustcs.evaluate(demo / "robustcs.toml", dask=8786)
 
 

@@ -101,7 +101,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     assert len(passages(tmp_path / "made" / "documents-5.jsonl")) == 5
     assert run(["retrieve", "--segment", "5", "--collection", "documents.jsonl", "--folder", "made"]) == 2
     assert run(["retrieve", "--segment", "5"]) == 2
-    assert "name it with --collection FILE" in capfd.readouterr().err
+    assert "add --collection FILE" in capfd.readouterr().err
     assert run(["retrieve", "--set", "spacy=en_core_web_sm"]) == 2
     assert "spacy is set without --segment; add --segment WORDS" in capfd.readouterr().err
 

@@ -101,7 +101,7 @@ def ask(
     for source in sources:
         if not given.get(source):
             role = "original" if source == "raw" else "human"
-            raise UsageError("no-texts", f"no {source} turns are given", f"name them with --rewrites {role}=FILE")
+            raise UsageError("no-texts", f"no {source} turns are given", f"add --rewrites {role}=FILE")
     nouns = tagged_nouns() if context_remover == "nltk" else without_nouns
     if context_remover == "nltk":
         evaluated = replace(evaluated, notes=(*evaluated.notes, "nouns by NLTK's tagger"))
@@ -135,7 +135,7 @@ def _turns(workspace: Workspace) -> tuple[Texts, Texts]:
     """Return the raw and the manual turns."""
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
     if not original and not human:
-        raise UsageError("no-texts", "no turns are given", "name them with --rewrites original=FILE and --rewrites human=FILE")
+        raise UsageError("no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
     if original and human and not original.keys() & human.keys():
         raise UsageError(
             "no-common-turns", "Original and Human have no turn in common",

@@ -132,4 +132,5 @@ def test_the_sentence_task_and_the_choice_of_sentences(in_copy: Command, tmp_pat
     # what the experts chose stands over the sentences of the workers
     assert "reference 2: expert_2" in (tmp_path / "demo" / "page.html").read_text()
     err = in_copy("agreement annotations/selected.jsonl annotations/sentences.jsonl", code=2).err
-    assert "choices of sentences (annotations/selected.jsonl) and sentences (annotations/sentences.jsonl) are two tasks" in err
+    files = "choices of sentences (annotations/selected.jsonl) and sentences (annotations/sentences.jsonl)"
+    assert f"{files} are different tasks" in err

@@ -356,7 +356,7 @@ def test_the_note_says_where_units_are_too_few(in_copy: Command, tmp_path: Path)
     qrels = tmp_path / "demo" / "qrels.txt"
     qrels.write_text("".join(line for line in qrels.read_text().splitlines(True) if line.split()[0] in ("1_1", "2_1", "3_1")))
     shown = " ".join(in_copy("breakdown --metric P_1 --table attribution").out.split())
-    assert "no interval: only 3 turns (at least 5 required)" in shown and "% to " not in shown
+    assert "No interval: only 3 turns (at least 5 required)" in shown and "% to " not in shown
 
 
 def test_any_measure_of_trec_eval(in_demo: Command) -> None:

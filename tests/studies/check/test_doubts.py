@@ -68,7 +68,7 @@ def test_texts_that_were_not_what_was_run(notes: Notes) -> None:
     equal = sum(HUMAN[turn] == text for turn, text in rewrites(9).items())
     apart, alike = notes(f"{runs} --rewrites qr=other.tsv")
     assert apart.startswith(f"qr and Human have the same text for {equal} turns, but different rankings for ")
-    assert alike.startswith(f"qr has another text than Human for {len(TURNS) - equal} turns, but the same ranking for ")
+    assert alike.startswith(f"qr and Human have different texts for {len(TURNS) - equal} turns, but the same ranking for ")
     Path("t5.trec").write_text(ranked({turn: f"{text}!" for turn, text in HUMAN.items()}))
     assert notes(f"{runs} --rewrites qr=human.tsv") == [
         f"qr and Human have the same text for {len(TURNS)} turns, but different rankings for {len(TURNS)} turns (1_1, 1_2,"

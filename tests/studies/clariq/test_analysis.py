@@ -70,7 +70,7 @@ def test_document_relevance_is_a_mean_over_facets_with_baselines_first() -> None
     row = result.comparisons[result.comparisons["task"] == "document_relevance"].iloc[0]
     assert (row["first"], row["second"], row["difference"]) == ("first", "best", -0.5)
     # two topics: two of the four sign patterns of −1 and −0.5 are as far from 0
-    assert row["p"] == 0.5 and row["topics"] == 2 and math.isnan(row["ci_low"]) and "no interval: 2 topics" in row["note"]
+    assert row["p"] == 0.5 and row["topics"] == 2 and math.isnan(row["ci_low"]) and "no interval: only 2 topics" in row["note"]
     assert result.facets["outcome"].fillna("").tolist() == ["", "", "", "asked", "", "no output"]
 
 

@@ -31,7 +31,7 @@ def test_wins_tests_and_intervals_equal_scipy() -> None:
     assert (clear["units"], clear["method"]) == (9, "exact binomial test")
     # two judgments say too little for an interval, and a tie nothing
     assert math.isnan(fun["ci_low"]) and fun["note"].startswith("no interval: only 2 judgments (at least 5 required)")
-    assert dull["p"] == 1 and dull["share"] != dull["share"] and dull["note"] == "no judgment decides"
+    assert dull["p"] == 1 and dull["share"] != dull["share"] and dull["note"] == "no judgment is decided"
     assert not notes
 
 

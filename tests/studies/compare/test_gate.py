@@ -37,7 +37,7 @@ def one(drop: np.ndarray, condition: str = "drop>0.02", evidence: Evidence = "te
         (0.1 + WAVE, "p<0.05", (), "failed", "the mean drops by 0.100 significantly (adjusted p = 0.0010)"),
         (0.1 + WAVE, "p<0.0005", (), "cannot tell",
          "the mean drops by 0.100, but not significantly (adjusted p = 0.0010);"
-         " no adjusted p can reach 0.0005; the smallest possible is 0.00098"),
+         " no p-value can reach 0.0005: the smallest possible is 0.00098"),
         (0.04 + TIDE, "drop>0.02", (), "cannot tell",
          "the mean drops by 0.040, but not significantly more than 0.02 (adjusted p = 0.336)"),
         (0.04 + TIDE, "drop>0.02", ("2 turns are gone",), "cannot tell",
@@ -82,7 +82,7 @@ def test_no_worse_than(drop: np.ndarray, outcome: str, reason: str) -> None:
 def test_a_case_that_all_signs_leave_open_says_so() -> None:
     found = one(np.full(4, 0.1), turns=tuple("abcd"))
     assert (found.outcome, found.p) == ("cannot tell", 1 / 16)
-    assert found.reason.endswith("; no adjusted p can reach 0.05; the smallest possible is 0.062")
+    assert found.reason.endswith("; no p-value can reach 0.05: the smallest possible is 0.062")
 
 
 def test_p_is_max_t_over_all_cases_aligned_by_conversation() -> None:
