@@ -188,7 +188,7 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     [orders] = [text for text in said if f"by the model, {apart} of 66 pairs of systems differ significantly by NDCG@3" in text]
     assert f"The order by NDCG@3 is proven on these turns for {66 - open_} of 66 pairs of systems" in orders
     [doubt] = [text for text in said if text.startswith("Expected values may be off.")]
-    assert "only the sets of manual retrieved, 0 of" in doubt
+    assert "that only the sets of manual retrieved, 0 are judged" in doubt
 
 
 def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) -> None:

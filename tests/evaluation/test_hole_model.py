@@ -213,7 +213,7 @@ def test_everything_unjudged_in_a_run() -> None:
     pool, _, left = made_pool([*runs, alone], judged, hidden=0)
     model = fitted(pool, left)
     assert len(model.pairs) == 10 * len(pool.turns)
-    assert any("that only alone retrieved, 0 of" in warning for warning in hole_warnings(model, pool, left, MEASURES))
+    assert any("that only alone retrieved, 0 are judged" in warning for warning in hole_warnings(model, pool, left, MEASURES))
     scores = np.concatenate([pool.score(sets, MEASURES, POLICY).mean(axis=-1) for sets in model.draws(left, 100, 50)])
     low, high = draws_interval(scores[:, 3, 1])
     # nothing is known of them but that others do better or worse: the interval must say so

@@ -241,7 +241,7 @@ def test_what_is_expected_of_every_difference(
     text = files[1].read_text()
     assert (
         "How much of the drops is due to unjudged passages?" in text
-        and "covers the unjudged passages and the sample of conversations" in " ".join(text.split())
+        and "covers both the unknown grades and the sampling of conversations" in " ".join(text.split())
     )
 
 
