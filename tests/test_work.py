@@ -85,7 +85,7 @@ def test_a_run_is_scored_once_for_all_thresholds(
     assert found == [2 * len(ROLES)] * 2, "the DCG of a run and the ideal one"
 
 
-@pytest.mark.parametrize(("command", "each"), [("evaluate", 2), ("unjudged", 8)])
+@pytest.mark.parametrize(("command", "each"), [("evaluate", 2), ("unjudged", 6)])
 def test_runs_are_scored_one_by_one_and_not_by_pairs(
     folder: Path, capfd: pytest.CaptureFixture[str], command: str, each: int
 ) -> None:

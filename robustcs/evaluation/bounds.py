@@ -150,9 +150,12 @@ class PairMeasure:
         self.more = self._each(OF_RUN[measure.family]) if measure.family in OF_RUN else self.scores
 
     def _each(self, value: Callable[[Top], Scores]) -> Scores:
-        """Return float64[R, T]: the value of every run and turn."""
-        parts = [[value(top_of(block, self.measure, self.policy)) for block in run.blocks(_TURNS)] for run in self.runs]
-        return np.array([np.concatenate(some) for some in parts])
+        """Return float64[R, T]: the value of every run and turn, 0 for a run that retrieves nothing."""
+        values = np.zeros((len(self.runs), len(self.asked.judged)))
+        for own, run in zip(values, self.runs, strict=True):
+            for number, block in enumerate(run.blocks(_TURNS) if run.grades.shape[1] else ()):
+                own[number * _TURNS :][:_TURNS] = value(top_of(block, self.measure, self.policy))
+        return values
 
     def _graded(self, pairs: RunPairs) -> tuple[npt.NDArray[np.bool_], Codes]:
         """Return bool[n]: whether a passage of the pairs gets a grade, and int64[P · T]: the number of others that do."""

@@ -16,10 +16,8 @@ import numpy as np
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.columns import Columns, Field, Layout, column_pieces, joined, kind_unless_plain, read_columns
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, shown
 from robustcs.inputs.pooled import CLASH
-from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
 from robustcs.inputs.text import decimal_number, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
@@ -328,6 +326,9 @@ def _given(cell: object) -> object:
 
 def _from_json(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
     """Yield the passages of every turn; if one of them has no score, the file order ranks the turn."""
+    from robustcs.inputs.mtrag import json_records
+    from robustcs.inputs.run_formats import run_format_of
+
     records = list(json_records(path, problems))
     kind = run_format_of(records[0].fields) if records else None
     for turn, passages, line in kind.turns(records, problems) if kind else ():

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.files import arrow, open_binary, too_large
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import csv_rows
 from robustcs.inputs.text import filled_lines, first_bytes
 
 #: The usual names of columns; the first one present counts.
@@ -160,6 +159,8 @@ def _first_line(path: StrPath) -> tuple[int, str]:
 def _cells(
     path: StrPath, header: int, names: tuple[str, ...], delimiter: str | None, problems: ProblemList
 ) -> Iterator[tuple[int, Sequence[str]]]:
+    from robustcs.inputs.records import csv_rows
+
     width = len(names)
     for number, cells in csv_rows(path, ",", problems) if delimiter == "," else _split(path, delimiter):
         if number <= header:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -142,6 +141,7 @@ def parse_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | N
     Raises ``ValueError`` in plain words for everything that Python's parser rejects, including too deep nesting and too long
     numbers; a syntax error is a ``json.JSONDecodeError`` with its line.
     """
+    import json
 
     if len(text) > _MOST_VALUES and sum(map(text.count, ",[{")) > _MOST_VALUES:
         raise ValueError(f"more than {_MOST_VALUES:,} values")
@@ -172,14 +172,12 @@ def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
     ``halves`` accepts halves of characters, for readers that check the texts that they use themselves. Raises
     :class:`InputError` with the line of a syntax error or of half a character.
     """
-
     text = read_text(path, LONGEST_TEXT)
     try:
         value = parse_json(text)
-    except json.JSONDecodeError as error:
-        raise input_error(path, error.lineno, f"not JSON ({error.msg})", "check the file", "not-json") from None
     except ValueError as error:
-        raise input_error(path, None, f"not JSON ({error})", "check the file", "not-json") from None
+        found = f"not JSON ({getattr(error, 'msg', error)})"
+        raise input_error(path, getattr(error, "lineno", None), found, "check the file", "not-json") from None
     place = None if halves else half_character(text)
     if place is not None:
         raise input_error(path, text.count("\n", 0, place) + 1, *HALF_CHARACTER)
