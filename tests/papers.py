@@ -178,7 +178,7 @@ def _words(what: str) -> Find:
 
 def _facets(run: str) -> Find:
     def find(tables: Tables) -> str:
-        values = {row["metric"]: row["value"] for row in _rows(tables, "document_relevance", run=run)}
+        values = {row["metric"]: row["value"] for row in _rows(tables, "document_relevance", system=run)}
         return _written((values[name] for name in ("MRR100", "P1", "NDCG3", "NDCG5")), 4)
 
     return find
@@ -186,7 +186,7 @@ def _facets(run: str) -> Find:
 
 def _crowd(run: str, criterion: str = "question_relevance_all") -> Find:
     def find(tables: Tables) -> str:
-        rows = _rows(tables, "measures", run=run, criterion=criterion, turn_set="all")
+        rows = _rows(tables, "measures", system=run, criterion=criterion, turn_set="all")
         return f"{_written((row['value'] for row in rows), 4)} ({rows[0]['answered']} of {rows[0]['turns']} turns)"
 
     return find

@@ -106,7 +106,7 @@ def test_files_of_other_studies_by_keyword(demo: Path, config: Path, empty_folde
     )  # fmt: skip
     pd.testing.assert_frame_equal(judged.measures, robustcs.crowd(config).measures)
     asked = robustcs.clariq(topics=demo / "clariq/topics.tsv", runs={"stem": demo / "clariq/questions_stem.trec"})
-    assert set(asked.question_relevance["run"]) == {"stem"} and not len(asked.document_relevance)
+    assert set(asked.question_relevance["system"]) == {"stem"} and not len(asked.document_relevance)
     with pytest.raises(UsageError, match="^min_agreement is 7; write a number from 0 to 1$"):
         robustcs.agreement(config, min_agreement=7)
     with pytest.raises(UsageError, match="^depth is 0; write a whole number of at least 1$"):

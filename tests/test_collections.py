@@ -204,7 +204,7 @@ def bins_of_2019(results: Results) -> None:
 def published_clariq(results: Results) -> None:
     recall = {row["k"]: round(row["recall"], 6) for row in table(results, "clariq", "question_relevance")}
     assert recall == {5: 0.324557, 10: 0.563804, 20: 0.667500, 30: 0.691282}
-    means = {(row["run"], row["metric"]): row["value"] for row in table(results, "clariq", "document_relevance")}
+    means = {(row["system"], row["metric"]): row["value"] for row in table(results, "clariq", "document_relevance")}
     assert [round(means[name, "NDCG3"], 4) for name in ("best", "bm25", "no", "worst")] == [0.2578, 0.1608, 0.1450, 0.0252]
 
 
@@ -215,7 +215,7 @@ def published_snippets(results: Results) -> None:
 
 def published_crowd(results: Results) -> None:
     scores = [
-        (row["run"], row["metric"], round(row["value"], 4), row["answered"])
+        (row["system"], row["metric"], round(row["value"], 4), row["answered"])
         for row in table(results, "crowd", "measures")
         if (row["criterion"], row["turn_set"]) == ("relevance", "all")
     ]

@@ -271,7 +271,7 @@ def test_measures_without_bounds_alone(call: Call, measure: str) -> None:
     code, _ = call(f"unjudged {SYSTEMS} --metric {measure} --depth 1 -o out.json")
     assert code == 0
     tables = json.loads(Path("out.json").read_text())["tables"]
-    assert [(row["run"], row["low"]) for row in tables["bounds"]] == [("a", None), ("b", None)]
+    assert [(row["system"], row["low"]) for row in tables["bounds"]] == [("a", None), ("b", None)]
     assert tables["pairs"] == []
 
 

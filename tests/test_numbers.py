@@ -57,7 +57,7 @@ def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: 
 
 def test_a_number_that_no_table_has_is_found() -> None:
     rows = [
-        {"run": run, "metric": metric, "value": value, "p_corrected": p, "pairs": 7, "count": 1_200, "share": 0.128}
+        {"system": run, "metric": metric, "value": value, "p_corrected": p, "pairs": 7, "count": 1_200, "share": 0.128}
         for run, metric, value, p in (("a", "ndcg_cut_3", 0.1234, 0.01), ("b", "ndcg_cut_3", 0.4, 0.2), ("a", "P_1", 0.9, 0.9))
     ]
     wrong = partial(unexplained, tables=[rows, [{"turn": "1_1", "value": 0.777}]], policy={"turns": 65, "units": 9})

@@ -194,7 +194,7 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
 def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) -> None:
     told = told_of(report.document)
     table = partial(tables, report)
-    values = {row["run"]: row["value"] for row in table("clariq", "document_relevance") if row["metric"] == "NDCG3"}
+    values = {row["system"]: row["value"] for row in table("clariq", "document_relevance") if row["metric"] == "NDCG3"}
     text = told["Do clarifying questions help?"]
     best = f"the best question for each facet reaches {values['best']:.3f}."
     assert f"NDCG3 of the documents is {values['no']:.3f}; {best}" in text

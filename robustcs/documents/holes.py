@@ -31,7 +31,7 @@ EXPECTED_NOTE = (
 
 def rates_table(result: Result, depth: int) -> list[Table]:
     """Return the table of judged and unjudged passages in the top ``depth`` of every run."""
-    columns = ["run", "retrieved", "judged", "unjudged", "share", "short", "missing"]
+    columns = ["system", "retrieved", "judged", "unjudged", "share", "short", "missing"]
     if result.tables["rates"]["judged_later"].notna().any():
         columns.append("judged_later")
     note = (
@@ -48,11 +48,11 @@ def sources_table(result: Result, depth: int) -> list[Table]:
         return []
     return [result_table(
         result, "sources", f"Who graded the top {depth} passages?",
-        ["run", "source", "graded", "share", "relevant", "mean_grade"],
+        ["system", "source", "graded", "share", "relevant", "mean_grade"],
         "Each human grade is listed under the file whose grade is used. Grades of a judge are listed only for passages without"
         " a human grade. Share: out of the retrieved passages; relevant: out of the graded ones, grade ≥"
         f" {result.evaluated.policy.relevance_level}.",
-        by="run",
+        by="system",
     )]  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def unique_table(result: Result, depth: int) -> list[Table]:
     """Return the table of unjudged passages that only one run of a group retrieves, by run and in total."""
     if len(result.tables["rates"]) < 2:
         return []
-    both = pd.concat([result.tables["unique_runs"], result.tables["unique"].assign(run="together")])
+    both = pd.concat([result.tables["unique_runs"], result.tables["unique"].assign(system="together")])
     return [result_table(
         result, "unique", "How many unjudged passages does only one run retrieve?", UNIQUE_RUNS.fields,
         f"Top {depth}; a passage counts once per turn. Runs are compared with the others of their group.",
@@ -70,10 +70,10 @@ def unique_table(result: Result, depth: int) -> list[Table]:
 
 def later_grades_table(result: Result, depth: int) -> list[Table]:
     """Return the table of grades that unjudged passages got later, if there are any."""
-    grades, rates = result.tables["grades"], result.tables["rates"].set_index("run")
+    grades, rates = result.tables["grades"], result.tables["rates"].set_index("system")
     if not len(grades):
         return []
-    counts = grades.pivot(index="run", columns="grade", values="count").loc[rates.index]
+    counts = grades.pivot(index="system", columns="grade", values="count").loc[rates.index]
     rows = [
         (run, *(f"{one} ({100 * one / sum(own):.0f}%)" if sum(own) else "–" for one in own), f"{sum(own)} of {unjudged}")
         for run, own, unjudged in zip(rates.index, counts.to_numpy().tolist(), rates["unjudged"], strict=True)

@@ -28,7 +28,7 @@ _AT_ONCE = 2_000_000
 SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"))
 RATES = table(
     "rates", "Unjudged passages in the top k.",
-    text("run", header="Run"), count("depth", "k"), count("retrieved", "passages in the top k over all turns", "passages"),
+    text("system", header="System"), count("depth", "k"), count("retrieved", "passages in the top k over all turns", "passages"),
     count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"), share("judged_share"),
     count("short", "turns with 1 to k − 1 passages", "short lists", "turns"),
     count("missing", "turns without passages", "missing", "turns"),
@@ -42,12 +42,12 @@ UNIQUE = table(
 )  # fmt: skip
 UNIQUE_RUNS = table(
     "unique_runs", "The same by run.",
-    text("group", header="Group"), text("run", header="Run"), count("unjudged"),
+    text("group", header="Group"), text("system", header="System"), count("unjudged"),
     count("unique", header="retrieved by one run only"), share("share"),
 )  # fmt: skip
 LATER_GRADES = table(
     "grades", "Grades of unjudged passages in the top k by new judgments. No rows without new judgments.",
-    text("run", header="Run"), count("grade"), count("count"), share("share", "out of those judged later"),
+    text("system", header="System"), count("grade"), count("count"), share("share", "out of those judged later"),
 )  # fmt: skip
 GRADES = table("qrels", "Judged passages by grade.", count("grade"), count("count", header="passages"), share("share"))
 
@@ -200,7 +200,7 @@ def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.Dat
         shares = _shares(int(retrieved.sum()), int(unjudged.sum()))
         rows.append(
             {
-                "run": run.name, "depth": depth, **shares, "judged_share": 1 - shares["share"],
+                "system": run.name, "depth": depth, **shares, "judged_share": 1 - shares["share"],
                 "short": int(((lengths > 0) & (lengths < depth)).sum()), "missing": int(run.matrix.missing.sum()),
                 "judged_later": None if later is None else sum(hole in later for hole in run.holes),
             }
@@ -216,8 +216,8 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
         grades = run.matrix.grades[:, :RANKS]
         for rank, column in enumerate(grades.T, 1):
             retrieved, unjudged = counts_of(column[:, None])
-            rows.append({"run": run.name, "rank": rank, **_shares(int(retrieved.sum()), int(unjudged.sum()))})
-    return pd.DataFrame(rows, columns=["run", "rank", "retrieved", "judged", "unjudged", "share"])
+            rows.append({"system": run.name, "rank": rank, **_shares(int(retrieved.sum()), int(unjudged.sum()))})
+    return pd.DataFrame(rows, columns=["system", "rank", "retrieved", "judged", "unjudged", "share"])
 
 
 def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
@@ -228,9 +228,9 @@ def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
         retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
         for place in np.unique(places[places > 0]):
             at = places == place
-            row = {"run": run.name, "turn_depth": int(place), "turns": int(at.sum())}
+            row = {"system": run.name, "turn_depth": int(place), "turns": int(at.sum())}
             rows.append({**row, **_shares(int(retrieved[at].sum()), int(unjudged[at].sum()))})
-    return pd.DataFrame(rows, columns=["run", "turn_depth", "turns", "retrieved", "judged", "unjudged", "share"])
+    return pd.DataFrame(rows, columns=["system", "turn_depth", "turns", "retrieved", "judged", "unjudged", "share"])
 
 
 def short_lists(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
@@ -241,7 +241,7 @@ def short_lists(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
         for turn, retrieved in zip(run.matrix.turns, run.matrix.retrieved, strict=True)
         if retrieved < depth
     ]
-    return pd.DataFrame(rows, columns=["run", "turn", "retrieved"])
+    return pd.DataFrame(rows, columns=["system", "turn", "retrieved"])
 
 
 def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -266,7 +266,7 @@ def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]])
             singles.append((group, name, len(holes[name]), own, _share(own, len(holes[name]))))
     return (
         pd.DataFrame(totals, columns=["group", "runs", "found", "unjudged", "unique", "share"]),
-        pd.DataFrame(singles, columns=["group", "run", "unjudged", "unique", "share"]),
+        pd.DataFrame(singles, columns=["group", "system", "unjudged", "unique", "share"]),
     )
 
 
@@ -278,7 +278,7 @@ def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFram
     for run in runs:
         grades = [later[hole] for hole in run.holes if hole in later]
         rows += [(run.name, grade, grades.count(grade), _share(grades.count(grade), len(grades))) for grade in scale]
-    return pd.DataFrame(rows, columns=["run", "grade", "count", "share"])
+    return pd.DataFrame(rows, columns=["system", "grade", "count", "share"])
 
 
 def grades_of(qrels: Qrels) -> pd.DataFrame:

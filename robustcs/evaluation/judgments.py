@@ -280,7 +280,7 @@ QRELS, NEW, JUDGE = "qrels", "new judgments", "judge"
 SOURCES = table(
     "sources", "Sources of the grades in every run's top k. Human grades count for the file whose grade is used; a judge counts"
     " only for passages without a human grade.",
-    text("run", header="Run"), text("source", "file, or name of a judge", "Source"),
+    text("system", header="System"), text("source", "file, or name of a judge", "Source"),
     text("kind", "qrels, new judgments or judge", "kind"), count("depth", "k", "k"),
     count("graded", "graded passages in the top k"),
     share("share", "graded out of the passages in the top k"),

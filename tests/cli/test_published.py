@@ -116,7 +116,7 @@ def test_a_judged_turn_that_the_runs_lack(
     )  # fmt: skip
     assert result["policy"]["missing_turns"] == 1
     assert {f"{name} misses 1 turn: 105_9" for name in ("original", "qr", "human")} <= set(result["notes"])
-    runs = {row["run"]: row for row in result["tables"]["runs"]}
+    runs = {row["system"]: row for row in result["tables"]["runs"]}
     assert {(row["turns"], row["missing"], row["extra"]) for row in runs.values()} == {(207, 1, 8)}
     unjudged = {name: (1 - row["judged_3"]) * 3 * row["turns"] for name, row in runs.items()}
     assert unjudged == {"original": pytest.approx(238), "qr": pytest.approx(36), "human": pytest.approx(17)}

@@ -54,7 +54,7 @@ def test_unjudged_and_augment_tell_people_by_file_from_judges(in_demo: Command, 
         # the policy's float32 scores have no ties here
         top = [(turn, d) for turn, found in ranked.items() if turn in judged for _, d in sorted(found, reverse=True)[:depth]]
         tables = json.loads(in_demo(f"{command} --format json").out)["tables"]["sources"]
-        rows = {row["source"].rpartition("/")[2]: row for row in tables if row["run"] == "raw_1"}
+        rows = {row["source"].rpartition("/")[2]: row for row in tables if row["system"] == "raw_1"}
         expected = {
             "qrels.txt": [qrels[pair] for pair in top if pair in qrels],
             "new_judgments.txt": [new[pair] for pair in top if pair in new and pair not in qrels],

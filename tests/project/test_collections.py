@@ -192,7 +192,7 @@ def test_init_leaves_judgments_without_a_common_system_aside(in_domains: Command
 def test_a_system_of_one_collection_is_left_out_of_the_other(in_domains: Command) -> None:
     line = options("evaluate", *DOMAINS).replace("--human bm25_manual_law.trec", "")
     printed = json.loads(in_domains(f"{line} --by collection").out)
-    names = {(row["collection"], row["run"]) for row in printed["tables"]["measures_by_collection"]}
+    names = {(row["collection"], row["system"]) for row in printed["tables"]["measures_by_collection"]}
     assert names == {(f"qrels_{name}", run) for name in DOMAINS for run in ("original", "qr", "human")} - {
         ("qrels_law", "human")
     }
@@ -242,7 +242,7 @@ def test_totals_by_collection(in_domains: Command) -> None:
     shown, named = in_domains(line).out, in_domains(f"{line} --table measures_by_collection").out
     assert "Each collection separately" in named and "p_corrected" not in named
     for printed in (shown, named):
-        head = next(row for row in printed.splitlines() if "Run" in row and "collection" in row)
+        head = next(row for row in printed.splitlines() if "System" in row and "collection" in row)
         assert "value" in head and "mean" not in head
 
 
@@ -314,9 +314,9 @@ def test_two_years_of_cast(shared_data: Path) -> None:
     whole, parts = evaluated(*years, by="collection"), [evaluated(name) for name in years]
     assert whole.evaluated.policy_line.startswith("381 turns in 45 conversations of 2 collections · ")
     for run in ("raw", "manual"):
-        rows = [part.measures.set_index("run").loc[run] for part in parts]
+        rows = [part.measures.set_index("system").loc[run] for part in parts]
         mean = sum(row["value"] * row["turns"] for row in rows) / 381
-        assert whole.measures.set_index("run").loc[run, "value"] == pytest.approx(mean, abs=1e-12)
+        assert whole.measures.set_index("system").loc[run, "value"] == pytest.approx(mean, abs=1e-12)
     stacked = whole.tables["measures_by_collection"]
     for name, part in zip(years, parts, strict=True):
         own = stacked[stacked["collection"] == f"{name}_qrels"].drop(columns="collection").reset_index(drop=True)

@@ -200,7 +200,7 @@ def test_a_run_that_stands_in_memory_is_read_here(demo: Path, small_is_worth_it:
     runs = {"memory": frame, "a": demo / "runs" / "plain_qr.trec", "b": demo / "runs" / "stem_qr.trec"}
     one = robustcs.evaluate(qrels=demo / "qrels.txt", runs=runs)
     two = robustcs.evaluate(qrels=demo / "qrels.txt", runs=runs, jobs=2)
-    assert one.measures.equals(two.measures) and set(one.measures["run"]) == set(runs)
+    assert one.measures.equals(two.measures) and set(one.measures["system"]) == set(runs)
 
 
 def test_the_number_of_processes_is_a_whole_number(demo: Path) -> None:

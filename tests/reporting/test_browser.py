@@ -132,7 +132,7 @@ def test_tables_are_copied_as_shown_and_as_latex(browser: Any, address: str) -> 
     tools.get_by_text("CSV").click()
     tools.get_by_text("copied").wait_for()
     copied = list(csv.reader(page.evaluate("navigator.clipboard.readText()").splitlines()))
-    assert copied[0][:2] == ["Measure", "Run"] and [row[3] for row in copied[1:]] == cells(page, "unjudged-bounds", 4)
+    assert copied[0][:2] == ["Measure", "System"] and [row[3] for row in copied[1:]] == cells(page, "unjudged-bounds", 4)
     tools.get_by_text("LaTeX").click()
     # not by the word "copied", which goes away again
     page.wait_for_function("navigator.clipboard.readText().then(text => text.startsWith('% needs'))")

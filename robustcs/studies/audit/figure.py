@@ -84,7 +84,7 @@ def _bias(axes: Axes, bias: pd.DataFrame) -> None:
 
 def _systems(axes: Axes, means: pd.DataFrame, reversals: pd.DataFrame) -> None:
     metric = headline_measure(means["metric"])
-    scores = means[means["metric"] == metric].set_index("run")[["human", "model"]]
+    scores = means[means["metric"] == metric].set_index("system")[["human", "model"]]
     edge = 0.06 * (np.ptp(scores.to_numpy()) or 1)
     limits = scores.min(axis=None) - edge, scores.max(axis=None) + edge
     axes.plot(limits, limits, color=INK, linewidth=0.5, alpha=0.4)

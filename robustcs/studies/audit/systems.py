@@ -36,7 +36,7 @@ SYSTEMS = table(
 )  # fmt: skip
 MEANS = table(
     "means", "Mean score of each system under human judgments and under the judge, on the pairs that both judged.",
-    text("judge", header="Judge"), measure(), text("run", header="Run"), score("human"), score("model", header="judge"),
+    text("judge", header="Judge"), measure(), text("system", header="System"), score("human"), score("model", header="judge"),
 )  # fmt: skip
 CONCLUSIONS = table(
     "conclusions", "Number of pairs of systems whose comparison changes under the judge.",

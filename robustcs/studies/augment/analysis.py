@@ -34,7 +34,7 @@ _SHOWN_RANKS = 10
 
 _MEASURES = table(
     "measures", "Mean scores before and after, over the turns that the old judgments cover.",
-    text("run"), measure(), score("before"), score("after"),
+    text("system"), measure(), score("before"), score("after"),
     *difference("difference", "after − before", "change").between(
         says="95% CI of this run's change, from the test that gives p; null if fewer than six units change"),
     p_value("p", "two-sided sign-flip test by unit"),
@@ -60,7 +60,7 @@ _CONFLICTS = table(
 )  # fmt: skip
 _TURNS = table(
     "turns", "Turns whose score changes, the largest change first.",
-    text("run"), text("turn"), measure(), score("before"), score("after"), difference("difference", "after − before"),
+    text("system"), text("turn"), measure(), score("before"), score("after"), difference("difference", "after − before"),
     text("new_grades", f"rank and new grade of passages judged within the cutoff (without one: in the top {_SHOWN_RANKS}), such"
          " as 1:4 3:0; 2:1→2 if a grade was replaced; empty if only the ideal ranking changed"),
 )  # fmt: skip

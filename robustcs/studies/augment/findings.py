@@ -23,7 +23,7 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
     return (
         Verdict(
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
-            f"The new judgments change {measure_label(row['metric'])} of {row['run']} by {signed(row['difference'], 3)}"
+            f"The new judgments change {measure_label(row['metric'])} of {row['system']} by {signed(row['difference'], 3)}"
             f"{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
             f"{int(change.files['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
             abs(float(row["difference"])),
@@ -39,9 +39,9 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
     part = _headline(change.measures)
     metric = str(part["metric"].iloc[0])
     least, most = part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]
-    span = f"{signed(least['difference'], 3)} ({least['run']})"
+    span = f"{signed(least['difference'], 3)} ({least['system']})"
     if len(part) > 1:
-        span = f"{span} to {signed(most['difference'], 3)} ({most['run']})"
+        span = f"{span} to {signed(most['difference'], 3)} ({most['system']})"
     added = counted(int(change.files["added"].sum()), "new judgment")
     sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
     tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]

@@ -33,7 +33,7 @@ _THESE = "95% CI for human judgments of all these conversations"
 
 ESTIMATES = table(
     "estimates", "Mean scores over all conversations of the judge, as estimates for human judgments of all of them.",
-    text("run", header="Run"), measure(), text("judge"),
+    text("system", header="System"), measure(), text("judge"),
     *score("human_only", "mean over the conversations with human judgments", "human only").rounded(3).between(
         "human_ci_low", "human_ci_high", _THESE),
     score("judge_only", "mean over all; not an estimate for human judgments", "judge only").rounded(3),
@@ -63,7 +63,7 @@ SAMPLE = table(
 )  # fmt: skip
 PLAN = table(
     "plan", "Number of conversations to judge for a 95% CI of the requested width in 80% of similar studies.",
-    text("run", header="Run"), measure(), text("judge"), number("within", "half width of the interval"),
+    text("system", header="System"), measure(), text("judge"), number("within", "half width of the interval"),
     count("with_judge", "with the judge; null before a pilot of eight human-judged units", "with the judge"),
     count("people_alone", "without the judge; before the pilot, the variance of the judge's scores is assumed", "human only"),
     count("judged_units", "units with human judgments so far"), count("units", "number of all units"),
@@ -224,7 +224,7 @@ def _measured(
             pilot, alone = number, found.people_variance
             together = [units_to_judge(one, number, units.count, within) for one in found.variance.tolist()]
         tables["plan"] = pd.DataFrame({
-            "run": names, "within": within, "with_judge": pd.array(together, dtype="Int64"),
+            "system": names, "within": within, "with_judge": pd.array(together, dtype="Int64"),
             "people_alone": [units_to_judge(one, pilot, units.count, within) for one in alone.tolist()],
             "judged_units": number, "units": units.count,
         })  # fmt: skip
@@ -235,7 +235,7 @@ def _measured(
     value = inside(found.value)
     half, alone, others = found.half_width(), found.half_width(alone=True), found.half_width(others=True)
     tables["estimates"] = pd.DataFrame({
-        "run": names, "human_only": found.people, "human_ci_low": inside(found.people - alone),
+        "system": names, "human_only": found.people, "human_ci_low": inside(found.people - alone),
         "human_ci_high": inside(found.people + alone), "judge_only": found.model, "corrected": value,
         "ci_low": inside(value - half), "ci_high": inside(value + half), "weight": found.weight,
         "judged_units": found.judged, "worth": found.worth, "units": found.units, "others_low": inside(value - others),

@@ -27,11 +27,11 @@ _WITHOUT = (
     count("rank_after"),
 )  # fmt: skip
 LEFT_OUT = table(
-    "leave_one_out", "Every run scored as if it had not contributed to the pool.", measure(), text("run"), *_WITHOUT
+    "leave_one_out", "Every run scored as if it had not contributed to the pool.", measure(), text("system"), *_WITHOUT
 )
 GROUPS_OUT = table(
     "leave_group_out", "Every run scored as if no run of its group had contributed to the pool.",
-    measure(), text("group"), count("runs", "runs in the group"), text("run"), *_WITHOUT,
+    measure(), text("group"), count("runs", "runs in the group"), text("system"), *_WITHOUT,
     flag("guessed", "true if the groups were guessed from passages that only these runs share"),
 )  # fmt: skip
 #: Share of their exclusive passages from which two runs or groups count as one source.
@@ -117,7 +117,7 @@ def leave_one_out(
         before, after = now[:, column], without[*own, column]
         frames.append(pd.DataFrame({
             "metric": one.name, "group": [(names or called)[number] for number in numbers.tolist()],
-            "runs": [len(members[number]) for number in numbers], "run": pool.names,
+            "runs": [len(members[number]) for number in numbers], "system": pool.names,
             "unique": alone.sum(axis=1)[numbers],
             "unique_relevant": (alone & (grades[:-1] >= level)).sum(axis=1)[numbers],
             "before": before, "after": after, "difference": after - before, "rank_before": ranks(before),

@@ -65,17 +65,17 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         ))  # fmt: skip
     blocks += [
         result_table(
-            result, "measures", f"{label} before and after", ["run", "before", "after", "difference", "p_corrected", _PLACE],
+            result, "measures", f"{label} before and after", ["system", "before", "after", "difference", "p_corrected", _PLACE],
             f"p adj.: sign-flip test by {unit}, max-T over {counted(len(part), 'run')}. 95% CI: inverts the test of a single"
             f" run; it holds for other {unit}s judged in the same way. Rank: among these runs."
-            + noted((row.run, row.note) for row in part.itertuples()),
+            + noted((row.system, row.note) for row in part.itertuples()),
             rows=part, slug=f"measures-{metric}",
         )
         for metric, label, part in _by_metric(change.measures)
     ]  # fmt: skip
     if len(change.measures):
         told = "; ".join(
-            f"{label}: " + ", ".join(f"{row.run} {score(row.before)} to {score(row.after)}" for row in part.itertuples())
+            f"{label}: " + ", ".join(f"{row.system} {score(row.before)} to {score(row.after)}" for row in part.itertuples())
             for _, label, part in _by_metric(change.measures)
         )
         blocks.append(Figure(
@@ -116,7 +116,7 @@ def _turns(result: Augmentation, turns: pd.DataFrame) -> list[Block]:
         columns: list[Shown] = [
             "turn",
             count("runs"),
-            text("run", header="largest in"),
+            text("system", header="largest in"),
             "before",
             "after",
             text("few", header="new grades"),
@@ -142,7 +142,7 @@ def draw_change(change: Change) -> Drawing:
     panels = []
     for _, label, part in _by_metric(change.measures):
         part = part.sort_values("before", ascending=False, kind="stable")
-        panels.append(ChangePanel(label, tuple(part["run"]), tuple(part["before"]), tuple(part["after"])))
+        panels.append(ChangePanel(label, tuple(part["system"]), tuple(part["before"]), tuple(part["after"])))
     return augment_figure(panels)
 
 
@@ -166,7 +166,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     pairs = {metric: part for metric, _, part in _by_metric(drawn.pairs)}
     for metric, label, part in _by_metric(drawn.scores):
         blocks.append(result_table(
-            result, "what_if", f"{label} over {drawn.draws} draws", ["run", "score", "mean"], rows=part,
+            result, "what_if", f"{label} over {drawn.draws} draws", ["system", "score", "mean"], rows=part,
             slug=f"what_if-{metric}",
         ))  # fmt: skip
         blocks += [_flips(result, metric, label, pairs[metric])] if metric in pairs else []
@@ -204,7 +204,7 @@ def _rates(result: Augmentation, drawn: WhatIf) -> list[Block]:
 
 def _model_note(drawn: WhatIf) -> str:
     """Return the inputs of the hole model and the result of its test on hidden judgments."""
-    runs = drawn.scores["run"].nunique()
+    runs = drawn.scores["system"].nunique()
     found = (
         "whether only one run retrieved it"
         if drawn.groups == runs
@@ -248,7 +248,7 @@ def _left_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
             f" after these judgments are removed. {how}."
         )
     name = "leave_group_out" if grouped else "leave_one_out"
-    columns = [*(["group"] if grouped else []), "run", "unique", "unique_relevant", "before", "after", "difference", _PLACE]
+    columns = [*(["group"] if grouped else []), "system", "unique", "unique_relevant", "before", "after", "difference", _PLACE]
     return [
         result_table(result, name, f"{label}, leaving one {what} out", columns, note, rows=part, slug=f"{name}-{metric}")
         for metric, label, part in _by_metric(left)
@@ -278,7 +278,7 @@ def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
             )
             note += f" {first['note'][0].upper()}{first['note'][1:]}." if first["note"] else ""
             blocks.append(result_table(
-                result, "estimates", f"{label} with {judge}", ["run", "corrected", "human_only", "judge_only", "worth"], note,
+                result, "estimates", f"{label} with {judge}", ["system", "corrected", "human_only", "judge_only", "worth"], note,
                 rows=part, slug=f"estimates-{judge}-{metric}",
             ))  # fmt: skip
             if (judge, metric) in pairs:
@@ -311,6 +311,6 @@ def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
                 )
             blocks.append(result_table(
                 result, "plan", f"How many {unit}s for {measure_label(metric)} within ±{first['within']:g} ({judge})?",
-                ["run", "with_judge", "people_alone"], note, rows=part, slug=f"plan-{judge}-{metric}",
+                ["system", "with_judge", "people_alone"], note, rows=part, slug=f"plan-{judge}-{metric}",
             ))  # fmt: skip
     return blocks

@@ -44,7 +44,7 @@ def _drawn(field: Field) -> tuple[Field, ...]:
 
 WHAT_IF = table(
     "what_if", "Mean scores with grades drawn for the unjudged passages of the pool.",
-    text("run"), measure(), score("score", "score with unjudged passages as not relevant", "now"),
+    text("system"), measure(), score("score", "score with unjudged passages as not relevant", "now"),
     *_drawn(score("mean", "over the draws")),
 )  # fmt: skip
 FLIPS = table(
@@ -225,7 +225,7 @@ def _left(means: Floats, expected: Floats, measures: Sequence[Measure], depth: i
 
 def _scores(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:
     low, high = draws_interval(means)
-    keys = {"run": pool.names * len(measures), "metric": np.repeat([one.name for one in measures], len(pool.names))}
+    keys = {"system": pool.names * len(measures), "metric": np.repeat([one.name for one in measures], len(pool.names))}
     columns = {"score": now, "mean": means.mean(axis=0), "low": low, "high": high}
     return pd.DataFrame(keys | {name: values.T.ravel() for name, values in columns.items()})
 

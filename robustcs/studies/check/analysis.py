@@ -35,7 +35,7 @@ class Check(Result):
         ),
         table(
             "runs", "How the runs fit the judgments.",
-            text("run", header="Run"), count("turns", "judged turns that the run answers", "answered", "turns"),
+            text("system", header="System"), count("turns", "judged turns that the run answers", "answered", "turns"),
             count("missing", "judged turns that the run does not answer", "missing", "turns"),
             count("extra", "turns of the run without judgments", "extra", "turns"),
             count("depth_min", "passages per answered turn", "min", "passages per turn"),

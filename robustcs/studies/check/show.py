@@ -22,7 +22,7 @@ def show(result: Check) -> tuple[Block, ...]:
     runs = result_table(
         result, "runs", "Do the runs fit the judgments?",
         [
-            "run", "turns", "missing", "extra", "depth_min",
+            "system", "turns", "missing", "extra", "depth_min",
             (result.spec("runs").field("depth_median"), lambda row: f"{row.depth_median:g}"), "depth_max",
             *(f"judged_{k}" for k in JUDGED_AT),
         ],

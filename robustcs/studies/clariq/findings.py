@@ -56,7 +56,7 @@ def _against_nothing(result: Clariq, metric: str) -> pd.DataFrame:
 
 def _documents(result: Clariq) -> list[str]:
     metric = _metric(result)
-    means = result.document_relevance[result.document_relevance["metric"] == metric].set_index("run")["value"]
+    means = result.document_relevance[result.document_relevance["metric"] == metric].set_index("system")["value"]
     compared = _against_nothing(result, metric)
     if "no" not in means or not len(compared):
         return []
@@ -77,7 +77,7 @@ def _need(result: Clariq) -> list[str]:
     rows = result.clarification_need[result.clarification_need["measure"] == "f1"]
     if not len(rows):
         return []
-    parts = [f"{row['run']} {with_interval(row, 'value', 2)}" for _, row in rows.iterrows()]
+    parts = [f"{row['system']} {with_interval(row, 'value', 2)}" for _, row in rows.iterrows()]
     topics = counted(rows["topics"].iloc[0], "topic")
     return [f"Weighted F1 of the predicted need to ask, over {topics}: {first_of(parts, _NAMED)}."]
 

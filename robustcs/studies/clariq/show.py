@@ -49,9 +49,9 @@ def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
             _figure(result, metrics),
         ]
         if len(result.by_turn):
-            rows = result.by_turn.assign(run=result.by_turn["run"].map(_name)).sort_values("asked", kind="stable")
+            rows = result.by_turn.assign(system=result.by_turn["system"].map(_name)).sort_values("asked", kind="stable")
             blocks.append(wide_table(
-                result, "by_turn", "Document relevance by the number of earlier questions", ["asked", "run", "units"],
+                result, "by_turn", "Document relevance by the number of earlier questions", ["asked", "system", "units"],
                 "metric", ["value"], "Mean over contexts.", rows=rows, heads={name: name for name in metrics}, by="asked",
             ))  # fmt: skip
     if len(frame := result.clarification_need):
@@ -64,12 +64,12 @@ def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
         ))  # fmt: skip
         blocks += _compared(result, "clarification_need", ["recall"], "the predicted need to ask", "need")
         blocks.append(wide_table(
-            result, "need_confusion", "Topics by need and prediction", ["run", "label"], "predicted", ["topics"],
+            result, "need_confusion", "Topics by need and prediction", ["system", "label"], "predicted", ["topics"],
             "Labels: 1 (clear) to 4 (ambiguous).", heads={1: "1", 2: "2", 3: "3", 4: "4", 0: "none"}, group="predicted",
-            by="run",
+            by="system",
         ))  # fmt: skip
-        columns = ["run", "label", "precision", "recall", "f1", "topics"]
-        blocks.append(result_table(result, "need_labels", "How well is each label predicted?", columns, by="run"))
+        columns = ["system", "label", "precision", "recall", "f1", "topics"]
+        blocks.append(result_table(result, "need_labels", "How well is each label predicted?", columns, by="system"))
     if len(result.preference):
         blocks.append(_preference(result))
     note = "Words per text, separated by white space: mean and standard deviation over non-empty texts."
@@ -87,18 +87,18 @@ def _by_run(
     """Return a table with one row per run; ``heads`` maps the values of column ``across`` to column heads."""
     frame = result.tables[name]
     rows = frame[frame[across].isin(list(heads))]
-    gone = {_name(run): number for run, number in zip(frame["run"], frame["missing"], strict=True) if number}
+    gone = {_name(run): number for run, number in zip(frame["system"], frame["missing"], strict=True) if number}
     absent = ", ".join(f"{run} for {counted(number, what)}" for run, number in gone.items())
     note += (f" Missing output: {absent}." if gone else "") + notes_of(rows)
     return wide_table(
-        result, name, caption, ["run"], across, [value], note, rows=rows.assign(run=rows["run"].map(_name)), heads=heads
+        result, name, caption, ["system"], across, [value], note, rows=rows.assign(system=rows["system"].map(_name)), heads=heads
     )
 
 
 def _figure(result: Clariq, metrics: Sequence[str]) -> Figure:
     shown = result.document_relevance[result.document_relevance["metric"] == metrics[-1]]
-    words = "; ".join(f"{_name(row.run)} {score(row.value)}" for row in shown.itertuples())
-    line = " The dashed line is the mean without a question." if "no" in set(shown["run"]) else ""
+    words = "; ".join(f"{_name(row.system)} {score(row.value)}" for row in shown.itertuples())
+    line = " The dashed line is the mean without a question." if "no" in set(shown["system"]) else ""
     caption = f"Mean scores of the documents retrieved after each system's question, with 95% CI.{line}"
     return Figure("documents", caption, f"{metrics[-1]}: {words}.", lambda: draw_relevance(result, metrics))
 
@@ -107,11 +107,11 @@ def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
     """Draw document relevance: the systems, between the lower and the upper baselines."""
     from robustcs.documents.forest import MeanPanel, forest
 
-    runs = list(dict.fromkeys(result.document_relevance["run"]))
+    runs = list(dict.fromkeys(result.document_relevance["system"]))
     order = sorted(runs, key=lambda name: (name == BASELINES[2]) - (name in BASELINES[:2]))
     panels = []
     for metric in metrics:
-        rows = result.document_relevance[result.document_relevance["metric"] == metric].set_index("run").loc[order]
+        rows = result.document_relevance[result.document_relevance["metric"] == metric].set_index("system").loc[order]
         low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
         panels.append(MeanPanel(metric, low, value, high, rows["value"].get("no", math.nan)))
     return forest([_name(name) for name in order], panels)

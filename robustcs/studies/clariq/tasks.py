@@ -31,50 +31,50 @@ BASELINES = ("worst", "no", "best")
 #: The smallest and the largest squared error of a label from 1 to 4.
 _MSE_BOUNDS = (0.0, 9.0)
 _CLUSTER = "95% CI, cluster-robust t over topics; null for fewer than five"
-_RUN = text("run", header="Run")
+_SYSTEM = text("system", header="System")
 _NOTE: Field = text("note", "caveats about the interval, if any")
 QUESTION_RELEVANCE = table(
     "question_relevance", "Recall of each topic's questions: mean over topics.",
-    _RUN, count("k"), *score("recall").between(says=_CLUSTER), count("topics"), count("missing", "topics without output"),
+    _SYSTEM, count("k"), *score("recall").between(says=_CLUSTER), count("topics"), count("missing", "topics without output"),
     _NOTE,
 )  # fmt: skip
 TOPICS = table(
     "topics", "Recall of questions by topic.",
-    text("run"), text("topic"), count("questions", "relevant questions of the topic"), count("k"), score("recall"),
+    text("system"), text("topic"), count("questions", "relevant questions of the topic"), count("k"), score("recall"),
 )  # fmt: skip
 DOCUMENT_RELEVANCE = table(
     "document_relevance", "Scores of the documents retrieved after the question: means over facets or contexts.",
-    _RUN, text("metric"), *score("value").between(says=_CLUSTER),
+    _SYSTEM, text("metric"), *score("value").between(says=_CLUSTER),
     flag("baseline", "whether the run is the baseline worst, no or best"), count("units", "facets or contexts"),
     count("topics"), count("missing", "units without output"), _NOTE,
 )  # fmt: skip
 BY_TURN = table(
     "by_turn", "Document relevance of multi-turn conversations by the number of earlier questions.",
-    _RUN, text("metric"), count("asked", "number of earlier questions"), count("units", header="contexts"), score("value"),
+    _SYSTEM, text("metric"), count("asked", "number of earlier questions"), count("units", header="contexts"), score("value"),
 )  # fmt: skip
 FACETS = table(
     "facets", "Document relevance by facet or context.",
-    text("run"), text("unit", "facet or context"), text("topic"), text("asked", "question; null if unknown"),
+    text("system"), text("unit", "facet or context"), text("topic"), text("asked", "question; null if unknown"),
     text("outcome", "asked, no candidate, no value or no output"), text("metric"), score("value"),
 )  # fmt: skip
 CLARIFICATION_NEED = table(
     "clarification_need", "Quality of the predicted need to ask.",
-    _RUN, text("measure", "precision, recall and f1 (weighted by label), mse, kappa (Cohen's)"), *score("value").between(
+    _SYSTEM, text("measure", "precision, recall and f1 (weighted by label), mse, kappa (Cohen's)"), *score("value").between(
         says="95% CI by topic: nested bootstrap-t; recall: Wilson; mse: cluster-robust t on the logit scale of 0 to 9"),
     count("topics"), count("missing", "topics without a prediction"), _NOTE,
 )  # fmt: skip
 LABELS = table(
     "need_labels", "Quality of the predicted need to ask by label.",
-    _RUN, count("label", header="need"), score("precision"), score("recall"), score("f1", header="F1"), count("topics"),
+    _SYSTEM, count("label", header="need"), score("precision"), score("recall"), score("f1", header="F1"), count("topics"),
     count("predicted", "topics with this prediction"),
 )  # fmt: skip
 CONFUSION = table(
     "need_confusion", "Number of topics by label and prediction.",
-    _RUN, count("label", header="need"), count("predicted", "predicted label; 0: no prediction"), count("topics"),
+    _SYSTEM, count("label", header="need"), count("predicted", "predicted label; 0: no prediction"), count("topics"),
 )  # fmt: skip
 PREDICTIONS = table(
     "needs", "The prediction for every topic.",
-    text("run"), text("topic"), count("label"), count("predicted", "null without a prediction"),
+    text("system"), text("topic"), count("label"), count("predicted", "null without a prediction"),
 )  # fmt: skip
 COMPARISONS = table(
     "comparisons", "Differences between runs in means over topics (document relevance: over facets or contexts).",

@@ -24,7 +24,7 @@ from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored
 from robustcs.studies.compare.gate import ALPHA, OUTCOMES, Outcome
 from robustcs.wording import some_of
 
-_RUN = text("run", header="Run")
+_SYSTEM = text("system", header="System")
 INPUTS = table(
     "inputs", "Input files of both states by role.",
     text("role", header="Input"), text("path", "path in the new state, or in the old one if the input was removed"),
@@ -32,7 +32,7 @@ INPUTS = table(
 )  # fmt: skip
 MEASURES = table(
     "measures", "Mean score of every run that both states have, over their common turns.",
-    _RUN, measure(), score("old"), score("new"),
+    _SYSTEM, measure(), score("old"), score("new"),
     *difference("change", "new minus old").rounded(3).between(says="95% CI of this comparison alone, from the sign-flip test"),
     p_value(says="two-sided sign-flip test over sampling units"),
     p_value("p_corrected", "adjusted by max-T over all runs of the measure", "p adj."),
@@ -44,7 +44,7 @@ MEASURES = table(
 )  # fmt: skip
 TURNS = table(
     "turns", "Every turn whose score changed.",
-    _RUN, text("turn", header="Turn"), measure(), score("old"), score("new"), difference("change"),
+    _SYSTEM, text("turn", header="Turn"), measure(), score("old"), score("new"), difference("change"),
     text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy", "what changed"),
     text("crossed", "thresholds that the turn crossed: +>0 means now correct, −>0 no longer correct"),
     text("old_text", "question text in the old state"), text("new_text", "question text in the new state"),
@@ -57,7 +57,7 @@ CONCLUSIONS = table(
 )  # fmt: skip
 GATE = table(
     "gate", "Outcome of every condition for every run and measure that it covers.",
-    text("condition", "as written; “every condition” if something is gone, such as a run", "Condition"), _RUN,
+    text("condition", "as written; “every condition” if something is gone, such as a run", "Condition"), _SYSTEM,
     text("metric", "measure; for shares of errors also the threshold", "Measure"),
     *difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop").rounded(3).between(
         says="95% CI of the drop, of this row alone"
@@ -211,7 +211,7 @@ def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
     )
     columns = ("old", "new", "rescored", "low", "high")
     means = {name: [_mean(getattr(change, name)) for change in changes] for name in columns}
-    return frame.assign(run=[change.run for change in changes], metric=metrics, turns=[len(change.turns) for change in changes],
+    return frame.assign(system=[change.run for change in changes], metric=metrics, turns=[len(change.turns) for change in changes],
                         **means)  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def gate_rows(
     for condition, cases in zip(gate.conditions, found, strict=True):
         for case in cases:
             rows.append({
-                "condition": condition.text, "run": case.run, "metric": case.metric, "limit": condition.limit,
+                "condition": condition.text, "system": case.run, "metric": case.metric, "limit": condition.limit,
                 "low": case.low, "high": case.high, "lost": case.lost, "judged_old": case.judged[0],
                 "judged_new": case.judged[1], **asdict(next(ahead)),
             })  # fmt: skip
@@ -154,7 +154,7 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
 
 
 def _unknown(condition: str, run: str, metric: str, reason: str) -> dict[str, Any]:
-    return {"condition": condition, "run": run, "metric": metric, "lost": 0, "outcome": "cannot tell", "reason": reason}
+    return {"condition": condition, "system": run, "metric": metric, "lost": 0, "outcome": "cannot tell", "reason": reason}
 
 
 @dataclass(frozen=True)

@@ -332,4 +332,4 @@ def measure_label(name: str) -> str:
 
 def subject(row: Any) -> str:
     """Return run and measure of a row of the table: ``qr, NDCG@3``."""
-    return ", ".join(filter(None, [row.run, measure_label(row.metric)])) or "all runs"
+    return ", ".join(filter(None, [row.system, measure_label(row.metric)])) or "all runs"

@@ -34,7 +34,7 @@ def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
 def _turns(result: Comparison) -> dict[str, Any]:
     """Return every changed turn in the form of :mod:`robustcs.reporting.turns`, with each run in its old and new state."""
     frame = result.turns
-    runs = list(dict.fromkeys(frame["run"]))
+    runs = list(dict.fromkeys(frame["system"]))
     metrics = list(dict.fromkeys(frame["metric"]))
     sides = [(run, when) for run in runs for when in ("old", "new")]
     passages: dict[str, int] = {}

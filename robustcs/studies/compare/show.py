@@ -22,8 +22,8 @@ REASONS = 10
 def show(result: Comparison) -> tuple[Block, ...]:
     """Return the printed tables; of the turns only those that crossed a threshold, largest changes first."""
     frame = result.measures
-    changed = set(zip(result.turns["run"], result.turns["metric"], strict=True))
-    moved = frame[[(row.run, row.metric) in changed for row in frame.itertuples()]]
+    changed = set(zip(result.turns["system"], result.turns["metric"], strict=True))
+    moved = frame[[(row.system, row.metric) in changed for row in frame.itertuples()]]
     blocks: list[Block] = [_gate(result)] if len(result.gate) else []
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
@@ -42,14 +42,14 @@ def show(result: Comparison) -> tuple[Block, ...]:
 def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
     rescored = bool(((moved["rescored"] - moved["old"]).abs() > ROUNDING).any())
     unit = result.evaluated.unit
-    still = sorted(set(result.measures["run"]) - set(moved["run"]))
+    still = sorted(set(result.measures["system"]) - set(moved["system"]))
     note = (
         f"Change: new minus old. 95% CI: two-sided sign-flip test, clustered by {unit}, one comparison at a time. p adj.: max-T"
         " over the runs of a measure."
         + (f" No change: {some_of(still)}." if still else "")
-        + noted((f"{row.run}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
+        + noted((f"{row.system}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
     )
-    columns: list[Shown] = ["run", "metric", "old", *(["rescored"] if rescored else []), "new", "change", "p_corrected"]
+    columns: list[Shown] = ["system", "metric", "old", *(["rescored"] if rescored else []), "new", "change", "p_corrected"]
     return result_table(result, "measures", f"From {result.old_name} to {result.new_name}", columns, note, rows=moved)
 
 
@@ -63,7 +63,7 @@ def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
         note += ", under the new judgments."
     else:
         note += ". Each run is bounded separately, because old and new runs cannot be scored together."
-    columns: list[Shown] = ["run", "metric", "low", "high"]
+    columns: list[Shown] = ["system", "metric", "low", "high"]
     return [
         result_table(
             result, "measures", "How much could unjudged passages move the changes?", columns, note, rows=open_, slug="bounds"
@@ -90,7 +90,7 @@ def _gate(result: Comparison) -> Table:
     field = result.spec("gate").field
     inside = alone.startswith("no worse than")
     columns: list[Shown] = [
-        *([] if alone else ["condition"]), "run", (field("metric"), lambda row: measure_label(row.metric)),
+        *([] if alone else ["condition"]), "system", (field("metric"), lambda row: measure_label(row.metric)),
         "drop" if inside else difference("drop", header="Drop").rounded(3), *([] if inside else ["p_corrected"]), "outcome",
     ]  # fmt: skip
     about: dict[str, list[str]] = {}
@@ -120,20 +120,20 @@ def _conclusions(result: Comparison) -> Block:
 def _crossed(turns: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the turns of each run that crossed a threshold, one frame each, largest change first."""
     crossed = turns[turns["crossed"] != ""]
-    parts = [part for _, part in crossed.groupby(["run", "turn"], sort=False)]
+    parts = [part for _, part in crossed.groupby(["system", "turn"], sort=False)]
     return sorted(parts, key=lambda part: -float(part["change"].abs().sum()))
 
 
 def _reasons(result: Comparison) -> Table:
     """Return changed turns by run, measure and reason, with those that crossed a threshold up and down."""
-    turns = result.turns.merge(result.measures[["run", "metric", "turns"]])
+    turns = result.turns.merge(result.measures[["system", "metric", "turns"]])
     turns["change"] /= turns["turns"]
     marks = {"up": "+", "down": "−"}
     turns = turns.assign(**{name: turns["crossed"].str.contains(mark, regex=False) for name, mark in marks.items()})
-    by = turns.groupby(["run", "metric", "why"], sort=False)
+    by = turns.groupby(["system", "metric", "why"], sort=False)
     rows = by.agg(turns=("turn", "size"), up=("up", "sum"), down=("down", "sum"), change=("change", "sum")).reset_index()
     columns: list[Shown] = [
-        "run", "metric", "why", count("turns"), count("up", header="now correct"), count("down", header="no longer"),
+        "system", "metric", "why", count("turns"), count("up", header="now correct"), count("down", header="no longer"),
         difference("change", header="change of the mean").rounded(3),
     ]  # fmt: skip
     note = "Now correct and no longer correct: turns that crossed at least one threshold in that direction."
@@ -161,6 +161,6 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
         old, new = (text if isinstance(text, str) else "" for text in (first.old_text, first.new_text))
         texts = [("Text", new)] if old == new else [("Old text", old), ("New text", new)]
         fields += [(name, value) for name, value in texts if value]
-        cards.append(Card(f"{first.turn} · {first.run}", tuple(fields)))
+        cards.append(Card(f"{first.turn} · {first.system}", tuple(fields)))
     which = f"{len(cards)} of {len(crossed)}, largest changes first" if len(crossed) > len(cards) else str(len(cards))
     return Cards("crossed", f"Turns that crossed a threshold: {which}", tuple(cards))

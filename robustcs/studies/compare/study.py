@@ -121,7 +121,7 @@ def ask(
     asked = [measure.name for measure in workspace.averaged(workspace.project.metrics)]
     gate = Gate(conditions, evidence, allow_missing, drawn, asked)
     result = compare(first, second, evaluated, _rescored(*sides), gate, seed)
-    best = _tops(sides, list(dict.fromkeys(result.turns["run"]))) if tops else {}
+    best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     return replace(
         result,
         old_name=_called(old, first),

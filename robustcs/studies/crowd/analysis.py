@@ -39,7 +39,7 @@ _QRELS = table(
 )  # fmt: skip
 _MEASURES = table(
     "measures", "Mean scores of the runs over turns.",
-    text("run", header="Run"), _CRITERION, _TURN_SET, metric(),
+    text("system", header="System"), _CRITERION, _TURN_SET, metric(),
     *score("value").between(says="95% CI, cluster-robust t over units; null for fewer than five"),
     count("turns", "evaluated"), count("answered", "turns with an item in the run"),
     count("units", "independent conversations or turns"), text("note", "caveats of the interval"),
@@ -57,13 +57,13 @@ _DISTRIBUTION = table(
 )  # fmt: skip
 _MAPPING = table(
     "mapping", "How the questions of each run were matched to the bank.",
-    text("run", header="Run"), count("questions"), count("id", group="found in the bank by"),
+    text("system", header="System"), count("questions"), count("id", group="found in the bank by"),
     count("exact", header="exact text", group="found in the bank by"), count("normalised", group="found in the bank by"),
     count("unmapped", header="not found"),
 )  # fmt: skip
 _UNMAPPED = table(
     "unmapped", "Questions that are not in the bank.",
-    text("run", header="Run"), text("turn", header="Turn"), text("question", header="Question"),
+    text("system", header="System"), text("turn", header="Turn"), text("question", header="Question"),
 )  # fmt: skip
 _POOL = table(
     "pool", "Items in the top of any run, to the depth of the pool.",

@@ -42,7 +42,7 @@ def _scores(result: Crowd) -> list[str]:
     for criterion, part in rows.groupby("criterion", sort=False):
         label, turns = measure_label(part["metric"].iloc[0]), counted(part["turns"].iloc[0], "turn")
         runs = [
-            f"{with_interval(row, 'value')} for {row['run']}"
+            f"{with_interval(row, 'value')} for {row['system']}"
             + (f", which misses {counted(row['turns'] - row['answered'], 'turn')}" if row["answered"] < row["turns"] else "")
             for _, row in part.iterrows()
         ]

@@ -31,7 +31,7 @@ def show(result: Crowd) -> tuple[Block, ...]:
         criterion = ["criterion"] if rows["criterion"].nunique() > 1 else []
         blocks.append(
             wide_table(
-                result, "measures", "How do the runs score?", [*criterion, "turn_set", "run", "answered", "turns"], "metric",
+                result, "measures", "How do the runs score?", [*criterion, "turn_set", "system", "answered", "turns"], "metric",
                 ["value"], f"Means over turns. 95% CI: cluster-robust t over {unit}s, from five {unit}s on.{notes_of(rows)}",
                 rows=rows.assign(of=rows["criterion"] + rows["turn_set"]), by="of",
                 heads={metric: measure_label(metric) for metric in rows["metric"]},
@@ -54,10 +54,10 @@ def show(result: Crowd) -> tuple[Block, ...]:
             wide_table(result, "distribution", caption, ["criterion"], "grade", ["count"], heads=heads, group="final grade")
         )
     add(
-        "mapping", "Are the questions of the runs in the bank?", ["run", "questions", "id", "exact", "normalised", "unmapped"],
+        "mapping", "Are the questions of the runs in the bank?", ["system", "questions", "id", "exact", "normalised", "unmapped"],
         "Questions that are not found keep their ranks. They count as not relevant unless the judgments contain them.",
     )  # fmt: skip
-    add("unmapped", "Which questions are not in the bank?", ["run", "turn", "question"], " questions.", SHOWN)
+    add("unmapped", "Which questions are not in the bank?", ["system", "turn", "question"], " questions.", SHOWN)
     texts: list[Shown] = ["text"] if result.pool["text"].any() else []
     turns = f" pairs for {counted(result.pool['turn'].nunique(), 'turn')}, from the top of all runs."
     add("pool", "Which items are in the pool?", ["turn", "item", "runs", *texts], turns, SHOWN // 2)

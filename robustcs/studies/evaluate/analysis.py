@@ -38,7 +38,7 @@ NEEDED = ["units_needed", "units_needed_low", "units_needed_high"]
 
 MEASURES = table(
     "measures", "The mean of every system, highest first, with its 95% CI.",
-    text("run", header="Run"), measure(),
+    text("system", header="System"), measure(),
     *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
            "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
     count("turns", "turns that the value covers"),
@@ -65,20 +65,20 @@ PAIRS = table(
     text("note", "caveats"),
 )  # fmt: skip
 TURNS = table(
-    "turns", "Score of every turn.", text("run", header="Run"), text("turn", header="Turn"), measure(),
+    "turns", "Score of every turn.", text("system", header="System"), text("turn", header="Turn"), measure(),
     score("value", "a logarithm for gm_map and gm_bpref"),
 )  # fmt: skip
 
 
 SLICES = table(
     "slices", "The mean of every system by slice; no rows without --slices.",
-    text("run"), measure(), *keys(), score("value", "mean over the turns of the slice", "mean"),
+    text("system"), measure(), *keys(), score("value", "mean over the turns of the slice", "mean"),
     number("ci_low", "95% CI: cluster-robust t interval; null for fewer than five units"), number("ci_high"),
     *against_rest("mean"),
 )  # fmt: skip
 FOUND_SLICES = table(
     "found_slices", "Slices that score lower than the other turns, lowest p first; no rows without --find-slices.",
-    text("run"), measure(), *FOUND,
+    text("system"), measure(), *FOUND,
 )  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def evaluate(
         corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
         means.append(_means(metric, names, values, units, bounded[metric], corrected))
     turns = [
-        frame.rename_axis("turn").melt(var_name="metric", ignore_index=False).reset_index().assign(run=name)
+        frame.rename_axis("turn").melt(var_name="metric", ignore_index=False).reset_index().assign(system=name)
         for name, frame in scores.items()
     ]
     scores = {name: frame[[metric for metric in frame if is_averaged(metric)]] for name, frame in scores.items()}
@@ -212,7 +212,7 @@ def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> pd.DataFra
     note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
     own = [scores[~np.isnan(scores)] for scores in values]
     found = [score_of_run(metric, scores) for scores in own]
-    frame = pd.DataFrame({"run": names, "metric": metric, "value": found, "turns": list(map(len, own))})
+    frame = pd.DataFrame({"system": names, "metric": metric, "value": found, "turns": list(map(len, own))})
     return frame.assign(ci_low=np.nan, ci_high=np.nan, letters="", note=note).sort_values(
         "value", ascending=False, kind="stable"
     )
@@ -230,7 +230,7 @@ def _means(
     by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
     means = columns_of(mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None), "value", note="note")
     letters = letters_of(means["value"], corrected, ALPHA) if corrected else ""
-    frame = pd.DataFrame({"run": names, "metric": metric, **means, "turns": sizes.sum(axis=1).astype(int), "letters": letters})
+    frame = pd.DataFrame({"system": names, "metric": metric, **means, "turns": sizes.sum(axis=1).astype(int), "letters": letters})
     return frame.sort_values("value", ascending=False, kind="stable")
 
 

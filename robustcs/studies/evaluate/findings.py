@@ -27,7 +27,7 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     mean = number(best.value, 3)
     first = Verdict(
         mean, number_interval(best.ci_low, best.ci_high).strip("–"),
-        f"{best.run} has the highest mean {label}, {mean}{_others(pairs, best.run, [row.run for row in others])}",
+        f"{best.system} has the highest mean {label}, {mean}{_others(pairs, best.system, [row.system for row in others])}",
         f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
     )  # fmt: skip
     if not len(pairs):

@@ -46,7 +46,7 @@ def _slices(result: Evaluation) -> list[Block]:
     """Return the tables of slices (with many systems, of the best and of the baseline), and of the slices found."""
     metric = headline_measure(means_of(result))
     label = measure_label(metric)
-    names = list(_part(result.measures, metric)["run"])
+    names = list(_part(result.measures, metric)["system"])
     blocks: list[Block] = []
     rows = _part(result.slices, metric)
     chosen = names if len(names) <= SLICED else list(dict.fromkeys([names[0], result.baseline or names[0]]))
@@ -54,11 +54,11 @@ def _slices(result: Evaluation) -> list[Block]:
         why = f"the system with the highest mean {label} of" if name == names[0] else "the baseline, one of"
         more = "" if len(chosen) == len(names) else f"Shown: {why} {len(names)}; CSV and JSON contain all."
         caption, field = f"{name}: {label} by slice", result.spec("slices").field("value")
-        own = rows[rows["run"] == name]
+        own = rows[rows["system"] == name]
         blocks.append(slices_table(result, own, caption, field, more, f"slices-{name}"))
     if metric in result.tried:
         finds, caption = _part(result.found_slices, metric), f"On which turns is {label} low?"
-        blocks.append(found_table(result, finds, caption, "run", "", result.tried[metric], "found-slices"))
+        blocks.append(found_table(result, finds, caption, "system", "", result.tried[metric], "found-slices"))
     return blocks
 
 
@@ -67,7 +67,7 @@ def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
     if not means_of(result):
         return ()
     metric = headline_measure(means_of(result))
-    runs = list(_part(result.measures, metric)["run"])
+    runs = list(_part(result.measures, metric)["system"])
     cut = f" Shown: the {BEST} best of {counted(len(runs), 'system')}." if len(runs) > BEST else ""
     table = _means(result, metric)
     table = replace(
@@ -106,8 +106,8 @@ def _means(result: Evaluation, metric: str) -> Table:
         note = f"{rows['note'].iloc[0].capitalize()}, and pairs of systems are not tested."
         mean = score("value", header="geometric mean")
         value: Shown = (mean.called("total"), lambda row: f"{row.value:,.0f}") if total else mean
-        return result_table(result, "measures", label, ["run", value, *own], note, rows=rows, slug=slug)
-    columns: list[Shown] = ["run", "value", *own]
+        return result_table(result, "measures", label, ["system", value, *own], note, rows=rows, slug=slug)
+    columns: list[Shown] = ["system", "value", *own]
     note = f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons."
     note += " Each mean covers the turns that the run answers; pairs compare the turns that both answer." if own else ""
     family, hint = result.families[metric], ""
@@ -118,7 +118,7 @@ def _means(result: Evaluation, metric: str) -> Table:
             note += " Systems that share a letter do not differ significantly; this does not show that they are equal."
             hint = "--table pairs lists every pair." if len(family.p) > SHOWN else ""
     note += f" {family.note[0].upper()}{family.note[1:]}." if family.note else ""
-    note += noted((row.run, row.note) for row in rows.itertuples())
+    note += noted((row.system, row.note) for row in rows.itertuples())
     return result_table(result, "measures", label, columns, note, rows=rows, slug=slug, hint=hint)
 
 
@@ -165,10 +165,10 @@ def _figure(result: Evaluation) -> Figure:
         rows = _part(result.measures, metric)
         best = next(rows.itertuples())
         between = number_interval(best.ci_low, best.ci_high)
-        words.append(f"{measure_label(metric)}: {best.run} is highest with {number(best.value, 3)} ({between})")
+        words.append(f"{measure_label(metric)}: {best.system} is highest with {number(best.value, 3)} ({between})")
     return Figure(
         "evaluate",
-        f"Means of {counted(result.measures['run'].nunique(), 'system')} over {_over(result)} (95% CI"
+        f"Means of {counted(result.measures['system'].nunique(), 'system')} over {_over(result)} (95% CI"
         f"{clustered(result.evaluated.unit)}). Overlapping intervals do not show that two systems are equal{tested}.",
         "Means with intervals. " + "; ".join(words) + ".",
         lambda: draw(result),
@@ -185,10 +185,10 @@ def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = 
     from robustcs.documents.forest import MeanPanel, forest
 
     metrics = metrics or means_of(result)
-    runs = runs or list(_part(result.measures, metrics[0])["run"])
+    runs = runs or list(_part(result.measures, metrics[0])["system"])
     panels = []
     for metric in metrics:
-        rows = _part(result.measures, metric).set_index("run").loc[list(runs)]
+        rows = _part(result.measures, metric).set_index("system").loc[list(runs)]
         low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
         panels.append(MeanPanel(measure_label(metric), low, value, high))
     return forest(runs, panels)

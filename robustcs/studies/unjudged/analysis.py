@@ -71,7 +71,7 @@ MEASURED = table(
 )  # fmt: skip
 BOUNDS = table(
     "bounds", "Lowest and highest score that grades of unjudged passages could give.",
-    text("run", header="Run"), measure(),
+    text("system", header="System"), measure(),
     score("low", "null for measures that only trec_eval computes", "lowest"), score("score"),
     score("high", header="highest"),
     score("condensed", "score after unjudged passages are removed from the ranking"),
@@ -91,28 +91,28 @@ PAIRS = table(
     flag("exact", "false for MAP and bpref: the true bounds may be narrower, and more pairs may be separable"),
     *EXPECTED,
 )  # fmt: skip
-RANKS = table("ranks", "Unjudged passages by rank, 1 to 100.", text("run", header="Run"), count("rank"), *holes.SHARES)
+RANKS = table("ranks", "Unjudged passages by rank, 1 to 100.", text("system", header="System"), count("rank"), *holes.SHARES)
 DEPTHS = table(
     "turn_depths", "Unjudged passages of the top k by position of the turn in its conversation.",
-    text("run", header="Run"), count("turn_depth", "position of the turn, from 1"), count("turns"), *holes.SHARES,
+    text("system", header="System"), count("turn_depth", "position of the turn, from 1"), count("turns"), *holes.SHARES,
 )  # fmt: skip
-SHORT = table("short", "Turns with fewer than k passages.", text("run", header="Run"), text("turn"), count("retrieved"))
+SHORT = table("short", "Turns with fewer than k passages.", text("system", header="System"), text("turn"), count("retrieved"))
 INCOMPLETES = table(
     "incomplete", "Measures designed for incomplete judgments.",
-    text("run", header="Run"), score("bpref"), score("rbp", "p = 0.8", "score", "RBP (p = 0.8)"),
+    text("system", header="System"), score("bpref"), score("rbp", "p = 0.8", "score", "RBP (p = 0.8)"),
     score("rbp_residual", "weight of the unjudged passages", "residual", "RBP (p = 0.8)"),
     score("rbp_tail", "weight of the ranks below the end of the lists", "below the list", "RBP (p = 0.8)"),
 )  # fmt: skip
 SLICES = table(
     "slices", "Unjudged share of the top k of every run by slice of the turns; no rows without --slices.",
-    text("run"), *keys(), count("retrieved"), count("unjudged"), *share("share", "unjudged of retrieved", "unjudged").between(
+    text("system"), *keys(), count("retrieved"), count("unjudged"), *share("share", "unjudged of retrieved", "unjudged").between(
         says="95% Wilson interval, clustered by unit; null for fewer than five units"
     ),
     *against_rest("share"),
 )  # fmt: skip
 TURNS = table(
     "turns", "Bounds of the scores by turn.",
-    text("run"), text("turn"), measure(), count("unjudged", "unjudged passages in the scope"), score("low"), score("score"),
+    text("system"), text("turn"), measure(), count("unjudged", "unjudged passages in the scope"), score("low"), score("score"),
     score("high"),
 )  # fmt: skip
 
@@ -272,7 +272,7 @@ class Gaps:
                     self.settings.max_grade, native and not (metric.family == "bpref" and scope == "pool"),
                 ))  # fmt: skip
                 turns.append(pd.DataFrame({
-                    "run": run.name, "turn": run.matrix.turns, "metric": metric.name, "unjudged": counts, "low": found.low,
+                    "system": run.name, "turn": run.matrix.turns, "metric": metric.name, "unjudged": counts, "low": found.low,
                     "score": found.score, "high": found.high,
                 }))  # fmt: skip
         frame = BOUNDS.frame(rows).astype({"unjudged": "Int64", "turns": "Int64"})
@@ -376,10 +376,10 @@ def measured_drops(
     bounds: pd.DataFrame, rates: pd.DataFrame, pairs: pd.DataFrame, compared: Mapping[str, Group]
 ) -> pd.DataFrame:
     """Return the table ``measured``, from the other tables, for the groups in ``compared`` whose runs all have bounds."""
-    shares = rates.set_index("run")["share"]
+    shares = rates.set_index("system")["share"]
     rows: list[tuple[Any, ...]] = []
     for metric, part in bounds[bounds["low"].notna()].groupby("metric", sort=False):
-        scores = part.set_index("run")["score"]
+        scores = part.set_index("system")["score"]
         ends = {(row.first, row.second): (row.low, row.high) for row in pairs[pairs["metric"] == metric].itertuples()}
         ends |= {(second, first): (-high, -low) for (first, second), (low, high) in ends.items()}
         ends |= {(run, run): (0.0, 0.0) for run in scores.index}  # a baseline may be one of its own sets

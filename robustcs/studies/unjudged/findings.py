@@ -26,7 +26,7 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
     Drops are those from Human to QR and Original, and from each baseline to its sets. ``roles``: run → original, qr or human;
     other runs are absent.
     """
-    shares = result.rates.set_index("run")["share"]
+    shares = result.rates.set_index("system")["share"]
     bounded = result.bounds[result.bounds["low"].notna()]
     if not len(bounded):
         return (ONLY_RELEVANT,) if result.settings.positives else (
@@ -82,7 +82,7 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
 
 def _unjudged(result: Unjudged) -> Verdict:
     """Return the verdict on the run with the largest unjudged share, and on the number of unproven orders."""
-    rates = result.rates.set_index("run")
+    rates = result.rates.set_index("system")
     worst, best = rates["share"].idxmax(), rates["share"].idxmin()
     row, size = rates.loc[worst], whole_percent(rates.loc[worst, "share"])
     same = rates.loc[worst, "share"] == rates.loc[best, "share"]

@@ -64,7 +64,7 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
         note += f" The bounds of {', '.join(outer)} may be too wide."
     yield result_table(
         result, "bounds", "How much could judging change the scores?",
-        ["metric", "run", "low", "score", "high", "condensed", "unjudged", "turns"], note,
+        ["metric", "system", "low", "score", "high", "condensed", "unjudged", "turns"], note,
         rows=pd.concat([part for _, part in frame.groupby("metric", sort=False)]), by="metric",
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ def _tipping(result: Unjudged) -> Iterable[Block]:
 
 
 def _pairs(result: Unjudged) -> Iterable[Block]:
-    pairs, names = result.pairs, list(result.rates["run"])
+    pairs, names = result.pairs, list(result.rates["system"])
     whose = _SCOPES[result.settings.scope][1]
     open_ = pairs[~pairs["separable"].astype(bool)]
     if len(pairs) and not len(open_):
@@ -124,7 +124,7 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
 def _incomplete(result: Unjudged) -> Iterable[Block]:
     yield result_table(
         result, "incomplete", "How do runs score on measures for incomplete judgments?",
-        ["run", "bpref", "rbp", "rbp_residual", "rbp_tail"],
+        ["system", "bpref", "rbp", "rbp_residual", "rbp_tail"],
         f"Means over {counted(result.evaluated.turns, 'turn')}. bpref ignores unjudged passages. Residual: total weight"
         " of the unjudged ranks, the most by which RBP could rise. Below the list: weight of the ranks after its last passage.",
     )  # fmt: skip
@@ -158,7 +158,7 @@ def _turn_depths(result: Unjudged) -> Iterable[Block]:
 
 def _wide(frame: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return shares in whole percent, as text: runs in their order × ``by``."""
-    wide = frame.pivot(index="run", columns=by, values="share").loc[list(dict.fromkeys(frame["run"]))]
+    wide = frame.pivot(index="system", columns=by, values="share").loc[list(dict.fromkeys(frame["system"]))]
     return wide.map(lambda one: "–" if math.isnan(one) else f"{100 * one:.0f}")
 
 
@@ -166,7 +166,7 @@ def _slices(result: Unjudged) -> Iterable[Block]:
     """Return the slices of all runs if they are few, else of the run with the largest unjudged share."""
     if not len(result.slices):
         return
-    rates, depth = result.rates.set_index("run")["share"], result.settings.depth
+    rates, depth = result.rates.set_index("system")["share"], result.settings.depth
     chosen = list(rates.index) if len(rates) <= _SLICED else [str(rates.idxmax())]
     more = (
         ""
@@ -177,14 +177,14 @@ def _slices(result: Unjudged) -> Iterable[Block]:
     field = result.spec("slices").field("share").called("unjudged")
     for name in chosen:
         yield slices_table(
-            result, result.slices[result.slices["run"] == name],
+            result, result.slices[result.slices["system"] == name],
             f"{name}: unjudged share of the top {depth} by slice", field, note, f"slices-{name}", "share",
         )  # fmt: skip
 
 
 def _short_lists(result: Unjudged) -> Iterable[Block]:
     rows = []
-    for run, part in result.short.groupby("run", sort=False):
+    for run, part in result.short.groupby("system", sort=False):
         named = [f"{turn} ({count})" for turn, count in zip(part["turn"], part["retrieved"], strict=True)]
         rows.append((str(run), ", ".join(named[:_NAMED_TURNS]) + and_more(len(named), min(len(named), _NAMED_TURNS))))
     if rows:
@@ -205,9 +205,9 @@ def _qrels(result: Unjudged) -> Iterable[Block]:
 
 
 def _figure(result: Unjudged) -> Iterable[Block]:
-    words = [f"{line.run}: {percent(line.share)} of the top {line.depth} unjudged" for line in result.rates.itertuples()]
+    words = [f"{line.system}: {percent(line.share)} of the top {line.depth} unjudged" for line in result.rates.itertuples()]
     ranges = [
-        f"{measure_label(line.metric)} of {line.run}: {score(line.score)}, bounds {score(line.low)} to {score(line.high)}"
+        f"{measure_label(line.metric)} of {line.system}: {score(line.score)}, bounds {score(line.low)} to {score(line.high)}"
         for line in result.bounds.itertuples()
         if not math.isnan(line.low)
     ]
@@ -227,11 +227,11 @@ def draw_unjudged(result: Unjudged) -> Drawing:
 
     # single deep ranks vary too much: group them
     ranks = result.ranks.assign(point=np.searchsorted(_POINTS, result.ranks["rank"]))
-    points = ranks.groupby(["run", "point"]).agg(rank=("rank", "max"), judged=("judged", "sum"), of=("retrieved", "sum"))
+    points = ranks.groupby(["system", "point"]).agg(rank=("rank", "max"), judged=("judged", "sum"), of=("retrieved", "sum"))
     points = points.assign(share=points["judged"] / points["of"])
     bounded = result.bounds[result.bounds["low"].notna()]
     panels = {measure_label(metric): part for metric, part in bounded.groupby("metric", sort=False)}
-    return unjudged_figure({run: points.loc[run] for run in result.rates["run"]}, panels, result.settings.depth)
+    return unjudged_figure({run: points.loc[run] for run in result.rates["system"]}, panels, result.settings.depth)
 
 
 #: Table → the function that returns its blocks, in display order. The figure has no table.

@@ -84,7 +84,7 @@ def test_different_topics(shared_data: Path, capfd: pytest.CaptureFixture[str]) 
     tau = next(row for row in tables["systems"] if row["method"] == "kendall")
     assert (round(tau["value"], 6), tau["turns"], tau["judge_turns"], tau["ci_high"]) == (0.889602, 53, 60, None)
     assert tau["ci_low"] < tau["value"] and "different topics" in tau["note"]
-    means = {row["run"]: (round(row["human"], 6), round(row["model"], 6)) for row in tables["means"]}
+    means = {row["system"]: (round(row["human"], 6), round(row["model"], 6)) for row in tables["means"]}
     assert means["p_bm25"] == (0.445831, 0.569627) and means["NLE_P_V1andV2"] == (0.672365, 0.839900)
     assert tables["bias"] == tables["confusion"] == []
     assert tables["agreement"][0]["pairs"] == 0 and tables["agreement"][0]["kappa"] is None

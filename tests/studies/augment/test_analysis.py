@@ -76,14 +76,14 @@ def test_withheld_real_judgments_come_back(real: tuple[list[Ranking], Pairs, Pai
     turns = list(dict.fromkeys(turn for turn, _ in old))
     for number, ranking in enumerate(rankings):
         for name in NAMES:
-            row = change.measures[(change.measures["run"] == ranking.name) & (change.measures["metric"] == name)].iloc[0]
+            row = change.measures[(change.measures["system"] == ranking.name) & (change.measures["metric"] == name)].iloc[0]
             assert row["before"] == pytest.approx(trec_eval_mean(ranking, old, turns, name), abs=1e-9), number
             assert row["after"] == pytest.approx(trec_eval_mean(ranking, {**old, **new}, turns, name), abs=1e-9)
             if not math.isnan(row["ci_low"]):
                 assert row["ci_low"] <= row["difference"] <= row["ci_high"]
             few = "no interval: only" in row["note"] or "none of" in row["note"]
             assert math.isnan(row["ci_low"]) == few
-    raw = change.measures.set_index(["run", "metric"]).loc[("bert_raw.trec.gz", "ndcg_cut_3")]
+    raw = change.measures.set_index(["system", "metric"]).loc[("bert_raw.trec.gz", "ndcg_cut_3")]
     assert raw["difference"] > 0 and raw["ci_low"] > 0 and raw["p_corrected"] < 0.01
     assert len(change.ranking) == 4 * len(NAMES)
     assert change.ranking["value"].between(-1, 1).all()
@@ -104,7 +104,7 @@ def test_tests_and_turns_follow_from_the_scores(real: tuple[list[Ranking], Pairs
     assert len(sizes) == 25 and len(change.turns) > 15
     table = []
     for row in change.measures.itertuples():
-        moved = change.turns[change.turns["run"] == row.run].set_index("turn")["difference"]
+        moved = change.turns[change.turns["system"] == row.system].set_index("turn")["difference"]
         differences = moved.reindex(turns, fill_value=0.0).to_numpy()
         assert differences.mean() == pytest.approx(row.difference, abs=1e-9)
         # whole conversations change their sign
@@ -128,14 +128,14 @@ def test_small_case_by_hand() -> None:
     old = {("1_1", "a"): 2, ("1_1", "b"): 0, ("1_2", "x"): 2}
     new = {("1_1", "u"): 4, ("1_1", "b"): 2, ("1_2", "y"): 0, ("9_1", "a"): 4}
     change = compare(runs, old, new, ("P_2",))
-    assert change.measures[["run", "before", "after", "rank_before", "rank_after"]].to_dict("records") == [
-        {"run": "one", "before": 0.5, "after": 0.75, "rank_before": 1, "rank_after": 1},
-        {"run": "two", "before": 0.0, "after": 0.5, "rank_before": 2, "rank_after": 2},
+    assert change.measures[["system", "before", "after", "rank_before", "rank_after"]].to_dict("records") == [
+        {"system": "one", "before": 0.5, "after": 0.75, "rank_before": 1, "rank_after": 1},
+        {"system": "two", "before": 0.0, "after": 0.5, "rank_before": 2, "rank_after": 2},
     ]
     assert change.turns.to_dict("records") == [
-        {"run": "two", "turn": "1_1", "metric": "P_2", "before": 0.0, "after": 1.0, "difference": 1.0,
+        {"system": "two", "turn": "1_1", "metric": "P_2", "before": 0.0, "after": 1.0, "difference": 1.0,
          "new_grades": "1:4 2:0→2"},
-        {"run": "one", "turn": "1_1", "metric": "P_2", "before": 0.5, "after": 1.0, "difference": 0.5, "new_grades": "2:4"},
+        {"system": "one", "turn": "1_1", "metric": "P_2", "before": 0.5, "after": 1.0, "difference": 0.5, "new_grades": "2:4"},
     ]  # fmt: skip
     assert change.conflicts.to_dict("records") == [
         {"turn": "1_1", "document": "b", "old": 0, "new": 2, "kept": 2, "old_file": "old", "new_file": "new"}

@@ -35,7 +35,7 @@ def tables(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, 
 
 def test_contract(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
     found = tables(capsys, *project, "--metric", "ndcg_cut_3", "--what-if", 20, "--leave-one-out")
-    assert {"run", "metric", "before", "after", "difference"} <= found["measures"][0].keys()
+    assert {"system", "metric", "before", "after", "difference"} <= found["measures"][0].keys()
     assert {"metric", "method", "value"} <= found["ranking"][0].keys()
     assert {"turn", "document", "old", "new", "kept"} <= found["conflicts"][0].keys()
     assert {name: len(rows) for name, rows in found.items()} == {
@@ -144,7 +144,7 @@ def test_files_of_every_kind(capsys: pytest.CaptureFixture[str], project: tuple[
     call(capsys, *project, *(part for name in names for part in ("--output", name)), "--metric", "map")
     assert all(name.stat().st_size > 500 for name in names)
     assert "before" in (tmp_path / "out.svg").read_text(encoding="utf-8")
-    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("run,metric,before,after,difference")
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("system,metric,before,after,difference")
 
 
 def test_merging_needs_no_runs(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:

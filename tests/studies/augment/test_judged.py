@@ -39,7 +39,7 @@ def test_contract_and_wording(capfd: pytest.CaptureFixture[str], project: tuple[
     found = answer(capfd, *project)
     tables = found["tables"]
     assert list(tables) == ["estimates", "estimate_pairs", "sample"]
-    contract = {"run", "metric", "judge", "human_only", "human_ci_low", "human_ci_high", "judge_only", "corrected", "ci_low",
+    contract = {"system", "metric", "judge", "human_only", "human_ci_low", "human_ci_high", "judge_only", "corrected", "ci_low",
                 "ci_high", "weight", "judged_units", "worth"}  # fmt: skip
     assert contract < tables["estimates"][0].keys()
     assert {"first", "second", "metric", "corrected", "ci_low", "ci_high", "p", "p_corrected"} < tables["estimate_pairs"][
@@ -66,9 +66,9 @@ def test_intervals_hold_what_people_say_of_all(
     found = answer(capfd, *project)["tables"]
     whole = robustcs.augment(demo / "robustcs.toml", metrics="ndcg_cut_3").change
     assert whole is not None
-    after = whole.measures.set_index("run")["after"]
+    after = whole.measures.set_index("system")["after"]
     for row in found["estimates"]:
-        assert row["ci_low"] <= after[row["run"]] <= row["ci_high"]
+        assert row["ci_low"] <= after[row["system"]] <= row["ci_high"]
 
 
 def test_numbers_are_those_of_scores_by_turn(
@@ -79,7 +79,7 @@ def test_numbers_are_those_of_scores_by_turn(
     sides = []
     for qrels in ("six_conversations.txt", "lexical.txt"):
         turns = robustcs.evaluate(None, qrels=demo / "judges" / qrels, runs=runs, metrics="ndcg_cut_3").turns
-        sides.append(turns.pivot(index="turn", columns="run", values="value")[list(runs)])
+        sides.append(turns.pivot(index="turn", columns="system", values="value")[list(runs)])
     people, model = sides[0].reindex(sides[1].index), sides[1]
     units = units_of(list(model.index))
     judged = np.array([not people[people.index.str.startswith(f"{label}_")].isna().any(axis=None) for label in units.labels])
@@ -164,7 +164,7 @@ def test_planning_before_people_judged_much_or_anything(
     judge = ["--judge", f"lexical={demo / 'judges' / 'lexical.txt'}"]
     nothing = answer(capfd, *runs, *judge, "--within", "0.05", "--metric", "ndcg_cut_3")
     assert nothing["tables"]["estimates"] == nothing["tables"]["sample"] == []
-    plan = {row["run"]: row for row in nothing["tables"]["plan"]}
+    plan = {row["system"]: row for row in nothing["tables"]["plan"]}
     assert plan["h"]["judged_units"] == 0 and plan["h"]["with_judge"] is None
     # the judge finds all Human questions easy, so that they vary less
     assert plan["h"]["people_alone"] < plan["q"]["people_alone"]

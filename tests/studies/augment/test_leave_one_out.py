@@ -27,9 +27,9 @@ def test_by_hand() -> None:
     assert [np.flatnonzero(row).tolist() for row in contributed_alone(pool, grades, 2)] == [[0], [1, 3]]
     table = leave_one_out(pool, grades, 2, [parse_measure("P_1")], POLICY, np.array([True, True]))
     assert table.to_dict("records") == [
-        {"metric": "P_1", "run": "one", "unique": 1, "unique_relevant": 1, "before": 0.5, "after": 0.0,
+        {"metric": "P_1", "system": "one", "unique": 1, "unique_relevant": 1, "before": 0.5, "after": 0.0,
          "difference": -0.5, "rank_before": 2, "rank_after": 2},
-        {"metric": "P_1", "run": "two", "unique": 2, "unique_relevant": 2, "before": 1.0, "after": 0.0,
+        {"metric": "P_1", "system": "two", "unique": 2, "unique_relevant": 2, "before": 1.0, "after": 0.0,
          "difference": -1.0, "rank_before": 1, "rank_after": 2},
     ]  # fmt: skip
 
@@ -61,7 +61,7 @@ def test_real_runs_equal_brute_force(shared_data: Path, depth: int) -> None:
             {turn: {document: -float(rank) for rank, document in enumerate(ranked)} for turn, ranked in run.items()}
         )
         for name in names:
-            row = table[(table["run"] == rankings[number].name) & (table["metric"] == name)].iloc[0]
+            row = table[(table["system"] == rankings[number].name) & (table["metric"] == name)].iloc[0]
             expected = sum(scored.get(turn, {name: 0.0})[name] for turn in nested) / len(nested)
             assert row["after"] == pytest.approx(expected, abs=1e-9)
             assert row["unique"] == len(alone) > 0
@@ -93,7 +93,7 @@ def test_groups_of_single_runs_are_leave_one_out() -> None:
     measures, every = [parse_measure("ndcg_cut_3"), parse_measure("map")], np.ones(len(pool.turns), dtype=bool)
     asked = pool, pool.grades(as_qrels(judged)), 10, measures, POLICY, every
     one, groups = leave_one_out(*asked), leave_one_out(*asked, range(6), dict(enumerate(pool.names)))
-    assert groups["group"].tolist() == groups["run"].tolist() and (groups["runs"] == 1).all() and not groups["guessed"].any()
+    assert groups["group"].tolist() == groups["system"].tolist() and (groups["runs"] == 1).all() and not groups["guessed"].any()
     for column in one.columns:
         assert groups[column].tolist() == one[column].tolist()
 
@@ -106,7 +106,7 @@ def test_a_sister_run_hides_what_a_new_team_would_meet() -> None:
     measures, every = [parse_measure("ndcg_cut_3")], np.ones(len(pool.turns), dtype=bool)
     numbers = guessed_groups(pool, pool.grades(qrels), 10)
     assert numbers[0] == numbers[1] != numbers[2] == numbers[3] != numbers[4] == numbers[5] != numbers[0]
-    table = leave_one_out(pool, pool.grades(qrels), 10, measures, POLICY, every, numbers).set_index("run")
+    table = leave_one_out(pool, pool.grades(qrels), 10, measures, POLICY, every, numbers).set_index("system")
     assert table["guessed"].all() and table.loc["b2", "group"] == "b1 and 1 more" and (table["runs"] == 2).all()
     found = [{(t, d) for run in runs[place : place + 2] for t, d in ranked(run)} for place in (0, 2, 4)]
     own = found[1] - found[0] - found[2]
@@ -114,7 +114,7 @@ def test_a_sister_run_hides_what_a_new_team_would_meet() -> None:
     expected = pool.score(pool.grades(left)[None], measures, POLICY)[0, :, 0].mean(axis=1)
     assert table.loc["b1", "unique"] == len(own)
     assert table.loc["b1", "after"] == pytest.approx(expected[2]) and table.loc["b2", "after"] == pytest.approx(expected[3])
-    alone = leave_one_out(pool, pool.grades(qrels), 10, measures, POLICY, every).set_index("run")
+    alone = leave_one_out(pool, pool.grades(qrels), 10, measures, POLICY, every).set_index("system")
     assert (alone["unique"] < 0.7 * table["unique"]).all()
 
 

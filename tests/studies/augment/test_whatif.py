@@ -166,7 +166,7 @@ def inside(pooled: Pooled, left: Grades, seed: int = 0) -> tuple[WhatIf, Floats,
     drawn = what_if(pool, left, 5, 200, measures, policy, pooled.counted, seed)
     grades = pool.grades(pooled.merge.qrels)
     truth = pool.score(grades[None], measures, policy)[0][..., pooled.counted].mean(axis=-1).T.ravel()
-    means = dict(zip(zip(drawn.scores["run"], drawn.scores["metric"], strict=True), truth, strict=True))
+    means = dict(zip(zip(drawn.scores["system"], drawn.scores["metric"], strict=True), truth, strict=True))
     differences = [
         row.low - 1e-9 <= means[row.first, row.metric] - means[row.second, row.metric] <= row.high + 1e-9
         for row in drawn.pairs.itertuples()

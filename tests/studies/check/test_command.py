@@ -20,9 +20,9 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
     assert {entry["role"]: entry["rows"] for entry in tables["files"]}.items() >= {
         "qrels": 782, "original": 2555, "gold answers": 70, "new judgments": 634, "paraphrases": 350,
     }.items()  # fmt: skip
-    runs = {row["run"]: row for row in tables["runs"]}
+    runs = {row["system"]: row for row in tables["runs"]}
     assert runs["raw_2"] == {
-        "run": "raw_2", "turns": 69, "missing": 1, "extra": 0, "depth_min": 1, "depth_median": 35.0, "depth_max": 100,
+        "system": "raw_2", "turns": 69, "missing": 1, "extra": 0, "depth_min": 1, "depth_median": 35.0, "depth_max": 100,
         "judged_3": runs["raw_2"]["judged_3"], "judged_10": runs["raw_2"]["judged_10"],
     }  # fmt: skip
     # the pool is the top 5 of the six baseline runs
@@ -54,7 +54,7 @@ def test_one_broken_file_does_not_hide_the_rest(in_copy: Command, tmp_path: Path
     assert list(problems) == ["qr", "raw_1"]
     assert answer.err.splitlines() == list(problems.values())
     assert problems["qr"].startswith("runs/stem_qr.trec:10: 4 columns, but a run has 6")
-    assert [row["run"] for row in result["tables"]["runs"]][:3] == ["original", "human", "plain_original"]
+    assert [row["system"] for row in result["tables"]["runs"]][:3] == ["original", "human", "plain_original"]
 
 
 def test_texts_alone(in_demo: Command) -> None:
@@ -145,11 +145,11 @@ def test_a_run_that_answers_no_judged_turn(
     result = json.loads(out)
     other, half = result["tables"]["runs"]
     assert other == {
-        "run": "other", "turns": 0, "missing": 3, "extra": 2, "depth_min": 0, "depth_median": 0.0, "depth_max": 0,
+        "system": "other", "turns": 0, "missing": 3, "extra": 2, "depth_min": 0, "depth_median": 0.0, "depth_max": 0,
         "judged_3": None, "judged_10": None,
     }  # fmt: skip
     assert half == {
-        "run": "half", "turns": 1, "missing": 2, "extra": 0, "depth_min": 2, "depth_median": 2.0, "depth_max": 2,
+        "system": "half", "turns": 1, "missing": 2, "extra": 0, "depth_min": 2, "depth_median": 2.0, "depth_max": 2,
         "judged_3": 0.5, "judged_10": 0.5,
     }  # fmt: skip
     assert result["notes"] == [

@@ -50,13 +50,13 @@ def value(result: Clariq, table: str, row: str, **where: object) -> float:
 def test_a_topic_without_output_scores_zero_or_is_dropped_from_all() -> None:
     first = replace(FIRST, documents=None)
     result = evaluate(first, SECOND)
-    assert value(result, "question_relevance", "recall", run="first", k=5) == pytest.approx(0.5)
-    assert value(result, "question_relevance", "recall", run="second", k=5) == pytest.approx(2 / 3)
-    assert value(result, "question_relevance", "missing", run="first", k=5) == 1
+    assert value(result, "question_relevance", "recall", system="first", k=5) == pytest.approx(0.5)
+    assert value(result, "question_relevance", "recall", system="second", k=5) == pytest.approx(2 / 3)
+    assert value(result, "question_relevance", "missing", system="first", k=5) == 1
     assert result.evaluated.policy_line.startswith("3 topics · missing topics score 0 (1) · ties by id descending")
     assert "relevant" not in result.evaluated.policy_line
     dropped = evaluate(first, SECOND, missing="drop", rankings=True)
-    assert value(dropped, "question_relevance", "recall", run="second", k=5) == pytest.approx(0.5)
+    assert value(dropped, "question_relevance", "recall", system="second", k=5) == pytest.approx(0.5)
     assert dropped.evaluated.policy_line.startswith("2 topics · missing topics dropped (1)")
     assert dropped.evaluated.policy_line.endswith("relevant ≥ 1 (binary measures)")
 
@@ -64,7 +64,7 @@ def test_a_topic_without_output_scores_zero_or_is_dropped_from_all() -> None:
 def test_document_relevance_is_a_mean_over_facets_with_baselines_first() -> None:
     result = evaluate(FIRST, BEST)
     table = result.document_relevance
-    assert table[["run", "metric", "value", "baseline", "units", "topics", "missing"]].to_numpy().tolist() == [
+    assert table[["system", "metric", "value", "baseline", "units", "topics", "missing"]].to_numpy().tolist() == [
         ["best", "P1", 1.0, True, 3, 2, 0], ["first", "P1", 0.5, False, 3, 2, 1],
     ]  # fmt: skip
     row = result.comparisons[result.comparisons["task"] == "document_relevance"].iloc[0]
@@ -76,13 +76,13 @@ def test_document_relevance_is_a_mean_over_facets_with_baselines_first() -> None
 
 def test_a_missing_prediction_is_wrong_and_never_guessed() -> None:
     result = evaluate(FIRST, SECOND)
-    measures = {name: value(result, "clarification_need", "value", run="first", measure=name) for name in ("recall", "mse")}
+    measures = {name: value(result, "clarification_need", "value", system="first", measure=name) for name in ("recall", "mse")}
     assert measures == {"recall": pytest.approx(1 / 3), "mse": 2.0}
-    assert value(result, "clarification_need", "topics", run="first", measure="mse") == 2
-    assert result.needs[result.needs["run"] == "first"]["predicted"].tolist()[:2] == [1, 2]
+    assert value(result, "clarification_need", "topics", system="first", measure="mse") == 2
+    assert result.needs[result.needs["system"] == "first"]["predicted"].tolist()[:2] == [1, 2]
     assert result.needs["predicted"].isna().sum() == 1
-    assert value(result, "need_confusion", "topics", run="first", label=2, predicted=0) == 1
-    assert value(evaluate(FIRST, missing="drop"), "clarification_need", "value", run="first", measure="recall") == 0.5
+    assert value(result, "need_confusion", "topics", system="first", label=2, predicted=0) == 1
+    assert value(evaluate(FIRST, missing="drop"), "clarification_need", "value", system="first", measure="recall") == 0.5
 
 
 def test_contexts_of_conversations_belong_to_topics() -> None:
@@ -90,7 +90,7 @@ def test_contexts_of_conversations_belong_to_topics() -> None:
     contexts = {"7": Conversation("1", "F1", 0), "8": Conversation("1", "F1", 1), "9": Conversation("2", "F3", 1)}
     result = clariq([system], None, contexts, (), EvaluationPolicy(), 0)
     assert result.by_turn[["asked", "units", "value"]].to_numpy().tolist() == [[0, 1, 1.0], [1, 2, 0.25]]
-    assert value(result, "document_relevance", "topics", run="s") == 2
+    assert value(result, "document_relevance", "topics", system="s") == 2
     assert next(iter(result.tables)) == "document_relevance"
 
 

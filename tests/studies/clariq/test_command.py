@@ -39,7 +39,7 @@ def test_published_figures(in_demo: Command, shared_data: Path) -> None:
     assert len(found["topics"]) == 200
     for row in found["topics"]:
         assert row["recall"] == pytest.approx(published[f"Recall{row['k']}"][row["topic"]], abs=1e-12)
-    means = {(row["run"], row["metric"]): round(row["value"], 4) for row in found["document_relevance"]}
+    means = {(row["system"], row["metric"]): round(row["value"], 4) for row in found["document_relevance"]}
     expected = {
         "best": (0.2578, 0.2470, 0.3688, 0.4541), "bm25": (0.1608, 0.1530, 0.2313, 0.3096),
         "no": (0.1450, 0.1475, 0.2062, 0.3000), "worst": (0.0252, 0.0314, 0.0125, 0.0841),
@@ -51,7 +51,7 @@ def test_published_figures(in_demo: Command, shared_data: Path) -> None:
     assert (
         "bm25: for 28 facets the question is not a candidate of the topic; 28 of them score the worst value" in result["notes"]
     )
-    worst = {(row["unit"], row["metric"]): row["value"] for row in found["facets"] if row["run"] == "worst"}
+    worst = {(row["unit"], row["metric"]): row["value"] for row in found["facets"] if row["system"] == "worst"}
     odd = [row for row in found["facets"] if row["outcome"] == "no candidate"]
     assert len(odd) == 28 * 11 and all(row["value"] == worst[row["unit"], row["metric"]] for row in odd)
     assert result["policy"]["line"] == "50 topics · missing topics score 0 (0) · ties by id descending · scores as float32"
@@ -81,7 +81,7 @@ def test_the_lookup_gives_the_published_evaluation(in_demo: Command, shared_data
     path.write_text(json.dumps(lookup))
     runs = " ".join(f"--run {name}={folder / name}" for name in ("dev_bm25", "dev_no_q", "dev_worst_q"))
     found, _ = tables(in_demo, f"clariq --topics {folder / 'dev.tsv.gz'} {runs} --performance {path}")
-    values = {(row["run"], row["unit"], row["metric"]): row["value"] for row in found["facets"]}
+    values = {(row["system"], row["unit"], row["metric"]): row["value"] for row in found["facets"]}
     for name, part in parts.items():
         for metric, facets in part.items():
             for facet, value in facets.items():
@@ -91,8 +91,8 @@ def test_the_lookup_gives_the_published_evaluation(in_demo: Command, shared_data
 def test_the_demo(in_demo: Command) -> None:
     found, result = tables(in_demo, DEMO)
     assert all(found[name] for name in found if name != "by_turn")
-    assert {row["run"] for row in found["document_relevance"]} == {"worst", "no", "best", "stem", "overlap"}
-    by_unit = {(row["run"], row["unit"]): row["value"] for row in found["facets"] if row["metric"] == "NDCG3"}
+    assert {row["system"] for row in found["document_relevance"]} == {"worst", "no", "best", "stem", "overlap"}
+    by_unit = {(row["system"], row["unit"]): row["value"] for row in found["facets"] if row["metric"] == "NDCG3"}
     for (run, unit), value in by_unit.items():
         if run in ("stem", "overlap") and value:
             assert by_unit["worst", unit] <= value <= by_unit["best", unit]
@@ -161,7 +161,7 @@ def test_evaluations_from_rankings_of_facets(in_demo: Command, demo: Path, tmp_p
     line = "clariq --topics clariq/topics.tsv --qrels clariq/qrels.txt"
     given, _ = tables(in_demo, f"{line} --evaluations no={tmp_path / 'no'}")
     ruled, _ = tables(in_demo, f"{line} --performance clariq/documents.trec")
-    own = [row for row in ruled["facets"] if row["run"] == "no"]
+    own = [row for row in ruled["facets"] if row["system"] == "no"]
     assert given["facets"] == own
 
 
@@ -181,11 +181,11 @@ def test_multi_turn(in_demo: Command, tmp_path: Path) -> None:
     line = (f"clariq --questions {tmp_path}/bank.tsv --run bm25={tmp_path}/run --performance {tmp_path}/eval.json"
             f" --conversations {tmp_path}/conversations.json")  # fmt: skip
     found, result = tables(in_demo, line)
-    own = {row["unit"]: (row["value"], row["outcome"]) for row in found["facets"] if row["run"] == "bm25"}
+    own = {row["unit"]: (row["value"], row["outcome"]) for row in found["facets"] if row["system"] == "bm25"}
     assert own == {
         "968": (0.8, "asked"), "969": (0.4, "asked"), "9765": (0.2, "no candidate"), "9766": (0.0, "no output"),
     }  # fmt: skip
-    assert {(row["run"], row["asked"]): round(row["value"], 4) for row in found["by_turn"]} == {
+    assert {(row["system"], row["asked"]): round(row["value"], 4) for row in found["by_turn"]} == {
         ("worst", 0): 0.2, ("worst", 1): 0.2, ("no", 0): 0.4, ("no", 1): 0.4, ("best", 0): 0.8, ("best", 1): 0.8,
         ("bm25", 0): 0.6, ("bm25", 1): 0.1,
     }  # fmt: skip
@@ -223,13 +223,13 @@ def test_a_multi_turn_run_has_its_own_values(in_demo: Command, tmp_path: Path) -
     files = f"--topics clariq/topics.tsv --questions {tmp_path}/bank.tsv --performance {tmp_path}/eval.json"
     found, _ = tables(in_demo, f"clariq {files} --conversations {tmp_path}/conversations.json --run a={tmp_path}/texts")
     assert not found["question_relevance"]
-    own = {row["unit"]: (row["value"], row["topic"]) for row in found["facets"] if row["run"] == "a"}
+    own = {row["unit"]: (row["value"], row["topic"]) for row in found["facets"] if row["system"] == "a"}
     assert own == {"101": (0.8, "104"), "102": (0.4, "104")}
     # ids that are all contexts, and not all topics, are contexts too
     (tmp_path / "few").write_text("101 0 Q00002 1 9 x\n7 0 Q00001 1 8 x\n")
     found, _ = tables(in_demo, f"clariq {files} --conversations {tmp_path}/conversations.json --run a={tmp_path}/few")
     assert not found["question_relevance"]
-    assert {row["unit"]: row["value"] for row in found["facets"] if row["run"] == "a"} == {"101": 0.8, "102": 0}
+    assert {row["unit"]: row["value"] for row in found["facets"] if row["system"] == "a"} == {"101": 0.8, "102": 0}
     # a run of topics is not evaluated on contexts of the same numbers
     err = in_demo(f"clariq {files} --run a={tmp_path}/ids", code=3).err
     assert err == (

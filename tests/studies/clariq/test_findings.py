@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.sentences import cards, made, said
 
 RELEVANCE = [
-    {"run": name, "metric": metric, "value": value + more, "ci_low": 0.9, "ci_high": 0.95, "baseline": name in "worst no best"}
+    {"system": name, "metric": metric, "value": value + more, "ci_low": 0.9, "ci_high": 0.95, "baseline": name in "worst no best"}
     for metric, more in (("MRR100", 0.5), ("NDCG3", 0.0))
     for name, value in (("worst", 0.05), ("no", 0.10), ("best", 0.40), ("bert", 0.13), ("stem", 0.09))
 ]
@@ -48,7 +48,7 @@ def test_asking_is_compared_with_not_asking() -> None:
 
 
 def test_one_system_that_loses_and_another_measure() -> None:
-    rows = [row for row in RELEVANCE if row["metric"] == "MRR100" and row["run"] in ("no", "stem")]
+    rows = [row for row in RELEVANCE if row["metric"] == "MRR100" and row["system"] in ("no", "stem")]
     tables = {"document_relevance": rows, "comparisons": [
         compared("stem", "no", -0.02, metric="MRR100", ci_low=float("nan"), p_corrected=0.0004)]}  # fmt: skip
     card, without, systems = said("clariq", tables)
@@ -61,7 +61,7 @@ def test_one_system_that_loses_and_another_measure() -> None:
 
 def test_baselines_that_are_not_known_and_systems_beyond_the_fourth() -> None:
     names = ["one", "two", "three", "four", "five", "six"]
-    rows = [{"run": name, "metric": "NDCG3", "value": 0.2} for name in ("worst", "no", *names)]
+    rows = [{"system": name, "metric": "NDCG3", "value": 0.2} for name in ("worst", "no", *names)]
     tables = {"document_relevance": rows, "comparisons": [compared(name, "no", 0.1) for name in names]}
     _, without, systems = said("clariq", tables)
     assert without == "Without a clarifying question, NDCG3 of the documents is 0.200."
@@ -70,9 +70,9 @@ def test_baselines_that_are_not_known_and_systems_beyond_the_fourth() -> None:
 
 def test_the_predicted_need() -> None:
     rows = [
-        {"run": "bert", "measure": "recall", "value": 0.9, "topics": 7},
-        {"run": "bert", "measure": "f1", "value": 0.512, "ci_low": 0.41, "ci_high": 0.62, "topics": 61, "missing": 2},
-        {"run": "stem", "measure": "f1", "value": 0.4, "topics": 61},
+        {"system": "bert", "measure": "recall", "value": 0.9, "topics": 7},
+        {"system": "bert", "measure": "f1", "value": 0.512, "ci_low": 0.41, "ci_high": 0.62, "topics": 61, "missing": 2},
+        {"system": "stem", "measure": "f1", "value": 0.4, "topics": 61},
     ]
     assert said("clariq", {"clarification_need": rows}) == [
         "Weighted F1 of the predicted need to ask, over 61 topics: bert 0.51 (95% CI 0.41 to 0.62); stem 0.40."

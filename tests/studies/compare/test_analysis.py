@@ -110,9 +110,9 @@ def test_runs_without_a_change_are_no_comparisons() -> None:
     old = scores_of_conversations(generator)
     new = old - 0.05 - 0.02 * generator.random(70)
     result = compared(state({"a": system(numbers(old)), **same}), state({"a": system(numbers(new)), **same}), "drop>0")
-    changed = result.measures.set_index("run")
+    changed = result.measures.set_index("system")
     assert changed["p_corrected"]["a"] == pytest.approx(changed["p"]["a"])
-    assert (changed["p_corrected"].drop("a") == 1).all() and list(result.turns["run"].unique()) == ["a"]
+    assert (changed["p_corrected"].drop("a") == 1).all() and list(result.turns["system"].unique()) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_p_is_adjusted_over_the_runs_of_a_measure() -> None:
             systems[run] = replace(system(by_metric[METRIC]), scores=by_metric, low={}, high={})
         return state(systems)
 
-    result = compared(of(values), of(moved)).measures.set_index(["metric", "run"])
+    result = compared(of(values), of(moved)).measures.set_index(["metric", "system"])
     for metric in (METRIC, "P_1"):
         sums = np.array([(moved[run, metric] - values[run, metric]).reshape(10, 7).sum(axis=1) for run in "abc"])
         assert list(result["p_corrected"][metric]) == pytest.approx(max_t(sums, 0).tolist())
@@ -258,7 +258,7 @@ def test_the_table_of_the_gate() -> None:
     old = state({"gone": same, "b": same, "a": same})
     table = show(compared(old, state({"b": same, "a": worse}), "drop>0.05"))[0]
     assert isinstance(table, Table) and table.caption == "Gate: failed (drop>0.05)"
-    assert [column.title for column in table.columns] == ["Run", "Measure", "Drop", "p adj.", "Outcome"]
+    assert [column.title for column in table.columns] == ["System", "Measure", "Drop", "p adj.", "Outcome"]
     assert table.rows == (("a", "NDCG@3", "+0.100", "<0.001", "failed"), ("gone", "", "–", "–", "cannot tell"))
     assert table.note == (
         "a, NDCG@3: the mean drops by 0.100, significantly more than 0.05 (adjusted p = 0.0010); gone: the run is gone: only"

@@ -23,7 +23,7 @@ WORSE = dict.fromkeys(TURNS, 0.4)
 def gate(old: State, new: State, *conditions: str, **more: int) -> list[tuple[str, str, str, str]]:
     """(condition, run, outcome, reason) of every row."""
     rows = compared(old, new, *(conditions or ("drop>0.2",)), **more).gate.itertuples()  # type: ignore[arg-type]
-    return [(row.condition, row.run, row.outcome, row.reason) for row in rows]
+    return [(row.condition, row.system, row.outcome, row.reason) for row in rows]
 
 
 def test_a_run_that_is_gone() -> None:
@@ -213,7 +213,7 @@ def test_errors_on_the_turns_of_rewriter_and_human() -> None:
         *(state({"a": one, "human": human}, thresholds=ONE_CUT) for one in (system(ONES), worse)), "qr>0.05"
     )  # fmt: skip
     (row,) = result.gate.itertuples()
-    assert (row.run, row.outcome, row.drop) == ("a", "failed", 1.0)
+    assert (row.system, row.outcome, row.drop) == ("a", "failed", 1.0)
 
 
 # ---------------------------------------------------------------- rankings, judgments, groups, measures

@@ -196,7 +196,7 @@ def differences(shared_data: Path) -> tuple[tuple[str, ...], np.ndarray]:
     folder = shared_data / "cast2019"
     runs = {name: folder / "runs" / f"bert_base_{name}.trec.gz" for name in ("cv", "raw", "oracle")}
     result = robustcs.evaluate(qrels=folder / "qrels.txt.gz", runs=runs, metrics=["ndcg_cut_3"])
-    scores = result.tables["turns"].pivot(index="turn", columns="run", values="value")
+    scores = result.tables["turns"].pivot(index="turn", columns="system", values="value")
     return tuple(scores.index), np.array([scores["cv"] - scores[name] for name in ("raw", "oracle")])
 
 

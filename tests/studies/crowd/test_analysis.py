@@ -144,7 +144,7 @@ def test_published_runs_at_level_2_over_all_turns(shared_data: Path) -> None:
     judgments = judgments_of({"relevance": read_qrels(folder / "question_relevance_all.qrel")}, 2, None)
     result = crowd(judgments, rankings, MEASURES, Evaluated(POLICY, "runs", 205, 56), mapped=mapped)
     rows = result.measures[result.measures["turn_set"] == "all"]
-    assert [(row.run, row.metric, round(row.value, 4), row.turns, row.answered) for row in rows.itertuples()] == [
+    assert [(row.system, row.metric, round(row.value, 4), row.turns, row.answered) for row in rows.itertuples()] == [
         ("bm25", "P_1", 0.3268, 205, 205), ("bm25", "ndcg_cut_3", 0.2425, 205, 205),
         ("gpt", "P_1", 0.4098, 205, 149), ("gpt", "ndcg_cut_3", 0.2456, 205, 149),
     ]  # fmt: skip
@@ -181,9 +181,9 @@ def test_turns_that_a_run_lacks(missing: str, value: float, turns: int) -> None:
     policy = EvaluationPolicy(relevance_level=2, missing=missing)  # type: ignore[arg-type]
     judgments = judgments_of({"r": as_qrels("r", [("1_2", "Q2", 2), ("1_10", "Q1", 3)])}, 2, None)
     rows = crowd(judgments, [A, B], MEASURES[:1], Evaluated(policy, "runs", 2, 1)).measures
-    own = rows[(rows["run"] == "b") & (rows["turn_set"] == "all")].iloc[0]
+    own = rows[(rows["system"] == "b") & (rows["turn_set"] == "all")].iloc[0]
     assert (own["value"], own["turns"], own["answered"]) == (value, turns, 1)
-    other = rows[(rows["run"] == "a") & (rows["turn_set"] == "all")].iloc[0]
+    other = rows[(rows["system"] == "a") & (rows["turn_set"] == "all")].iloc[0]
     assert other["turns"] == (1 if missing == "drop" else 2)
 
 

@@ -35,8 +35,8 @@ def test_everything_at_once(in_demo: Command) -> None:
     assert {row["turn_set"]: row["turns"] for row in found["qrels"] if row["criterion"] == "relevance"} == {
         "all": 5, "filtered": 4, "subset": 3,
     }  # fmt: skip
-    assert found["mapping"][1] == {"run": "texts", "questions": 8, "id": 0, "exact": 6, "normalised": 1, "unmapped": 1}
-    assert found["unmapped"] == [{"run": "texts", "turn": "1_2", "question": "Do you own a jar?"}]
+    assert found["mapping"][1] == {"system": "texts", "questions": 8, "id": 0, "exact": 6, "normalised": 1, "unmapped": 1}
+    assert found["unmapped"] == [{"system": "texts", "turn": "1_2", "question": "Do you own a jar?"}]
     assert [row["criterion"] for row in found["measures"][::12]] == ["relevance", "diversity", "combined"]
     assert len(found["measures"]) == 3 * 2 * 3 * 2
     assert {row["rule"] for row in found["grades"]} == {"mode", "mean"}
@@ -78,7 +78,7 @@ def test_published_runs(in_demo: Command, shared_data: Path) -> None:
         f"crowd --qrels {folder}/question_relevance_all.qrel --bank {folder}/question_bank.json --format json"
         f" --run bm25={folder}/bm25_baseline_mi_run.json.gz --run gpt={folder}/GPT-3_raw_run.json"
     ).out)  # fmt: skip
-    scores = [(row["run"], round(row["value"], 4), row["answered"]) for row in found["measures"] if row["turn_set"] == "all"]
+    scores = [(row["system"], round(row["value"], 4), row["answered"]) for row in found["measures"] if row["turn_set"] == "all"]
     assert scores == [("bm25", 0.3268, 205), ("bm25", 0.2425, 205), ("gpt", 0.4098, 149), ("gpt", 0.2456, 149)]
     assert {row["turn_set"]: row["turns"] for row in found["qrels"]} == {"all": 205, "filtered": 194}
 
@@ -106,7 +106,7 @@ def test_means_over_the_intersection_of_judgments_and_run(in_demo: Command, shar
         }  # fmt: skip
         evaluator = pytrec_eval.RelevanceEvaluator(judged, {"P_1", "ndcg_cut.3"}, relevance_level=2)
         expected = evaluator.evaluate(ranked)
-        rows = [row for row in result["tables"]["measures"] if (row["run"], row["turn_set"]) == (name, "all")]
+        rows = [row for row in result["tables"]["measures"] if (row["system"], row["turn_set"]) == (name, "all")]
         assert {row["turns"] for row in rows} == {len(expected)} == {{"gpt": 149, "bm25": 205}[name]}
         for row in rows:
             mean = sum(values[row["metric"]] for values in expected.values()) / len(expected)
@@ -127,7 +127,7 @@ def test_a_published_run_scores_the_same_as_json_and_as_trec_lines(in_demo: Comm
         f"crowd --qrels {folder}/question_relevance_all.qrel --bank {folder}/question_bank.json --format json"
         f" --run json={folder}/bm25_baseline_mi_run.json.gz --run trec={tmp_path}/bm25.trec"
     ).out)  # fmt: skip
-    values = {(row["run"], row["turn_set"], row["metric"]): row["value"] for row in found["measures"]}
+    values = {(row["system"], row["turn_set"], row["metric"]): row["value"] for row in found["measures"]}
     assert round(values["json", "all", "ndcg_cut_3"], 4) == 0.2425 and round(values["json", "all", "P_1"], 4) == 0.3268
     assert all(values["trec", *rest] == value for (run, *rest), value in values.items() if run == "json")
 
@@ -178,7 +178,7 @@ def test_responses(in_demo: Command, shared_data: Path, tmp_path: Path) -> None:
         f"crowd {files} --bank {tmp_path}/bank.json --run json={tmp_path}/r.json --run trec={tmp_path}/r.trec --metric P_1"
         " --format json"
     ).out)  # fmt: skip
-    values = {(row["run"], row["criterion"]): row["value"] for row in found["measures"] if row["turn_set"] == "all"}
+    values = {(row["system"], row["criterion"]): row["value"] for row in found["measures"] if row["turn_set"] == "all"}
     grades = {(turn, item): int(grade) for turn, _, item, grade in judged}
     relevant = [grades[pair] >= 2 for pair in first.items()]
     assert values["json", "response_relevance"] == values["trec", "response_relevance"] == sum(relevant) / len(relevant)

@@ -32,7 +32,7 @@ def test_a_criterion_that_loses_its_second_workers_has_no_change() -> None:
 
 def test_scores_over_all_judged_turns() -> None:
     rows = [
-        {"run": run, "criterion": criterion, "turn_set": turn_set, "metric": metric, "value": value + shift, "ci_low": 0.1,
+        {"system": run, "criterion": criterion, "turn_set": turn_set, "metric": metric, "value": value + shift, "ci_low": 0.1,
          "ci_high": 0.3, "turns": turns, "answered": turns - lacking}
         for criterion, shift in (("use", 0.0), ("style", 0.1))
         for turn_set, turns in (("all", 20), ("filtered", 12))

@@ -45,7 +45,7 @@ def test_means_are_those_of_the_turns_best_first() -> None:
     scores, turns = drawn(4, 8, 3)
     result = make(scores, turns)
     expected = sorted(((float(np.mean(values)), name) for name, values in scores.items()), reverse=True)
-    assert list(result.measures["run"]) == [name for _, name in expected]
+    assert list(result.measures["system"]) == [name for _, name in expected]
     assert result.measures["value"].tolist() == pytest.approx([value for value, _ in expected])
     assert (result.evaluated.unit, result.evaluated.units, result.evaluated.turns) == ("conversation", 8, 24)
     assert len(result.turns) == 4 * 24
@@ -55,7 +55,7 @@ def test_single_turns_give_student_s_interval() -> None:
     scores, _ = drawn(2, 30, 1)
     result = make(scores, [str(place) for place in range(30)])
     for row in result.measures.itertuples():
-        values = scores[str(row.run)]
+        values = scores[str(row.system)]
         low, high = scipy.stats.t.interval(0.95, 29, np.mean(values), scipy.stats.sem(values))
         assert (row.ci_low, row.ci_high) == pytest.approx((low, high))
     assert result.evaluated.unit == "turn"
@@ -98,7 +98,7 @@ def test_a_design_has_the_units_that_it_needs_exactly_where_it_can_detect_the_di
 def test_systems_share_a_letter_exactly_where_they_do_not_differ_significantly() -> None:
     scores, turns = drawn(5, 14, 3)
     result = make(scores, turns)
-    letters = {row.run: set(str(row.letters).split()) for row in result.measures.itertuples()}
+    letters = {row.system: set(str(row.letters).split()) for row in result.measures.itertuples()}
     apart = [bool(row.p_corrected <= 0.05) for row in result.pairs.itertuples()]
     assert any(apart) and not all(apart)
     for row, told in zip(result.pairs.itertuples(), apart, strict=True):
@@ -212,11 +212,11 @@ def test_a_system_is_averaged_over_its_own_turns_and_compared_over_shared_ones()
     scores, turns = with_gaps()
     result = make(scores, turns)
     for row in result.measures.itertuples():
-        (alone,) = without_gaps(scores, turns, (str(row.run),)).measures.itertuples()
+        (alone,) = without_gaps(scores, turns, (str(row.system),)).measures.itertuples()
         assert (row.value, row.ci_low, row.ci_high, row.turns) == pytest.approx(
             (alone.value, alone.ci_low, alone.ci_high, alone.turns)
         )
-    assert dict(zip(result.measures["run"], result.measures["turns"], strict=True)) == {"s0": 21, "s1": 14, "s2": 15, "s3": 21}
+    assert dict(zip(result.measures["system"], result.measures["turns"], strict=True)) == {"s0": 21, "s1": 14, "s2": 15, "s3": 21}
     sums = []
     for row in result.pairs.itertuples():
         (alone,) = without_gaps(scores, turns, (str(row.first), str(row.second))).pairs.itertuples()
@@ -240,7 +240,7 @@ def test_slices_of_a_system_are_those_of_its_own_turns() -> None:
         {"s1": [value for value in scores["s1"] if not np.isnan(value)]}, kept,
         slicings=[slicing("place", kept, {turn: turn[-1] for turn in kept})],
     ).slices  # fmt: skip
-    own = found[(found["run"] == "s1") & (found["turns"] > 0)].reset_index(drop=True)
+    own = found[(found["system"] == "s1") & (found["turns"] > 0)].reset_index(drop=True)
     pd.testing.assert_frame_equal(own[["slice", "turns", "value", "ci_low"]], alone[["slice", "turns", "value", "ci_low"]])
 
 
@@ -250,7 +250,7 @@ def test_totals_and_geometric_means_are_those_of_trec_eval(values: list[float]) 
     for metric in ("num_rel_ret", "gm_map"):
         result = make({"s": values, "t": [*values[1:], 0.0]}, turns, metric)
         assert not len(result.pairs) and result.measures["ci_low"].isna().all()
-        found = dict(zip(result.measures["run"], result.measures["value"], strict=True))
+        found = dict(zip(result.measures["system"], result.measures["value"], strict=True))
         assert found["s"] == pytest.approx(pytrec_eval.compute_aggregated_measure(metric, values))
         assert list(result.measures["value"]) == sorted(found.values(), reverse=True)
         assert verdicts(result) == () and overview(result) == ()

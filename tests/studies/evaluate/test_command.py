@@ -25,7 +25,7 @@ def test_demo(in_demo: Command) -> None:
     assert (printed["policy"]["unit"], printed["policy"]["units"]) == ("conversation", 10)
     assert printed["policy"]["line"].startswith("70 turns in 10 conversations")
     best = next(row for row in measures if row["metric"] == "ndcg_cut_3")
-    assert best["run"] == "human" and best["ci_low"] < best["value"] < best["ci_high"]
+    assert best["system"] == "human" and best["ci_low"] < best["value"] < best["ci_high"]
     assert all(0 <= row["ci_low"] <= row["ci_high"] <= 1 for row in measures)
 
 
@@ -35,7 +35,7 @@ def test_max_t_finds_in_ten_conversations_what_holm_cannot(in_demo: Command) -> 
     tables = json.loads(in_demo(f"{line} --format json").out)["tables"]
     assert (holm([row["p"] for row in tables["pairs"]]) > 0.05).all()
     apart = {(row["first"], row["second"]) for row in tables["pairs"] if row["p_corrected"] <= 0.05}
-    letters = {row["run"]: set(row["letters"].split()) for row in tables["measures"]}
+    letters = {row["system"]: set(row["letters"].split()) for row in tables["measures"]}
     assert len(apart) == 19
     assert apart == {(a, b) for a, b in combinations(systems_of(tables), 2) if not letters[a] & letters[b]}
     shown = " ".join(in_demo(line).out.split())
@@ -61,7 +61,7 @@ def test_scores_give_what_runs_give(in_demo: Command, tmp_path: Path) -> None:
     """Per-turn scores that were written from the runs, joined by turn."""
     from_runs = json.loads(in_demo("evaluate --metric ndcg_cut_3 --format json").out)["tables"]
     for name in ("qr", "human"):
-        rows = [row for row in from_runs["turns"] if row["run"] == name]
+        rows = [row for row in from_runs["turns"] if row["system"] == name]
         (tmp_path / name).write_text("".join(f"ndcg_cut_3\t{row['turn']}\t{row['value']!r}\n" for row in reversed(rows)))
     options = f"--scores qr={tmp_path / 'qr'} --scores human={tmp_path / 'human'} --metric ndcg_cut_3"
     printed = json.loads(in_demo(f"evaluate {options} --format json").out)
@@ -143,7 +143,7 @@ def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gapp
     metrics = " ".join(f"--metric {name}" for name in sorted(names))
     line = f"evaluate --config plain.toml {runs} {metrics} --missing {missing}"
     result = json.loads(in_demo(f"{line} --format json").out)
-    found = {(row["run"], row["metric"]): row for row in result["tables"]["measures"]}
+    found = {(row["system"], row["metric"]): row for row in result["tables"]["measures"]}
     whole = by_trec_eval(demo, demo / "runs" / "stem_human.trec", {"num_rel"})["num_rel"]
     for name, file in gappy.items():
         by_turn = by_trec_eval(demo, file, names)
@@ -161,7 +161,7 @@ def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gapp
             if metric != "map":
                 assert row["ci_low"] is None and row["ci_high"] is None and row["letters"] == ""
                 assert row["note"] == f"a {'total' if metric[:3] == 'num' else 'geometric mean'} over turns: no interval"
-            rows = [one for one in result["tables"]["turns"] if (one["run"], one["metric"]) == (name, metric)]
+            rows = [one for one in result["tables"]["turns"] if (one["system"], one["metric"]) == (name, metric)]
             assert sorted(one["value"] for one in rows) == pytest.approx(sorted(values), abs=1e-9)
     assert {row["metric"] for row in result["tables"]["pairs"]} == {"map"}
     answered = len(by_trec_eval(demo, gappy["original"], {"map"})["map"])
@@ -171,7 +171,7 @@ def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gapp
 
 def test_totals_are_shown_without_intervals(in_demo: Command) -> None:
     shown = " ".join(in_demo("evaluate --metric num_ret --metric gm_map").out.split())
-    assert "num_ret of every system ───────────────────── Run total ───────────────────── plain_human 6,836" in shown
+    assert "num_ret of every system ────────────────── System total ────────────────── plain_human 6,836" in shown
     assert "A total over turns: no interval, and pairs of systems are not tested." in shown
     assert "A geometric mean over turns: no interval, and pairs of systems are not tested." in shown
     assert "differ significantly" not in shown
@@ -259,7 +259,7 @@ def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, caps
     line = ["evaluate", f"--qrels={qrels}", *runs, "--metric=ndcg_cut_3", "--documents", "--format=json"]
     assert run(line) == 0
     result = json.loads(capsys.readouterr().out)
-    assert {row["run"]: f"{row['value']:.4f}"[1:] for row in result["tables"]["measures"]} == published
+    assert {row["system"]: f"{row['value']:.4f}"[1:] for row in result["tables"]["measures"]} == published
     assert result["policy"]["documents"] is True and "documents by their best passage" in result["policy"]["line"]
     judged: dict[str, dict[str, int]] = {}
     for turn, _, document, grade in map(str.split, gzip.decompress(qrels.read_bytes()).decode().splitlines()):
@@ -270,7 +270,7 @@ def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, caps
             own, document = best.setdefault(turn, {}), passage.rpartition("-")[0]
             own[document] = max(own.get(document, -math.inf), float(score))
         expected = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.3"}).evaluate(best)
-        ours = {row["turn"]: row["value"] for row in result["tables"]["turns"] if row["run"] == name}
+        ours = {row["turn"]: row["value"] for row in result["tables"]["turns"] if row["system"] == name}
         assert ours == pytest.approx({turn: values["ndcg_cut_3"] for turn, values in expected.items()}, abs=1e-9)
 
 
@@ -284,10 +284,10 @@ def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> Non
     kinds.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n{topic}_2\tsecond\n" for topic in range(1, 11)))
     line = f"evaluate --slices depth --slices texts --slices conversation --slices {kinds} --find-slices --metric ndcg_cut_3"
     tables = json.loads(in_demo(f"{line} --format json").out)["tables"]
-    rows = [row for row in tables["slices"] if row["run"] == "qr"]
+    rows = [row for row in tables["slices"] if row["system"] == "qr"]
     every = {row["slicing"] for row in rows}
     assert every == {"depth", "pronoun", "ellipsis", "length", "shift", "name", "name in rewrite", "conversation", "kind"}
-    scores = {row["turn"]: row["value"] for row in tables["turns"] if row["run"] == "qr"}
+    scores = {row["turn"]: row["value"] for row in tables["turns"] if row["system"] == "qr"}
     for row in rows:
         if row["slicing"] in ("depth", "conversation"):
             own = [score for turn, score in scores.items() if row["slice"] in turn.split("_")[row["slicing"] == "depth"]]
@@ -296,8 +296,8 @@ def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> Non
         assert row["units"] >= 5 or row["ci_low"] is None is row["p"]
     assert sum(row["turns"] for row in rows if row["slicing"] == "kind") == 20
     # a rewriter's texts say nothing of other systems
-    assert {row["run"] for row in tables["slices"] if row["slicing"] == "name in rewrite"} == {"qr"}
-    found = [row for row in tables["found_slices"] if row["run"] == "original" and not row["like"]]
+    assert {row["system"] for row in tables["slices"] if row["slicing"] == "name in rewrite"} == {"qr"}
+    found = [row for row in tables["found_slices"] if row["system"] == "original" and not row["like"]]
     assert found and all(row["p"] <= 0.05 and row["difference"] < row["at_most"] < 0 for row in found)
     shown = " ".join(in_demo(line).out.split())
     assert "human: NDCG@3 by slice" in shown and "On which turns is NDCG@3 low?" in shown

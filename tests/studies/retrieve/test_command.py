@@ -297,7 +297,7 @@ def test_the_whole_experiment_in_one_command(capfd: pytest.CaptureFixture[str], 
     assert [(row["group"], row["set"]) for row in found["measures"]] == [
         (group, f"{group}_{number}") for group in ("manual", "raw") for number in (1, 2, 3)
     ]
-    assert [row["run"] for row in found["rates"]] == [
+    assert [row["system"] for row in found["rates"]] == [
         "human", "manual_1", "manual_2", "manual_3", "original", "raw_1", "raw_2", "raw_3",
     ]  # fmt: skip
     assert [row["answered"] for row in found["plan"][:3]] == [70, 70, 70]

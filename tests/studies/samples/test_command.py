@@ -54,7 +54,7 @@ def test_runs_by_options_by_the_project_file_and_in_python(in_copy: Command, tmp
         printed = json.loads(in_copy(f"{command} --format json").out)
         assert FIRST in printed["notes"]
     evaluated = tables(in_copy("evaluate --metric ndcg_cut_3 --format json").out)["measures"]
-    means = {one["run"]: one["value"] for one in evaluated}
+    means = {one["system"]: one["value"] for one in evaluated}
     scored = next(one for one in found["sample_scores"] if one["metric"] == "ndcg_cut_3")
     assert means["people"] == pytest.approx(scored["first"]) and means["manual_1"] == means["people"]
     every = [means[f"manual_{number}"] for number in (1, 2, 3)]

@@ -66,21 +66,21 @@ def test_unjudged_means_not_judged_for_that_turn(tmp_path: Path) -> None:
 
 def test_rates_count_what_was_retrieved(tmp_path: Path) -> None:
     result = make(tmp_path)
-    columns = ("run", "depth", "retrieved", "judged", "unjudged", "share", "judged_share", "short", "missing", "judged_later")
+    columns = ("system", "depth", "retrieved", "judged", "unjudged", "share", "judged_share", "short", "missing", "judged_later")
     assert rows(result.rates, *columns) == [
         ("first", 2, 4, 2, 2, 0.5, 0.5, 0, 1, 2),
         ("second", 2, 5, 3, 2, 0.4, 0.6, 1, 0, 1),
     ]
-    assert rows(result.short, "run", "turn", "retrieved") == [("first", "2_1", 0), ("second", "1_2", 1)]
+    assert rows(result.short, "system", "turn", "retrieved") == [("first", "2_1", 0), ("second", "1_2", 1)]
     assert make(tmp_path, later=False).rates["judged_later"].isna().all()
 
 
 def test_rates_by_rank_and_by_place_in_the_conversation(tmp_path: Path) -> None:
     result = make(tmp_path)
-    assert rows(result.ranks, "run", "rank", "retrieved", "unjudged") == [
+    assert rows(result.ranks, "system", "rank", "retrieved", "unjudged") == [
         ("first", 1, 2, 1), ("first", 2, 2, 1), ("first", 3, 1, 1), ("second", 1, 3, 1), ("second", 2, 2, 1),
     ]  # fmt: skip
-    assert rows(result.turn_depths, "run", "turn_depth", "turns", "retrieved", "unjudged") == [
+    assert rows(result.turn_depths, "system", "turn_depth", "turns", "retrieved", "unjudged") == [
         ("first", 1, 2, 2, 1), ("first", 2, 1, 2, 1), ("second", 1, 2, 4, 2), ("second", 2, 1, 1, 0),
     ]  # fmt: skip
 
@@ -88,13 +88,13 @@ def test_rates_by_rank_and_by_place_in_the_conversation(tmp_path: Path) -> None:
 def test_a_passage_found_twice_counts_once_for_its_turn(tmp_path: Path) -> None:
     result = make(tmp_path)
     assert rows(result.unique, "group", "runs", "found", "unjudged", "unique", "share") == [("both", 2, 4, 3, 2, 2 / 3)]
-    assert rows(result.unique_runs, "run", "unjudged", "unique") == [("first", 2, 1), ("second", 2, 1)]
+    assert rows(result.unique_runs, "system", "unjudged", "unique") == [("first", 2, 1), ("second", 2, 1)]
 
 
 def test_later_grades_are_those_of_unjudged_passages(tmp_path: Path) -> None:
     grades = make(tmp_path).grades
     # the second opinion on a of 1_1 is none of them; grade 4 is on the scale all the same
-    assert rows(grades[grades["run"] == "first"], "grade", "count", "share") == [
+    assert rows(grades[grades["system"] == "first"], "grade", "count", "share") == [
         (0, 1, 0.5), (1, 0, 0), (2, 0, 0), (3, 1, 0.5), (4, 0, 0),
     ]  # fmt: skip
     assert not len(make(tmp_path, later=False).grades)
@@ -102,10 +102,10 @@ def test_later_grades_are_those_of_unjudged_passages(tmp_path: Path) -> None:
 
 def test_bounds_are_means_of_the_turns(tmp_path: Path) -> None:
     result = make(tmp_path, ("P_1", "Rprec"))
-    assert rows(result.bounds, "run", "metric", "low", "score", "high", "condensed", "unjudged", "exact")[0] == (
+    assert rows(result.bounds, "system", "metric", "low", "score", "high", "condensed", "unjudged", "exact")[0] == (
         "first", "P_1", 1 / 3, 1 / 3, 2 / 3, 1 / 3, 1, True,
     )  # fmt: skip
-    first = result.turns[(result.turns["run"] == "first") & (result.turns["metric"] == "P_1")]
+    first = result.turns[(result.turns["system"] == "first") & (result.turns["metric"] == "P_1")]
     assert rows(first, "turn", "low", "score", "high") == [("1_1", 1, 1, 1), ("1_2", 0, 0, 1), ("2_1", 0, 0, 0)]
     foreign = result.bounds[result.bounds["metric"] == "Rprec"]
     assert foreign[["low", "high", "unjudged"]].isna().all(axis=None)
@@ -132,7 +132,7 @@ def test_what_both_runs_have_at_the_same_rank_does_not_keep_them_together(tmp_pa
     measures = [parse_measure(name) for name in ("P_2", "ndcg_cut_2")]
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 0)
     found = unjudged(Gaps(runs, qrels, measures, evaluated.policy, Settings(2, "cutoff", 2, {})), evaluated)
-    low, high = (found.bounds.set_index(["metric", "run"])[end] for end in ("low", "high"))
+    low, high = (found.bounds.set_index(["metric", "system"])[end] for end in ("low", "high"))
     assert low["P_2", "first"] == high["P_2", "second"]
     assert rows(found.pairs, "metric", "separable") == [("P_2", True), ("ndcg_cut_2", True)]
     precision = found.pairs.iloc[0]
@@ -156,7 +156,7 @@ def test_passages_are_numbered_by_turn(tmp_path: Path) -> None:
 def test_qrels_and_incomplete_measures(tmp_path: Path) -> None:
     result = make(tmp_path)
     assert rows(result.qrels, "grade", "count", "share") == [(0, 2, 0.4), (1, 2, 0.4), (2, 1, 0.2)]
-    second = result.incomplete.set_index("run").loc["second"]
+    second = result.incomplete.set_index("system").loc["second"]
     assert second["rbp"] == pytest.approx((0 + 0.2 + 0.2) / 3)
     assert second["rbp_residual"] == pytest.approx((0.2 + 0 + 0.16) / 3)
     assert second["rbp_tail"] == pytest.approx((0.64 + 0.8 + 0.64) / 3)
@@ -183,8 +183,8 @@ def test_new_judgments_below_the_cut_off_are_counted(tmp_path: Path) -> None:
     later = grades_by_pair(read_qrels(tmp_path / "new"))
     evaluated = Evaluated(EvaluationPolicy(), "runs", 3, 1)
     result = unjudged(Gaps(runs, qrels, [parse_measure("P_1")], evaluated.policy, settings, later), evaluated)
-    assert rows(result.rates, "run", "unjudged", "judged_later") == [("first", 3, 1), ("second", 2, 0)]
-    assert rows(result.grades, "run", "grade", "count") == [
+    assert rows(result.rates, "system", "unjudged", "judged_later") == [("first", 3, 1), ("second", 2, 0)]
+    assert rows(result.grades, "system", "grade", "count") == [
         ("first", 0, 0), ("first", 1, 0), ("first", 2, 1), ("second", 0, 0), ("second", 1, 0), ("second", 2, 0),
     ]  # fmt: skip
 
@@ -197,6 +197,6 @@ def test_measures_without_bounds_have_no_pairs(tmp_path: Path) -> None:
     result = unjudged(Gaps(runs, qrels, measures, evaluated.policy, settings), evaluated)
     assert list(result.pairs) == ["metric", "first", "second", "difference", "low", "high", "separable", "exact", *EXPECTED]
     assert not len(result.pairs)
-    assert rows(result.bounds, "metric", "run", "exact") == [
+    assert rows(result.bounds, "metric", "system", "exact") == [
         ("infAP", "first", False), ("Rprec", "first", False), ("infAP", "second", False), ("Rprec", "second", False),
     ]  # fmt: skip

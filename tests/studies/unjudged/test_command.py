@@ -41,7 +41,7 @@ def test_unjudged_passages_of_the_top_3(
     folder = shared_data / year
     runs = [part for name in counts for part in ("--run", f"{name}={folder / 'runs' / pattern.format(name)}")]
     found = tables(capsys, "--qrels", folder / "qrels.txt.gz", *runs, "--relevance-level", 2)
-    assert {row["run"]: row["unjudged"] for row in found["rates"]} == counts
+    assert {row["system"]: row["unjudged"] for row in found["rates"]} == counts
     assert {row["retrieved"] for row in found["rates"]} == {retrieved}
     for row in found["bounds"]:
         assert row["low"] <= row["score"] <= row["high"]
@@ -144,7 +144,7 @@ def test_the_scope_of_a_pair_and_what_is_not_exact(capsys: pytest.CaptureFixture
 
 def test_new_judgments_tell_the_grades(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     found = tables(capsys, *demo_arguments(demo), "--new-judgments", demo / "new_judgments.txt")
-    grades = {row["grade"]: row["count"] for row in found["grades"] if row["run"] == "stem_raw_3"}
+    grades = {row["grade"]: row["count"] for row in found["grades"] if row["system"] == "stem_raw_3"}
     assert grades == {0: 73, 1: 1, 2: 1, 3: 1, 4: 0}
     assert found["rates"][2]["judged_later"] == found["rates"][2]["unjudged"] == 76
 
@@ -177,13 +177,13 @@ def test_new_judgments_leave_the_bounds_of_the_cut_off_and_never_those_of_the_po
     monkeypatch.chdir(demo)
     metrics = [part for name in ("ndcg_cut_3", "recall_10", "map", "bpref") for part in ("--metric", name)]
     assert run(["augment", *metrics, "--format", "json"]) == 0
-    after = {(row["run"], row["metric"]): row["after"] for row in json.loads(capsys.readouterr().out)["tables"]["measures"]}
+    after = {(row["system"], row["metric"]): row["after"] for row in json.loads(capsys.readouterr().out)["tables"]["measures"]}
     left: dict[tuple[str, str], int] = {}
     pairs_left: dict[tuple[str, str], int] = {}
     for scope in ("cutoff", "pool"):
         found = tables(capsys, *metrics, "--scope", scope)
         for row in found["bounds"]:
-            outside = not row["low"] - 1e-12 <= after[row["run"], row["metric"]] <= row["high"] + 1e-12
+            outside = not row["low"] - 1e-12 <= after[row["system"], row["metric"]] <= row["high"] + 1e-12
             left[scope, row["metric"]] = left.get((scope, row["metric"]), 0) + outside
             assert row["exact"] is not (scope == "pool" and row["metric"] == "bpref")
         for row in found["pairs"]:

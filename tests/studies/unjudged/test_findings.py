@@ -43,13 +43,13 @@ def made(**options: Any) -> Unjudged:
     """Drops of two rewriters and a group; pairs human–bart and human–t5 differ after adjustment, human–m1 only before."""
     settings = Settings(3, "pool", 4, {}, **options)
     rates = [
-        {"run": run, "depth": 3, "retrieved": 300, "judged": 300 - number, "unjudged": number, "share": number / 300,
+        {"system": run, "depth": 3, "retrieved": 300, "judged": 300 - number, "unjudged": number, "share": number / 300,
          "judged_share": 1 - number / 300, "short": 0, "missing": 0, "judged_later": None}
         for run, number in UNJUDGED.items()
     ]  # fmt: skip
     metrics = ("P_1", "ndcg_cut_3")
     bounds = [
-        {"run": run, "metric": metric, "low": score - 0.1, "score": score, "high": score + 0.1, "condensed": score,
+        {"system": run, "metric": metric, "low": score - 0.1, "score": score, "high": score + 0.1, "condensed": score,
          "unjudged": 1, "turns": 1, "scope": "pool", "max_grade": 4, "exact": True}
         for metric in metrics for run, score in SCORES.items()
     ]  # fmt: skip
