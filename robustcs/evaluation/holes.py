@@ -28,7 +28,8 @@ _AT_ONCE = 2_000_000
 SHARES = (count("retrieved"), count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"))
 RATES = table(
     "rates", "Unjudged passages in the top k.",
-    text("system", header="System"), count("depth", "k"), count("retrieved", "passages in the top k over all turns", "passages"),
+    text("system", header="System"), count("depth", "k"),
+    count("retrieved", "passages in the top k over all turns", "passages"),
     count("judged"), count("unjudged"), share("share", "unjudged out of retrieved"), share("judged_share"),
     count("short", "turns with 1 to k − 1 passages", "short lists", "turns"),
     count("missing", "turns without passages", "missing", "turns"),

@@ -278,7 +278,8 @@ def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
             )
             note += f" {first['note'][0].upper()}{first['note'][1:]}." if first["note"] else ""
             blocks.append(result_table(
-                result, "estimates", f"{label} with {judge}", ["system", "corrected", "human_only", "judge_only", "worth"], note,
+                result, "estimates", f"{label} with {judge}", ["system", "corrected", "human_only", "judge_only", "worth"],
+                note,
                 rows=part, slug=f"estimates-{judge}-{metric}",
             ))  # fmt: skip
             if (judge, metric) in pairs:

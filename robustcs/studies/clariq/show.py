@@ -91,7 +91,15 @@ def _by_run(
     absent = ", ".join(f"{run} for {counted(number, what)}" for run, number in gone.items())
     note += (f" Missing output: {absent}." if gone else "") + notes_of(rows)
     return wide_table(
-        result, name, caption, ["system"], across, [value], note, rows=rows.assign(system=rows["system"].map(_name)), heads=heads
+        result,
+        name,
+        caption,
+        ["system"],
+        across,
+        [value],
+        note,
+        rows=rows.assign(system=rows["system"].map(_name)),
+        heads=heads,
     )
 
 

@@ -211,8 +211,8 @@ def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
     )
     columns = ("old", "new", "rescored", "low", "high")
     means = {name: [_mean(getattr(change, name)) for change in changes] for name in columns}
-    return frame.assign(system=[change.run for change in changes], metric=metrics, turns=[len(change.turns) for change in changes],
-                        **means)  # fmt: skip
+    systems, turns = [change.run for change in changes], [len(change.turns) for change in changes]
+    return frame.assign(system=systems, metric=metrics, turns=turns, **means)
 
 
 def _mean(values: np.ndarray | None) -> float:

@@ -54,7 +54,8 @@ def show(result: Crowd) -> tuple[Block, ...]:
             wide_table(result, "distribution", caption, ["criterion"], "grade", ["count"], heads=heads, group="final grade")
         )
     add(
-        "mapping", "Are the questions of the runs in the bank?", ["system", "questions", "id", "exact", "normalised", "unmapped"],
+        "mapping", "Are the questions of the runs in the bank?",
+        ["system", "questions", "id", "exact", "normalised", "unmapped"],
         "Questions that are not found keep their ranks. They count as not relevant unless the judgments contain them.",
     )  # fmt: skip
     add("unmapped", "Which questions are not in the bank?", ["system", "turn", "question"], " questions.", SHOWN)

@@ -230,7 +230,8 @@ def _means(
     by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
     means = columns_of(mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None), "value", note="note")
     letters = letters_of(means["value"], corrected, ALPHA) if corrected else ""
-    frame = pd.DataFrame({"system": names, "metric": metric, **means, "turns": sizes.sum(axis=1).astype(int), "letters": letters})
+    turns = sizes.sum(axis=1).astype(int)
+    frame = pd.DataFrame({"system": names, "metric": metric, **means, "turns": turns, "letters": letters})
     return frame.sort_values("value", ascending=False, kind="stable")
 
 

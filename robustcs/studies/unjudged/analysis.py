@@ -105,7 +105,8 @@ INCOMPLETES = table(
 )  # fmt: skip
 SLICES = table(
     "slices", "Unjudged share of the top k of every run by slice of the turns; no rows without --slices.",
-    text("system"), *keys(), count("retrieved"), count("unjudged"), *share("share", "unjudged of retrieved", "unjudged").between(
+    text("system"), *keys(), count("retrieved"), count("unjudged"),
+    *share("share", "unjudged of retrieved", "unjudged").between(
         says="95% Wilson interval, clustered by unit; null for fewer than five units"
     ),
     *against_rest("share"),

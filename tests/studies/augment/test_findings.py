@@ -7,7 +7,8 @@ from tests.sentences import cards, made, said
 #: Run b changes most, upwards; c least, downwards; b and c change places. P@1 changes otherwise.
 MEASURES = [
     {"system": "x", "metric": "P_1", "difference": 0.9, "ci_low": 0.8, "ci_high": 0.95, "rank_before": 1, "rank_after": 3},
-    {"system": "a", "metric": "ndcg_cut_3", "difference": 0.01, "rank_before": 1, "rank_after": 1, "p": 0.03, "p_corrected": 0.06},
+    {"system": "a", "metric": "ndcg_cut_3", "difference": 0.01, "rank_before": 1, "rank_after": 1, "p": 0.03,
+     "p_corrected": 0.06},
     {"system": "b", "metric": "ndcg_cut_3", "difference": 0.042, "ci_low": 0.011, "ci_high": 0.083, "rank_before": 3,
      "rank_after": 2, "p": 0.02, "p_corrected": 0.07, "before": 0.2, "after": 0.242},
     {"system": "c", "metric": "ndcg_cut_3", "difference": -0.021, "ci_low": -0.05, "ci_high": 0.01, "rank_before": 2,

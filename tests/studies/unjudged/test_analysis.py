@@ -66,7 +66,18 @@ def test_unjudged_means_not_judged_for_that_turn(tmp_path: Path) -> None:
 
 def test_rates_count_what_was_retrieved(tmp_path: Path) -> None:
     result = make(tmp_path)
-    columns = ("system", "depth", "retrieved", "judged", "unjudged", "share", "judged_share", "short", "missing", "judged_later")
+    columns = (
+        "system",
+        "depth",
+        "retrieved",
+        "judged",
+        "unjudged",
+        "share",
+        "judged_share",
+        "short",
+        "missing",
+        "judged_later",
+    )
     assert rows(result.rates, *columns) == [
         ("first", 2, 4, 2, 2, 0.5, 0.5, 0, 1, 2),
         ("second", 2, 5, 3, 2, 0.4, 0.6, 1, 0, 1),
