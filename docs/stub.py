@@ -25,7 +25,6 @@ _SETTINGS = {
     "original": "Input | Mapping[str, Input] | None", "qr": "Input | Mapping[str, Input] | None", "human": "Input | None",
     "runs": "Input | Sequence[StrPath] | Mapping[str, Input] | None",
 }  # fmt: skip
-_SINGULARS = {plural: name for name, plural in SINGULARS.items()}
 _SHAPES = {"one": "Input | None", "several": "Input | Sequence[Input] | None"}
 _INPUTS = {source.key: _SHAPES.get(source.shape, "Mapping[str, Any] | None") for source in SOURCES}
 _HEAD = '''"""Robustness and error analysis for conversational search.
@@ -77,7 +76,8 @@ def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -
             said = _named(eval(kind, scope))
         said = said if lines else f"Project | {said}"
         default = "" if parameter.default is parameter.empty else " = ..."
-        lines += [f"    {name}: {said}{default}," for name in (parameter.name, _SINGULARS.get(parameter.name)) if name]
+        others = [other for other, name in SINGULARS.items() if name == parameter.name]
+        lines += [f"    {name}: {said}{default}," for name in (parameter.name, *others)]
     short = (inspect.getdoc(one.part("study").ask) or "").partition("\n\n")[0].replace("\n", " ")
     return "\n".join([f"def {one.name}(", *lines, f") -> {signature.return_annotation}:", f'    """{short}"""\n'])
 

@@ -22,6 +22,7 @@ from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.check.analysis import Check
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.compare.analysis import Comparison
+from robustcs.studies.components.analysis import Components
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.crowd.analysis import Crowd
 from robustcs.studies.diversity.analysis import Diversity
@@ -99,6 +100,34 @@ def sweep(
     seed: int | None = ...,
 ) -> Sweep:
     """How do the bins change with the threshold? Count the turns per bin at every threshold and draw them as a figure."""
+
+def components(
+    qrels: Project | Input | Sequence[Input] | None = ...,
+    *,
+    swaps: bool | None = ...,
+    project: Project | StrPath | None = ...,
+    components: Mapping[str, Any] | None = ...,
+    cells: Mapping[str, Any] | None = ...,
+    cell: Mapping[str, Any] | None = ...,
+    rewrites: Mapping[str, Any] | None = ...,
+    texts: Mapping[str, Any] | None = ...,
+    raw_texts: Mapping[str, Any] | None = ...,
+    thresholds: str | float | Sequence[str | float] | None = ...,
+    threshold: str | float | Sequence[str | float] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    documents: bool | None = ...,
+    jobs: int = ...,
+    dask: str | None = ...,
+    by: Literal["collection"] | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Components:
+    """Which component loses the answer? Compare runs that cross wordings of the questions with rankers."""
 
 def correlate(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -514,6 +543,9 @@ def check(
     rewrites: Mapping[str, Any] | None = ...,
     answers: Mapping[str, Any] | None = ...,
     gold: Input | None = ...,
+    components: Mapping[str, Any] | None = ...,
+    cells: Mapping[str, Any] | None = ...,
+    cell: Mapping[str, Any] | None = ...,
     new_judgments: Input | Sequence[Input] | None = ...,
     judges: Mapping[str, Any] | None = ...,
     judge: Mapping[str, Any] | None = ...,

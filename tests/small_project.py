@@ -171,6 +171,7 @@ _PAIR = "--qrels qrels.txt --qr qr.trec --human human.trec"
 _ANSWERED_PAIR = _ANSWERED.replace("--answers original=raw.json ", "")
 _TEXTED = "--rewrites original=raw.tsv --rewrites qr=qr.tsv --rewrites human=human.tsv"
 _SYSTEMS = f"{_RUNS} --run m1=m1.trec"
+_GRID = "--qrels qrels.txt --cell raw/a=raw.trec --cell qr/a=qr.trec --cell human/a=human.trec --cell m1/b=m1.trec"
 _BESIDE = "--new-judgments new.txt --judge j=judge.txt --paraphrases paraphrases.csv --collection collection.jsonl"
 _CROWD = "--run a=mixed.json --bank bank.json --subset subset.txt"
 
@@ -181,6 +182,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "correlate": ("", f"{_PAIR} {_TEXTED}", f"{_ANSWERED_PAIR} {_TEXTED}",
                   f"{_PAIR} {_TEXTED} --scores answers=qr.eval --y ndcg_cut_3"),
     "evaluate": ("", _SYSTEMS, "--metric ndcg_cut_3 --scores o=raw.eval --scores h=human.eval"),
+    "components": (_GRID, f"{_GRID} --rewrites human=human.tsv --texts m1=human.tsv --raw-texts r1=raw.tsv"),
     "samples": ("--qrels qrels.txt --qr s=qr.trec --qr s=raw.trec --rewrites qr:s=qr.tsv --samples qr:s=raw.tsv",),
     "unjudged": ("", f"{_SYSTEMS} --new-judgments new.txt --judge j=judge.txt"),
     "robustness": ("", f"{_SYSTEMS} --group manual=human,m1,original,qr --slices slices.tsv --rewrites human=human.tsv",
@@ -206,13 +208,13 @@ LINES: dict[str, tuple[str, ...]] = {
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
     "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --run qr=qr.trec --human human.trec"
                 " --collection collection.jsonl", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl"),
-    "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED),
+    "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED, _GRID),
     "compare": ("robustcs.toml robustcs.toml",),
     "demo": ("--config robustcs.toml --output out",),
     "init": (),
     "try-program": (),
     "bundle": (),
-    "check": ("", f"{_SYSTEMS} {_TEXTED} {_BESIDE} --texts m1=human.tsv --raw-texts r1=raw.tsv", _SCORES, _ANSWERS),
+    "check": ("", _GRID, f"{_SYSTEMS} {_TEXTED} {_BESIDE} --texts m1=human.tsv --raw-texts r1=raw.tsv", _SCORES, _ANSWERS),
 }  # fmt: skip
 
 #: How a file of any kind can be broken: name → its bytes, from sound ones.

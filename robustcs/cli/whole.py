@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 #: Command → its shared options.
 USES: Mapping[str, Sequence[str]] = {
     "report": (
-        *FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "threshold", *SCORING, *UNIT, *SEED,
-        "no_retrieve", "output",
+        *FORMULATIONS, "runs", "components", "new_judgments", "judges", "paraphrases", "collection", "threshold", *SCORING,
+        *UNIT, *SEED, "no_retrieve", "output",
     ),
     "bundle": ("jobs", "no_retrieve"),
     "demo": ("output",),

@@ -199,7 +199,7 @@ def _is_collection_alone(project: Project) -> bool:
 def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int]:
     """Return the texts of all retrieved or judged passages, and the number of passages in the collection."""
     project = workspace.project
-    runs = [*project.systems.values(), *project.sample_runs.values()]
+    runs = [*project.systems.values(), *project.sample_runs.values(), *project.components.values()]
     if project.answers:
         runs += [*project.answers.runs.values(), *filter(None, [project.answers.human])]
         runs += project.answers.responses.values()

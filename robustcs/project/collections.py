@@ -163,6 +163,7 @@ def _without(project: Project, strange: set[str]) -> Project:
     return replace(
         project,
         runs={name: path for name, path in project.runs.items() if kept(path)},
+        components={name: path for name, path in project.components.items() if kept(path)},
         formulations={key: of(part) for key, part in project.formulations.items()},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from robustcs.project.families import (
     texts_in,
     why_best,
 )
+from robustcs.project.guess_grid import find_grid
 from robustcs.project.guess_judgments import choose_judgments, join_texts, judged_by
 from robustcs.project.guess_studies import guess_studies, place_tasks, tasks_of
 from robustcs.project.model import Role
@@ -68,6 +69,8 @@ class Guess:
         Judgments that a model seems to have made, which are not used as qrels: file → evidence.
     ranker
         Why the formulations are those of this ranker; empty if there is only one.
+    components, grid
+        Cells WORDING/RANKER → run, and how the wordings were recognised.
     level
         The relevance level, and the collection that customarily uses it.
     documents
@@ -90,6 +93,8 @@ class Guess:
     metrics: tuple[str, ...] = _METRICS
     formulations: dict[str, Part] = field(default_factory=dict)
     runs: dict[str, str] = field(default_factory=dict)
+    components: dict[str, str] = field(default_factory=dict)
+    grid: str = ""
     groups: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     tables: dict[str, dict[str, str | list[str] | dict[str, str]]] = field(default_factory=dict)
 
@@ -171,6 +176,7 @@ class _Systems:
         turns = turns or set(max(texts, key=lambda one: (one.fields, len(one.texts))).texts if texts else ())
         self._formulations(family, Chooser(texts, turns, self.rankings), by_scores)
         self._further(runs, family)
+        self._grid(runs)
         for one in scored:
             if one.file.path not in self.folder.taken:
                 why = "there are runs" if of_runs and not by_scores else "not all of Original, QR and Human have such scores"
@@ -344,6 +350,14 @@ class _Systems:
                 self.folder.leave(one.file.path, f"texts of other turns, such as {turn!r}")
 
     # ------------------------------------------------------------ further runs, sets, answers
+
+    def _grid(self, runs: Sequence[System]) -> None:
+        by_path = {one.file.path: one for one in runs}
+        names = {path: self.folder.called.get(path, path) for path in by_path}
+        cells, self.made.grid = find_grid(names, lambda path: self.rankings(by_path[path]))
+        self.made.components = {"/".join(cell): path for cell, path in cells.items()}
+        for name, path in self.made.components.items():
+            self.folder.take(path, f"cell {name} of the grid")
 
     def _further(self, runs: list[System], family: Family) -> None:
         names: dict[str, str] = {}

@@ -198,6 +198,8 @@ class Project:
         Key (``original``, ``original:NAME``, ``qr``, ``qr:NAME``, ``human``) → formulation.
     runs
         Other systems, name → file.
+    components
+        Runs of a grid, WORDING/RANKER → file.
     texts, raw_texts
         Additional questions without a run, name → file. Raw texts depend on their conversation and are rewritten by the
         rewriter of ``retrieval`` first.
@@ -235,6 +237,7 @@ class Project:
     collection: Path | None = None
     formulations: Mapping[str, Formulation] = field(default_factory=dict)
     runs: Mapping[str, Path] = field(default_factory=dict)
+    components: Mapping[str, Path] = field(default_factory=dict)
     texts: Mapping[str, TextSource] = field(default_factory=dict)
     raw_texts: Mapping[str, TextSource] = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)

@@ -24,8 +24,9 @@ from robustcs.project.model import (
 )
 from robustcs.project.sources import BY_NAME, SOURCES, Source, settings_of, several
 
-#: Singular → plural of keys that accept several values; both are accepted.
-SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges"}
+#: Other names of keys, mostly the singular of keys that accept several values; both are accepted.
+SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges",
+             "cells": "components", "cell": "components"}  # fmt: skip
 #: Keys that do not name a file.
 _SETTINGS = {key: one for key, one in settings_of("").items() if key != "run_groups"}
 _POLICY = tuple(field.name for field in fields(EvaluationPolicy))

@@ -12,6 +12,7 @@ from operator import methodcaller
 from pathlib import Path
 
 from robustcs.errors import NotInstalledError, UsageError
+from robustcs.evaluation.grid import Cell, parse_cell
 from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.project.model import Formulation, Project
@@ -76,6 +77,23 @@ def sampled(workspace: Workspace) -> list[Formulation]:
             "no-samples", "no rewriter has several samples",
             "repeat --qr NAME=FILE with the same NAME, or give texts with several samples (--rewrites, --samples)",
         )  # fmt: skip
+    return found
+
+
+def grid(workspace: Workspace) -> dict[Cell, Path]:
+    """Require at least two cells of a grid of wordings and rankers; return cell → run."""
+    found: dict[Cell, Path] = {}
+    for name, path in workspace.project.components.items():
+        cell = parse_cell(name)
+        if cell in found:
+            raise UsageError("repeated-run", f"two cells are named {'/'.join(cell)}", "use a different WORDING/RANKER for each")
+        if same := [one for one, other in found.items() if other == path]:
+            what = f"the cells {'/'.join(same[0])} and {'/'.join(cell)} name the same file {path}"
+            raise UsageError("repeated-run", what, "name the run of each cell")
+        found[cell] = path
+    if len(found) < 2:
+        what = "the grid has only one cell" if found else "no grid of wordings and rankers is given"
+        raise UsageError("no-grid", what, "add --cell WORDING/RANKER=FILE for each run, or [components] in robustcs.toml")
     return found
 
 
@@ -196,7 +214,7 @@ REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
     **{
         check.__name__: check
         for check in (
-            systems, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups, compared_runs,
+            systems, grid, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups, compared_runs,
             questions, compared_texts, scikit_learn, annotated_texts, texts_of_turns, sampled, answers_and_gold,
         )
     },

@@ -58,6 +58,10 @@ def write_config(made: Guess, name: str) -> str:
         about = f". {made.ranker}" if made.ranker else ", for commands that compare any runs."
         lines += ["", f"# Other systems{about}", "[runs]"]
         lines += [f"{toml_key(system)} = {_files(made, path)}" for system, path in made.runs.items()]
+    if made.components:
+        about = f"# Runs that cross wordings with rankers, WORDING/RANKER; the wording was recognised {made.grid}."
+        lines += ["", about, "[components]"]
+        lines += [f"{quoted(cell)} = {_files(made, path)}" for cell, path in made.components.items()]
     if made.judges:
         lines += [
             "",

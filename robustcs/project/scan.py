@@ -203,6 +203,18 @@ def telling_words(path: str) -> tuple[str, ...]:
     return tuple(word for word in (*folders, *stem) if word not in _PLAIN)
 
 
+def run_words(path: str) -> list[str]:
+    """Return the words of a path, without those that only indicate runs; a number belongs to the word before it."""
+    every = [*(word for part in Path(path).parent.parts for word in words_of(part)), *words_of(Path(path).name.split(".")[0])]
+    words: list[str] = []
+    for word in every:
+        if word.isdigit() and words:
+            words[-1] += f"_{word}"
+        elif word not in _RUNS:
+            words.append(word)
+    return words
+
+
 def without_common(names: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Remove the words with which all names start."""
     common = 0

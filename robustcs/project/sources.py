@@ -135,6 +135,8 @@ SOURCES: tuple[Source, ...] = (
            help="Judgments: a file, or irds:NAME from ir_datasets. Repeat for several collections."),
     Source("runs", "", "named", "{name}", "run", option="--run", metavar="NAME=FILE", joins=True,
            help="Run of another system. Repeat with the same NAME for other turns, such as those of another collection."),
+    Source("components", "", "named", "{name} cell", "run", option="--cell", metavar="WORDING/RANKER=FILE", joins=True,
+           help="Run of a ranker for a wording of the questions. Repeat for each cell of the grid."),
     Source("run", "formulations", "roles", "{name}", "run"),
     Source("scores", "formulations", "roles", "{name} scores", "scores", _cells, option="--scores", metavar="ROLE=FILE",
            help="Per-turn scores (output of trec_eval -q) instead of a run. ROLE is original, qr or human; qr:NAME or"

@@ -17,6 +17,8 @@ THEMES = (START, BLAME, SYSTEMS, HOLES, WORDS, PEOPLE, TOGETHER)
 STUDIES: tuple[Study, ...] = (
     Study("breakdown", "Count rewriter errors and QA errors.", BLAME, ("formulations",), ("formulations", "rewrites")),
     Study("sweep", "Count errors at every threshold for a correct answer.", BLAME, ("formulations",), ("formulations",)),
+    Study("components", "Find which component loses answers in a grid of wordings and rankers.", BLAME,
+          ("qrels", "grid"), ("qrels", "components")),
     Study("correlate", "Test whether similar questions get similar answers.", BLAME,
           ("question_pairs",), ("question_pairs", "rewrites")),
     Study("evaluate", "Test which systems differ significantly.", SYSTEMS, ("systems",), ("systems",)),

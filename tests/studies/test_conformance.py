@@ -20,11 +20,16 @@ from robustcs.studies.registry import STUDIES
 from tests.conftest import COMMANDS, ROOT, Command
 
 NAMES = [study.name for study in STUDIES]
+#: A grid of wordings and rankers.
+GRID = {f"{wording}/{ranker}": f"runs/{ranker}_{wording}.trec"
+        for wording in ("original", "qr", "human") for ranker in ("stem", "plain")}  # fmt: skip
 #: What a command line needs beside its name, so that it shows tables and writes nothing.
 ASKED = {"judge": "--list", "compare": "plain.toml robustcs.toml",
+         "components": " ".join(f"--cell {name}={file}" for name, file in GRID.items()),
          "samples": " ".join(f"--qr people=runs/stem_manual_{number}.trec" for number in (1, 2, 3))}  # fmt: skip
 #: What a function needs for the same.
 KEYWORDS = {"compare": {"old": "plain.toml", "new": "robustcs.toml"},
+            "components": {"components": GRID},
             "samples": {"qr": {"people": [f"runs/stem_manual_{number}.trec" for number in (1, 2, 3)]}}}  # fmt: skip
 #: Columns that name files.
 FILES = {"path", "old_file", "source"}
@@ -160,6 +165,10 @@ def test_objects_give_what_files_give(
     expected = request.getfixturevalue("result")
     monkeypatch.chdir(demo)
     held = own_objects.get(answered, objects)
+    if answered == "components":
+        cells = {name: Path(file).stem for name, file in GRID.items()}
+        runs = held["runs"] | {f"stem_{role}": held[role] for role in ("original", "qr", "human")}
+        held = held | {"cells": {name: runs[stem] for name, stem in cells.items()}}
     if answered == "samples":
         held = held | {"qr": {"people": [held["runs"][f"manual_{number}"] for number in (1, 2, 3)]}}
     result = getattr(robustcs, answered)(**held)

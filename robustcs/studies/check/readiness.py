@@ -29,7 +29,7 @@ from robustcs.studies.study import Study
 Row = tuple[str, bool, str | None, str | None]
 
 #: Inputs whose runs are scored against the qrels. With an index, missing runs are retrieved first.
-_RANKED = frozenset({"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs"})
+_RANKED = frozenset({"formulations", "question_pairs", "runs", "systems", "groups", "compared_runs", "components"})
 #: Studies that need means over turns and therefore reject projects whose metrics are totals.
 _MEANS = frozenset({"breakdown", "sweep", "correlate", "unjudged", "augment", "audit"})
 
@@ -92,6 +92,9 @@ class Readiness:
         if name == "sampled":
             sampled = [part for part in project.formulations.values() if part.sample_runs]
             return {name, *(f"{one} run" for one in (*(part.name for part in sampled), *project.sample_runs))}
+        if name == "components":
+            named = {path: one for one, path in {**project.sample_runs, **project.systems}.items()}
+            return {f"{named.get(path, one)} run" for one, path in project.components.items()}
         if name == "question_pairs":
             return {"qrels", "answer_similarity", *(f"{part} run" for part in self._paired)} if self._pairs_have_runs else set()
         if name in ("runs", "groups", "compared_runs"):

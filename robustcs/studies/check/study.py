@@ -83,7 +83,7 @@ def _run(call: Call) -> None:
         raise InputError(problems, total)
 
 
-COMMAND = command(ask, (*FORMULATIONS, "runs", "new_judgments", "judges", "paraphrases", "collection", "texts",
-    "raw_texts", "relevance_level", "missing", "order", "depth", "documents", "jobs",
+COMMAND = command(ask, (*FORMULATIONS, "runs", "components", "new_judgments", "judges", "paraphrases", "collection",
+    "texts", "raw_texts", "relevance_level", "missing", "order", "depth", "documents", "jobs",
     "dask"), retrieves=False, run=_run,
 )  # fmt: skip

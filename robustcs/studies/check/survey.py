@@ -115,7 +115,8 @@ class Survey:
         self.qrels: Qrels | None = None
         if project.qrels:
             self.qrels = self._read("qrels", "qrels", project.qrels, workspace.read_qrels, lambda read: read.sizes)
-        runs = {**project.sample_runs, **project.systems}
+        systems = {**project.sample_runs, **project.systems}
+        runs = systems | {name: path for name, path in project.components.items() if path not in systems.values()}
         answering = frozenset(part.name for part in project.formulations.values())
         work = partial(_surveyed, project.policy, self.qrels, answering)
         done = workspace.jobs.each(work, list(runs.items()))

@@ -1,0 +1,1 @@
+"""Study components: see ``study.py``."""

@@ -1,0 +1,383 @@
+"""Which component loses the answer? Causes of wrong answers in a grid of wordings and rankers, effect sizes, and swaps.
+
+Sources: Ferro and Silvello (2018) for the crossed analysis of variance; Westfall and Young (1993) for the adjusted tests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robustcs.evaluation.grid import CAUSES, Cell, Grid, causes_of
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
+from robustcs.lazy import pd
+from robustcs.result import (
+    Evaluated,
+    Later,
+    Result,
+    count,
+    difference,
+    measure,
+    number,
+    p_value,
+    points,
+    score,
+    share,
+    table,
+    text,
+)
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
+from robustcs.statistics.crossed import EFFECTS, effect_sizes
+from robustcs.statistics.estimate import Estimate
+from robustcs.statistics.families import Family
+from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.variance import best_choice
+from robustcs.wording import counted
+
+#: Random halves of the conversations.
+SPLITS = 1_000
+#: Up to this number of cells, swaps are tested by default; the work grows with the number of pairs.
+MOST_CELLS = 50
+
+_CELL = (text("wording", header="Wording"), text("ranker", header="Ranker"))
+_CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
+_NOTE = text("note", "caveats")
+_MEAN = "95% CI: cluster-robust t interval"
+_SHARE = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
+_TEST = "95% CI, not adjusted, from the same test as p"
+
+MEANS = table(
+    "means", "Mean of every cell of the grid.", *_CELL, measure(),
+    *score("value", "mean over turns", "mean").rounded(3).between(says=_MEAN), _NOTE,
+)  # fmt: skip
+BLAME = table(
+    "blame", "Turns of every system by cause. Causes exclude each other and cover all turns.", *_CELL, *_CUT,
+    text("cause", "correct; wording: another wording with this ranker is correct, no other ranker with this wording; ranker:"
+         " the reverse; either: each change alone is enough; both: only changing both helps; none: no cell is correct"),
+    count("count", "turns", "turns"), *share("share", "share of all turns").between(says=_SHARE),
+    number("average", "mean count over all wordings with this ranker (cause wording) or all rankers with this wording (cause"
+           " ranker); null for other causes").rounded(1),
+    count("cells", "cells of the grid in which the turns were looked up"), _NOTE,
+)  # fmt: skip
+FACTORS = table(
+    "factors", "Does the wording or the ranker lose more turns? Means over the systems that have another wording and another"
+    " ranker; only turns with the causes wording and ranker count.", *_CUT,
+    *share("wording", "mean share of turns lost to the wording alone").between("wording_low", "wording_high", _SHARE),
+    *share("ranker", "mean share of turns lost to the ranker alone").between("ranker_low", "ranker_high", _SHARE),
+    *points("difference", "wording − ranker", "points").between(says=_TEST), p_value(),
+    p_value("p_corrected", "adjusted by max-T over all measures and thresholds", "p adj."), P_FLOOR, EXACT,
+    count("systems", "systems in the means"), _NOTE,
+)  # fmt: skip
+OMEGA = table(
+    "effects", "Effect sizes of the analysis of variance: turn × wording × ranker.", measure(),
+    text("factor", "turn, wording, ranker, wording*ranker, turn*wording or turn*ranker", "Effect"),
+    *number("omega2", "ω²: variance due to the effect ÷ (this variance + error variance); null without a complete subgrid",
+            "ω²").rounded(3).between(
+        says="95% CI for other conversations with these wordings and rankers: nested bootstrap-t, joined with percentiles"
+    ),
+    text("wordings", "wordings of the largest complete subgrid, separated by |"), text("rankers", "its rankers"), _NOTE,
+)  # fmt: skip
+SWAPS = table(
+    "swaps", "Every change of one component of a system.", *_CELL,
+    text("changed", "wording or ranker", "Change"), text("to", "the new wording or ranker", "To"), measure(),
+    *difference("difference", "mean after the change − mean before", "gain").rounded(3).between(says=_TEST),
+    p_value(says="sign-flip test on sampling units, two-sided", header="p"),
+    p_value("p_corrected", "adjusted by max-T over all changes of the measure, each pair of cells once", "p adj."),
+    P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE.called("80% power"), _NOTE,
+)  # fmt: skip
+CHOICE = table(
+    "choice", "The best system, its lead on conversations that did not choose it, and the best system of every turn.",
+    measure(), *_CELL, score("value", "mean of the best system", "mean").rounded(3),
+    text("second_wording", "the system with the second highest mean"), text("second_ranker"),
+    difference("lead", "its mean − the second highest mean").rounded(3),
+    share("chosen", "random halves of the sampling units in which it has the highest mean", "chosen"),
+    score("half", "mean of the system chosen on a random half, on that half").rounded(3),
+    *score("other_half", "mean of the same system on the other half, averaged over halves").rounded(3)
+    .between("other_low", "other_high", _MEAN),
+    difference("half_lead", "lead of the chosen system over the second best, on the half that chose both").rounded(3),
+    *difference("other_lead", "lead of the same system over the same second best, on the other half").rounded(3)
+    .between("other_lead_low", "other_lead_high", _MEAN),
+    score("upper", "mean over turns of the highest score of all systems: an upper limit").rounded(3),
+    *difference("gain", "upper − value").rounded(3).between("gain_low", "gain_high", _MEAN),
+    score("by_chance", "gain expected if systems were exchanged at random in every turn", "chance").rounded(3),
+    count("splits", "random halves"), _NOTE,
+)  # fmt: skip
+MISSING = table(
+    "missing", "What each missing cell could show; no rows for a complete grid.", *_CELL, *_CUT,
+    count("turns", "turns on which the cause of some system would change if the missing cell were correct", "turns"),
+    *share("share", "share of all turns").between(says=_SHARE),
+    count("none", "of these, turns that no cell answers", "unanswered"),
+    text("grid", "largest complete subgrid once the cell is filled: wordings × rankers", "complete grid"),
+)  # fmt: skip
+TURNS = table(
+    "turns", "Score and cause of every turn in every cell.", text("turn", header="Turn"), *_CELL, *_CUT, score("value"),
+    text("cause", "as in the table blame"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Components(Result):
+    """Causes of wrong answers in a grid of wordings × rankers.
+
+    grid
+        The wordings, the rankers and the present cells.
+    texts
+        Wording → turn → text, of the wordings whose texts are known.
+    families
+        Measure → the family of its swaps.
+    """
+
+    study = "components"
+    declared = (BLAME, MEANS, FACTORS, OMEGA, SWAPS, CHOICE, MISSING, TURNS)
+
+    blame: pd.DataFrame
+    means: pd.DataFrame
+    factors: pd.DataFrame
+    effects: pd.DataFrame
+    swaps: pd.DataFrame
+    choice: pd.DataFrame
+    missing: pd.DataFrame
+    grid: Grid
+    texts: Mapping[str, Mapping[str, str]]
+    families: Mapping[str, Family]
+    turns: Later = Later()
+
+
+def components(
+    scores: Mapping[Cell, pd.DataFrame],
+    evaluated: Evaluated,
+    thresholds: Sequence[Threshold] = DEFAULT_THRESHOLDS,
+    texts: Mapping[str, Mapping[str, str]] | None = None,
+    seed: int = 0,
+    swaps: bool = True,
+) -> Components:
+    """Find which component loses each turn, and what changing one would gain.
+
+    scores
+        Cell (wording, ranker) → float frame, turns × measures, all with the same index and columns.
+    evaluated
+        What was evaluated; its policy names the sampling unit.
+    thresholds
+        What makes an answer correct. Thresholds that are equivalent on a measure are used once.
+    texts
+        Wording → turn → text; only the turns to read show them.
+    seed
+        Random seed of sign patterns, resamples and halves.
+    swaps
+        Whether single changes are tested.
+    """
+    grid = Grid(tuple(scores))
+    first = next(iter(scores.values()))
+    turns = list(first.index)
+    units = units_of(turns, evaluated.policy.unit)
+    cubes = {metric: grid.cube({cell: frame[metric] for cell, frame in scores.items()}) for metric in first}
+    cuts = [(metric, threshold) for metric in first for threshold in distinct_thresholds(metric, thresholds)]
+    causes = {cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts}
+    rows, families = _swaps(grid, cubes, units, seed) if swaps else (SWAPS.frame([]), {})
+    return Components(
+        units.stated(evaluated),
+        blame=BLAME.frame(_blame(grid, causes, units)),
+        means=MEANS.frame([row for metric, cube in cubes.items() for row in _means(grid, metric, cube, units)]),
+        factors=_factors(grid, causes, units, seed),
+        effects=OMEGA.frame([row for metric, cube in cubes.items() for row in _effects(grid, metric, cube, units, seed)]),
+        swaps=rows,
+        choice=CHOICE.frame([_choice(grid, metric, cube, units, seed) for metric, cube in cubes.items() if len(scores) > 1]),
+        missing=MISSING.frame(_missing(grid, cubes, causes, units)),
+        turns=lambda: _turns(grid, turns, cubes, causes),
+        grid=grid, texts=texts or {}, families=families,
+    )  # fmt: skip
+
+
+Causes = Mapping[tuple[str, Threshold], np.ndarray]
+
+
+def _means(grid: Grid, metric: str, cube: np.ndarray, units: Units) -> list[tuple[Any, ...]]:
+    bounds = (0.0, 1.0) if np.nanmin(cube) >= 0 and np.nanmax(cube) <= 1 else None
+    values = np.array([cube[:, row, column] for row, column in grid.places.values()])
+    found = mean_estimates(units.sums(values), units.sizes, units.kind, bounds)
+    return [(*cell, metric, one, one.note) for cell, one in zip(grid.places, found, strict=True)]
+
+
+def _blame(grid: Grid, causes: Causes, units: Units) -> list[tuple[Any, ...]]:
+    rows = []
+    for (metric, threshold), found in causes.items():
+        own = [found[:, row, column] for row, column in grid.places.values()]
+        hits = np.array([causes_ == place for causes_ in own for place in range(len(CAUSES))])
+        shares = share_estimates(units.sums(hits), units.sizes, units.kind)
+        counts = dict(zip(((cell, cause) for cell in grid.places for cause in CAUSES), hits.sum(axis=1).tolist(), strict=True))
+        for ((wording, ranker), cause), one in zip(counts, shares, strict=True):
+            alike = [cell for cell in grid.places if {"wording": cell[1] == ranker, "ranker": cell[0] == wording}.get(cause)]
+            average = float(np.mean([counts[cell, cause] for cell in alike])) if alike else math.nan
+            total = counts[(wording, ranker), cause]
+            rows.append((wording, ranker, metric, str(threshold), cause, total, one, average, len(grid.cells), one.note))
+    return rows
+
+
+def _comparable(grid: Grid) -> list[tuple[int, int]]:
+    """Return the positions of the cells that have another wording and another ranker."""
+    wordings, rankers = ([cell[place] for cell in grid.cells] for place in (0, 1))
+    return [grid.places[one, other] for one, other in grid.cells if wordings.count(one) > 1 and rankers.count(other) > 1]
+
+
+def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> pd.DataFrame:
+    places = _comparable(grid)
+    if not places:
+        return FACTORS.frame([])
+    wordings, rankers = np.array(places).T
+    lost = np.array([  # float[cuts, 2, turns]: the share of the systems that lose a turn to each component
+        [(found[:, wordings, rankers] == CAUSES.index(factor)).mean(axis=1) for factor in ("wording", "ranker")]
+        for found in causes.values()
+    ])  # fmt: skip
+    by_unit = units.sums(lost)
+    tested = comparisons(by_unit[:, 0] - by_unit[:, 1], units.sizes, units.kind, seed, power=False).frame
+    shares = [share_estimates(by_unit[:, place], units.sizes, units.kind) for place in (0, 1)]
+    rows = [
+        {"metric": metric, "threshold": str(threshold), "wording": wording, "ranker": ranker, "systems": len(places), **row}
+        for ((metric, threshold), wording, ranker, row) in zip(causes, *shares, tested.to_dict("records"), strict=True)
+    ]
+    return FACTORS.frame(rows)
+
+
+def _effects(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) -> list[tuple[Any, ...]]:
+    wordings, rankers = grid.complete()
+    if wordings and len(cube) > 1:
+        inside = np.ix_(range(len(cube)), [*map(grid.wordings.index, wordings)], [*map(grid.rankers.index, rankers)])
+        found = effect_sizes(cube[inside], units, seed)
+    else:
+        levels = [len(wordings or grid.wordings), len(rankers or grid.rankers)]
+        need = "at least two wordings and two rankers are required"
+        why = "only one turn" if wordings else need if min(levels) < 2 else f"no complete subgrid: {need}"
+        found = (Estimate(math.nan, math.nan, math.nan, units.count, "", why),) * len(EFFECTS)
+    return [(metric, factor, one, "|".join(wordings), "|".join(rankers), one.note)
+            for factor, one in zip(EFFECTS, found, strict=True)]  # fmt: skip
+
+
+def single_changes(grid: Grid) -> list[tuple[Cell, Cell]]:
+    """Return the pairs of cells that differ in one component, each pair once."""
+    cells = list(grid.cells)
+    return [
+        (one, other) for place, one in enumerate(cells) for other in cells[place + 1 :]
+        if (one[0] == other[0]) != (one[1] == other[1])
+    ]  # fmt: skip
+
+
+def _swaps(grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int) -> tuple[pd.DataFrame, dict[str, Family]]:
+    pairs = single_changes(grid)
+    places = grid.places
+    if not pairs:
+        return SWAPS.frame([]), {}
+    gains = [cube[:, *places[new]] - cube[:, *places[old]] for cube in cubes.values() for old, new in pairs]
+    compared = comparisons(
+        np.round(units.sums(np.array(gains)), 12), units.sizes, units.kind, seed, np.repeat(list(cubes), len(pairs)).tolist()
+    )
+    keys = [(metric, *pair) for metric in cubes for pair in pairs]
+    rows = []
+    for (metric, old, new), row in zip(keys, compared.frame.to_dict("records"), strict=True):
+        rows += [_swap(metric, old, new, row), _swap(metric, new, old, _reversed(row))]
+    order = {cell: place for place, cell in enumerate(grid.cells)}
+    rows.sort(key=lambda row: (list(cubes).index(row["metric"]), order[row["wording"], row["ranker"]]))
+    return SWAPS.frame(rows), dict(zip(cubes, compared.families, strict=True))
+
+
+def _swap(metric: str, old: Cell, new: Cell, row: Mapping[Any, Any]) -> dict[str, Any]:
+    changed = "wording" if old[1] == new[1] else "ranker"
+    to = new[changed == "ranker"]
+    row = {name: row[name] for name in row if not name.startswith("detectable_")}
+    return {"wording": old[0], "ranker": old[1], "changed": changed, "to": to, "metric": metric, **row}
+
+
+def _reversed(row: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return the row of the opposite change."""
+    turned = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low", "effect": "effect",
+              "effect_low": "effect_high", "effect_high": "effect_low"}  # fmt: skip
+    return {**row, **{name: -row[other] + 0.0 for name, other in turned.items()}}
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The best of M systems on random halves of the units, and the same system on the other half.
+
+    chosen, second
+        int64[S]: the systems with the highest and second highest mean on the half of each split.
+    half, half_lead
+        Means over splits, on the half that chose the system: its mean, and its lead over the second best.
+    other, other_lead
+        The same on the other half, with cluster-robust t intervals.
+    """
+
+    chosen: np.ndarray
+    second: np.ndarray
+    half: float
+    half_lead: float
+    other: Estimate
+    other_lead: Estimate
+
+
+def halves_of(table: np.ndarray, units: Units, seed: int, splits: int = SPLITS) -> Halves:
+    """Choose the best of M ≥ 2 systems on random halves of at least two units; ``table``: scores, float[M, turns]."""
+    by_unit, sizes = units.sums(table), units.sizes
+    generator = np.random.default_rng(seed)
+    inside = generator.permuted(np.tile(np.arange(units.count) < units.count // 2, (splits, 1)), axis=1)
+    means = (inside @ by_unit.T) / (inside @ sizes)[:, None]
+    order = np.argsort(-means, axis=1, kind="stable")[:, :2]
+    first, second = np.take_along_axis(means, order, axis=1).T
+    # of every unit, the sums of the systems chosen without it
+    left = ~inside / (~inside @ sizes)[:, None] * sizes.sum() / splits
+    own, lead = ((left * chosen).sum(axis=0) for chosen in (by_unit[order[:, 0]], by_unit[order[:, 0]] - by_unit[order[:, 1]]))
+    other, other_lead = mean_estimates(np.array([own, lead]), sizes, units.kind)
+    return Halves(order[:, 0], order[:, 1], float(first.mean()), float((first - second).mean()), other, other_lead)
+
+
+def _choice(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) -> dict[str, Any]:
+    table = np.array([cube[:, row, column] for row, column in grid.places.values()])
+    means = table.mean(axis=1)
+    best, second = np.argsort(-means, kind="stable")[:2]
+    choice = best_choice(table, units, seed)
+    row: dict[str, Any] = {
+        "metric": metric, "value": means[best], "lead": means[best] - means[second], "upper": choice.chosen,
+        "gain": choice.gain, "by_chance": choice.by_chance, "note": choice.gain.note,
+        "wording": grid.cells[best][0], "ranker": grid.cells[best][1],
+        "second_wording": grid.cells[second][0], "second_ranker": grid.cells[second][1],
+    }  # fmt: skip
+    if units.count < 2:
+        none = Estimate(math.nan, math.nan, math.nan, units.count, "")
+        left = {"chosen": math.nan, "half": math.nan, "half_lead": math.nan, "other_half": none, "other_lead": none}
+        return row | left | {"splits": 0, "note": f"no halves: only {counted(units.count, units.kind)}"}
+    halves = halves_of(table, units, seed)
+    return row | {
+        "chosen": float((halves.chosen == best).mean()), "half": halves.half, "half_lead": halves.half_lead,
+        "other_half": halves.other, "other_lead": halves.other_lead, "splits": SPLITS,
+    }  # fmt: skip
+
+
+def _missing(grid: Grid, cubes: Mapping[str, np.ndarray], causes: Causes, units: Units) -> list[tuple[Any, ...]]:
+    rows = []
+    for cell in grid.missing:
+        place = grid.wordings.index(cell[0]), grid.rankers.index(cell[1])
+        after = "{} × {}".format(*map(len, grid.complete([cell]))) if grid.complete([cell])[0] else ""
+        for (metric, threshold), found in causes.items():
+            right = found == 0
+            right[:, *place] = True
+            there = np.isfinite(cubes[metric])
+            changed = ((causes_of(right) != found) & there).any(axis=(1, 2))
+            (one,) = share_estimates(units.sums(changed), units.sizes, units.kind)
+            unanswered = int((changed & ~(found == 0).any(axis=(1, 2))).sum())
+            rows.append((*cell, metric, str(threshold), int(changed.sum()), one, unanswered, after))
+    return rows
+
+
+def _turns(grid: Grid, turns: Sequence[str], cubes: Mapping[str, np.ndarray], causes: Causes) -> pd.DataFrame:
+    names = np.array(CAUSES, dtype=object)
+    frames = [
+        pd.DataFrame({
+            "turn": turns, "wording": wording, "ranker": ranker, "metric": metric, "threshold": str(threshold),
+            "value": cubes[metric][:, row, column], "cause": names[found[:, row, column]],
+        })
+        for (metric, threshold), found in causes.items() for (wording, ranker), (row, column) in grid.places.items()
+    ]  # fmt: skip
+    return TURNS.frame(pd.concat(frames, ignore_index=True))

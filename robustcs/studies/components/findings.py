@@ -1,0 +1,190 @@
+"""Verdicts and findings on a grid: which component loses more, which change gains most, and whether the lead holds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from robustcs.documents.document import Verdict
+from robustcs.documents.headline import Cut, at
+from robustcs.documents.words import (
+    cut_label,
+    measure_label,
+    number,
+    number_interval,
+    percent_range,
+    plain,
+    signed_interval,
+    whole_percent,
+)
+from robustcs.statistics.estimate import p_text
+from robustcs.studies.components.analysis import Components
+from robustcs.studies.components.show import LUCK, cut_of, ranked
+from robustcs.wording import and_more, counted, verb
+
+#: Largest adjusted p of a significant difference.
+ALPHA = 0.05
+
+
+def verdicts(result: Components) -> tuple[Verdict, ...]:
+    """Return which component loses more turns, the turns that no system answers, the lead of the best, and the best change."""
+    cut = cut_of(result)
+    found = [_blamed(result, cut)] if len(result.factors) else []
+    return (*found, _unanswered(result, cut), *([_leads(result, cut)] if len(result.choice) else []), *_changes(result, cut))
+
+
+def findings(result: Components) -> tuple[str, ...]:
+    """Return effect sizes, advice on single changes, the upper limit, the missing cell that could show most, and luck."""
+    cut = cut_of(result)
+    said = [_thresholds(result), *_sizes(result, cut[0]), *_advice(result, cut)]
+    if len(result.choice):
+        said.append(_upper(result, cut[0]))
+    if len(result.missing):
+        said.append(_to_fill(result, cut))
+    return (*filter(None, said), LUCK)
+
+
+def _blamed(result: Components, cut: Cut) -> Verdict:
+    row = next(at(result.factors, cut).itertuples())
+    first, second = ("wording", "ranker") if row.difference >= 0 else ("ranker", "wording")
+    share, other = getattr(row, first), getattr(row, second)
+    said = f"the average system of the grid loses {whole_percent(share)} of the turns to the {first} alone"
+    p = f"adjusted {p_text(row.p_corrected, 0.0 if row.exact else row.p_floor)}"
+    if row.p_corrected <= ALPHA:
+        said += f", more than to the {second} ({whole_percent(other)}, {p})"
+    else:
+        said += f" and {whole_percent(other)} to the {second}; the data do not show which loses more ({p})"
+    grid, caveat = result.grid, ""
+    levels = {"wording": len(grid.wordings), "ranker": len(grid.rankers)}
+    if levels[first] > levels[second]:
+        caveat = (
+            f"The grid has {counted(levels[first], first)} and {counted(levels[second], second)}, and the component with more"
+            " alternatives has more chances to help."
+        )
+    between = percent_range(getattr(row, f"{first}_low"), getattr(row, f"{first}_high"))
+    basis = f"mean over {counted(row.systems, 'system')}; correct if {cut_label(cut)}"
+    tone = {"wording": "qr", "ranker": "qa"}[first]
+    return Verdict(whole_percent(share), between, _sentence(said), basis, 1.0, tone, caveat=caveat)
+
+
+def _unanswered(result: Components, cut: Cut) -> Verdict:
+    own = at(result.blame, cut)
+    row = next(own[own["cause"] == "none"].itertuples())
+    said = f"no system of the grid answers {whole_percent(row.share)} of the turns"
+    basis = f"{row.count} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
+    return Verdict(whole_percent(row.share), percent_range(row.ci_low, row.ci_high), _sentence(said), basis, float(row.share))
+
+
+def _leads(result: Components, cut: Cut) -> Verdict:
+    row, label = _choice(result, cut[0]), measure_label(cut[0])
+    best, second = f"{row.wording}/{row.ranker}", f"{row.second_wording}/{row.second_ranker}"
+    size = number(row.other_lead, 3)
+    said = f"{best} has the highest mean {label} ({number(row.value, 3)}) and leads {second} by {number(row.lead, 3)}"
+    if not row.splits:
+        basis = f"mean over {counted(result.evaluated.turns, 'turn')}"
+        return Verdict(number(row.lead, 3), "", said, basis, abs(row.lead), subject="systems")
+    said += f"; on {result.evaluated.unit}s that did not choose them, the best system leads the second best by {size}"
+    basis = f"means over {counted(row.splits, 'random half', 'random halves')}; {best} is best in {whole_percent(row.chosen)}"
+    between = number_interval(row.other_lead_low, row.other_lead_high).strip("–")
+    return Verdict(size, between, said, basis, abs(float(row.other_lead)), subject="systems")
+
+
+def _changes(result: Components, cut: Cut) -> list[Verdict]:
+    row = _largest(result, cut[0])
+    if row is None:
+        return []
+    size = number(row.difference, 3)
+    said = f"the single change with the largest gain is {_change(row)}: {size} {measure_label(cut[0])}"
+    said += "" if row.p_corrected <= ALPHA else ", which is not significant"
+    basis = f"{_p(row)}, {result.families[cut[0]].describe('pair')}"
+    between = number_interval(row.ci_low, row.ci_high).strip("–")
+    return [Verdict(size, between, _sentence(said), basis, float(row.difference), subject="differences")]
+
+
+def _thresholds(result: Components) -> str:
+    """Return that the answer depends on the threshold, if both components lose significantly more at some threshold."""
+    sides = {}
+    for name, sign in (("wording", 1), ("ranker", -1)):
+        rows = result.factors
+        rows = rows[(rows["p_corrected"] <= ALPHA) & (sign * rows["difference"] > 0)]
+        sides[name] = [cut_label((row.metric, row.threshold)) for row in rows.itertuples()]
+    if not all(sides.values()):
+        return ""
+    where = [f"the {name} loses more at {', '.join(cuts[:3])}{and_more(len(cuts), 3)}" for name, cuts in sides.items()]
+    return f"Which component loses more turns depends on the threshold: {'; '.join(where)} (adjusted p ≤ {ALPHA:g})."
+
+
+def _sizes(result: Components, metric: str) -> list[str]:
+    rows = result.effects[(result.effects["metric"] == metric) & result.effects["omega2"].notna()].set_index("factor")
+    if not len(rows):
+        notes = list(dict.fromkeys(result.effects["note"]))
+        return [f"Effect sizes are not available: {notes[0]}."]
+    said = [
+        f"{number(row['omega2'], 3)}" + ("" if math.isnan(row["ci_low"]) else
+        f" (95% CI {number_interval(row['ci_low'], row['ci_high'])})") + f" for the {name}"
+        for name, row in rows.loc[["wording", "ranker"]].iterrows()
+    ]  # fmt: skip
+    end = "" if math.isnan(rows["ci_low"].iloc[0]) else " Overlapping intervals do not show that two effects are equal."
+    return [f"The effect size ω² on {measure_label(metric)} is {' and '.join(said)}.{end}"]
+
+
+def _advice(result: Components, cut: Cut) -> list[str]:
+    row = _largest(result, cut[0])
+    if row is None:
+        return []
+    metric, best = cut[0], next(ranked(result, cut).itertuples())
+    own = result.swaps[(result.swaps["metric"] == metric) & (result.swaps["difference"] > 0)]
+    sure = own[own["p_corrected"] <= ALPHA]
+    apart = result.swaps[
+        (result.swaps["metric"] == metric) & (result.swaps["wording"] == best.wording) & (result.swaps["ranker"] == best.ranker)
+    ]
+    worse = int((apart["p_corrected"] <= ALPHA).sum())
+    return [
+        f"{len(sure)} of {counted(len(own), 'single change')} that {verb(len(own), 'raises', 'raise')} the mean"
+        f" {verb(len(sure), 'is', 'are')} significant (adjusted p ≤ {ALPHA:g}, {result.families[metric].describe('pair')} of"
+        " systems).",
+        f"No change of one component raises the mean of {best.wording}/{best.ranker}, which has the highest;"
+        f" {worse} of {counted(len(apart), 'change')} {verb(worse, 'lowers', 'lower')} it significantly.",
+    ]  # fmt: skip
+
+
+def _upper(result: Components, metric: str) -> str:
+    row = _choice(result, metric)
+    between = "" if math.isnan(row.gain_low) else f", 95% CI {signed_interval(row.gain_low, row.gain_high)}"
+    return (
+        f"The best system of every turn would reach {number(row.upper, 3)} {measure_label(metric)}, {number(row.gain, 3)} more"
+        f" than {row.wording}/{row.ranker}{between}. This is an upper limit; if systems were exchanged at random in every turn,"
+        f" so that none is better, the same choice would gain {plain(row.by_chance)}."
+    )
+
+
+def _to_fill(result: Components, cut: Cut) -> str:
+    rows = at(result.missing, cut)
+    row = next(rows.loc[[rows["turns"].idxmax()]].itertuples())
+    grid = f" and would complete a grid of {row.grid}" if row.grid else ""
+    return (
+        f"Of {counted(len(rows), 'missing cell')}, {row.wording}/{row.ranker} could show most: if correct, it would change the"
+        f" cause of some system on {row.turns} of {counted(result.evaluated.turns, 'turn')}{grid}."
+    )
+
+
+def _largest(result: Components, metric: str) -> Any:
+    rows = result.swaps[(result.swaps["metric"] == metric) & (result.swaps["difference"] > 0)]
+    return None if rows.empty else next(rows.loc[[rows["difference"].idxmax()]].itertuples())
+
+
+def _choice(result: Components, metric: str) -> Any:
+    return next(result.choice[result.choice["metric"] == metric].itertuples())
+
+
+def _change(row: Any) -> str:
+    old, kept = (row.wording, row.ranker) if row.changed == "wording" else (row.ranker, row.wording)
+    return f"from {old} to {row.to} with {kept}"
+
+
+def _p(row: Any) -> str:
+    return f"adjusted {p_text(row.p_corrected, 0.0 if row.exact else row.p_floor)}"
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]

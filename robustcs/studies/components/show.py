@@ -1,0 +1,296 @@
+"""Tables, figures and turns to read of a grid: causes per system, means, effect sizes, swaps, and the best system."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
+from robustcs.documents.stacked import share_figure
+from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
+from robustcs.documents.words import clustered, cut_label, measure_label, noted, number, score
+from robustcs.evaluation.grid import CAUSES
+from robustcs.lazy import Drawing, pd
+from robustcs.result import count, text
+from robustcs.result import score as score_field
+from robustcs.studies.components.analysis import Components
+from robustcs.wording import counted, some_of
+
+#: One colour per cause; wording and ranker have those of rewriter errors and QA errors.
+COLOURS = {"correct": "#2fa585", "wording": "#f2bf62", "ranker": "#2f74b0", "either": "#cf5c0c", "both": "#873a73",
+           "none": "#0b3a66"}  # fmt: skip
+#: Systems and swaps that tables and figures show; JSON and CSV contain all.
+SHOWN = 15
+#: Up to this number of rankers, the table of means has intervals.
+_WIDE = 4
+#: Turns to read per cause.
+CARDS = 5
+#: Why the results of a grid are partly luck, and how to measure it.
+LUCK = (
+    "A grid has one run per cell, so it cannot separate luck from the component; robustcs samples measures luck from repeated"
+    " samples of a rewriter."
+)
+#: Cause → the caption of its turns to read.
+_LOST = {
+    "wording": "The wording loses the answer", "ranker": "The ranker loses the answer", "either": "Either change alone helps",
+    "both": "Only changing both components helps", "none": "No system answers",
+}  # fmt: skip
+_CORRECT_IF: Shown = (text("Correct if"), lambda row: cut_label((row.metric, row.threshold)))
+_SYSTEM: Shown = (text("System"), lambda row: f"{row.wording}/{row.ranker}")
+
+
+def show(result: Components) -> tuple[Block, ...]:
+    """Return the tables, the figures, and the table of every threshold, which is shown only if it is named."""
+    cut = cut_of(result)
+    tables: list[Table] = [_systems(result, cut), *_means(result)]
+    tables += [make(result) for name, make in (("factors", _factors), ("effects", _effects)) if len(result.tables[name])]
+    tables += [_swaps(result, cut[0])] if len(result.swaps) else []
+    tables += _best(result) if len(result.choice) else []
+    tables += [_missing(result, cut)] if len(result.missing) else []
+    return (*tables, *_figures(result, cut), replace(_blame(result), asked=True))
+
+
+def overview(result: Components) -> tuple[Table | Figure, ...]:
+    """Return the table of all systems and the figure of their causes."""
+    cut = cut_of(result)
+    return _systems(result, cut), _causes(result, cut)
+
+
+def cut_of(result: Components) -> Cut:
+    """Return the measure and threshold of findings, figures and turns to read."""
+    return headline_cut(shown_cuts(result.blame))
+
+
+def ranked(result: Components, cut: Cut) -> pd.DataFrame:
+    """Return a row for every cell, with its mean and the turns of each cause, the highest mean first."""
+    means = result.means[result.means["metric"] == cut[0]]
+    own = at(result.blame, cut)
+    rows = own.assign(cause="by_" + own["cause"]).pivot(index=["wording", "ranker"], columns="cause", values="count")
+    share = own[own["cause"] == "correct"][["wording", "ranker", "share", "ci_low", "ci_high"]]
+    every = means[["wording", "ranker", "value"]].merge(rows.reset_index()).merge(share)
+    return every.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+
+
+def _shown(rows: pd.DataFrame) -> str:
+    return f" Shown: the {SHOWN} best of {counted(len(rows), 'system')}." if len(rows) > SHOWN else ""
+
+
+def _cells(result: Components) -> str:
+    grid = result.grid
+    size = f"{counted(len(grid.wordings), 'wording')} × {counted(len(grid.rankers), 'ranker')}"
+    if not grid.missing:
+        return size
+    missing = some_of(["/".join(cell) for cell in grid.missing], 3)
+    return f"{size}, {len(grid.cells)} of {len(grid.wordings) * len(grid.rankers)} cells (missing: {missing})"
+
+
+def _systems(result: Components, cut: Cut) -> Table:
+    rows = ranked(result, cut)
+    spec = result.spec("blame")
+    correct = spec.field("share").called("correct (95% CI)")
+    mean = result.spec("means").field("value").bare.called(measure_label(cut[0]))
+    turns = [count(f"by_{cause}", header=cause, group="turns by cause") for cause in CAUSES[1:]]
+    columns: list[Shown] = [_SYSTEM, mean, correct, *turns]
+    note = (
+        f"Counts of {counted(result.evaluated.turns, 'turn')}. Wording: another wording with the same ranker is correct, but no"
+        " other ranker with the same wording. Ranker: the reverse. Either: each change alone is enough. Both: only both changes"
+        f" together help. None: no system is correct. Grid: {_cells(result)}.{_shown(rows)} {LUCK}"
+        f" 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
+    )
+    caption = f"Which component loses the answer? Correct if {cut_label(cut)}"
+    return result_table(result, "blame", caption, columns, note, rows=rows.head(SHOWN), slug="systems",
+                        hint="--table blame shows every threshold, with intervals and averages.")  # fmt: skip
+
+
+def _blame(result: Components) -> Table:
+    columns: list[Shown] = [_CORRECT_IF, _SYSTEM, "cause", "count", "share", "average"]
+    note = (
+        "Average: mean count over all wordings with this ranker (cause wording), or over all rankers with this wording (cause"
+        f" ranker). 95% CI: Wilson intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons."
+    )
+    rows = result.blame.assign(cell=pd.factorize(result.blame["wording"] + "/" + result.blame["ranker"])[0])
+    return result_table(result, "blame", "Turns of every system by cause", columns, note + notes_of(rows), rows=rows, by="cell")
+
+
+def _means(result: Components) -> list[Table]:
+    tables = []
+    for metric in dict.fromkeys(result.means["metric"]):
+        rows = result.means[result.means["metric"] == metric]
+        value, caption = result.spec("means").field("value"), f"Mean {measure_label(metric)} by wording and ranker"
+        note = f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons.{notes_of(rows)}"
+        if len(result.grid.rankers) > _WIDE:
+            value, note = value.bare, "CSV and JSON contain the intervals."
+        group = "" if value.limits else measure_label(metric)
+        tables.append(wide_table(
+            result, "means", caption, ["wording"], "ranker", [value], note, rows=rows, group=group, slug=f"means-{metric}"
+        ))  # fmt: skip
+    return tables
+
+
+def _factors(result: Components) -> Table:
+    rows = result.factors
+    columns: list[Shown] = [_CORRECT_IF, "wording", "ranker", "difference", "p_corrected"]
+    grid = result.grid
+    levels = ""
+    if len(grid.wordings) != len(grid.rankers):
+        levels = (
+            f" The grid has {counted(len(grid.wordings), 'wording')} and {counted(len(grid.rankers), 'ranker')}; the component"
+            " with more alternatives has more chances to help."
+        )
+    note = (
+        f"Shares of turns, averaged over {counted(int(rows['systems'].iloc[0]), 'system')}; turns that either change would"
+        f" answer count for neither.{levels} Difference: wording − ranker, in percentage points. p: sign-flip test"
+        f"{clustered(result.evaluated.unit)}, adjusted by max-T over {counted(len(rows), 'comparison')} (all measures and"
+        f" thresholds).{notes_of(rows)}"
+    )
+    return result_table(result, "factors", "Does the wording or the ranker lose more turns?", columns, note)
+
+
+def _effects(result: Components) -> Table:
+    rows = result.effects
+    heads = {name: measure_label(name) for name in dict.fromkeys(rows["metric"])}
+    first = rows.iloc[0]
+    used = ""
+    if first["wordings"] and result.grid.missing:
+        used = (
+            f" Complete subgrid: {first['wordings'].replace('|', ', ')} with {first['rankers'].replace('|', ', ')}; other cells"
+            " are not used."
+        )
+    note = (
+        "ω²: variance due to the effect, divided by this variance plus the error variance of the analysis of variance turn ×"
+        " wording × ranker. Interactions: the effect of one depends on the other; turn*wording means that different turns need"
+        f" different wordings. 95% CI for other {result.evaluated.unit}s with these wordings and rankers.{used}{notes_of(rows)}"
+    )
+    return wide_table(result, "effects", "How much does each component matter?", ["factor"], "metric", ["omega2"], note,
+                      heads=heads, group="ω² (95% CI)")  # fmt: skip
+
+
+def _swaps(result: Components, metric: str) -> Table:
+    rows = result.swaps[result.swaps["metric"] == metric].sort_values("difference", ascending=False, kind="stable")
+    gains = rows[rows["difference"] > 0]
+    columns: list[Shown] = [_SYSTEM, "changed", "to", "difference", "p_corrected", "effect"]
+    told = noted((f"{row.wording}/{row.ranker} to {row.to}", row.note) for row in gains.head(SHOWN).itertuples())
+    shown = f"Shown: the {SHOWN} largest gains of {len(gains)}. " if len(gains) > SHOWN else ""
+    note = (
+        f"{shown}Every change of one component that raises the mean; the opposite changes lose as much. 95% CI and p: sign-flip"
+        f" test{clustered(result.evaluated.unit)}; the interval is not adjusted; p adj.:"
+        f" {result.families[metric].describe('pair')} of systems. Effect: mean difference divided by its standard deviation"
+        f" over {result.evaluated.unit}s.{told}"
+    )
+    caption = f"What would changing one component gain? {measure_label(metric)}"
+    hint = "--table swaps --format csv lists every change and measure."
+    return result_table(result, "swaps", caption, columns, note, rows=gains.head(SHOWN), hint=hint)
+
+
+def _best(result: Components) -> list[Table]:
+    field = result.spec("choice").field
+    lead: Shown = (score_field("half_lead", header="lead, same half"), lambda row: number(row.half_lead, 3))
+    first: list[Shown] = ["metric", _SYSTEM, "value", "chosen", lead, field("other_lead").called("lead, other half (95% CI)")]
+    note = (
+        "Halves: the best and the second best system are chosen on a random half of the"
+        f" {result.evaluated.unit}s and compared on the other half; means over"
+        f" {counted(int(result.choice['splits'].iloc[0]), 'random split')}. Chosen: share of the halves in which the system is"
+        f" best. 95% CI: t intervals{clustered(result.evaluated.unit)}.{notes_of(result.choice)}"
+    )
+    second: list[Shown] = ["metric", _SYSTEM, "value", "upper", "gain", "by_chance"]
+    upper = (
+        "Upper: mean over turns of the highest score of all systems. No choice can exceed it, and part of the gain is luck."
+        " Chance: the gain if systems were exchanged at random in every turn, so that none is better than another."
+    )
+    return [
+        result_table(result, "choice", "Does the lead of the best system hold on other conversations?", first, note),
+        result_table(result, "choice", "What would choosing the best system of every turn gain?", second, upper, slug="upper"),
+    ]
+
+
+def _missing(result: Components, cut: Cut) -> Table:
+    rows = at(result.missing, cut).sort_values("turns", ascending=False, kind="stable")
+    columns: list[Shown] = [_SYSTEM, "turns", "share", "none", "grid"]
+    note = (
+        "Turns: on these, the cause of at least one system would change if the missing cell were correct. Unanswered: of these,"
+        " turns that no present cell answers. Complete grid: the largest complete subgrid with the cell, for effect sizes."
+    )
+    return result_table(result, "missing", f"What could a missing cell show? Correct if {cut_label(cut)}", columns, note,
+                        rows=rows)  # fmt: skip
+
+
+def _figures(result: Components, cut: Cut) -> list[Figure]:
+    rows = ranked(result, cut)
+    metric = cut[0]
+    means = [f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in rows.itertuples()]
+    label = measure_label(metric)
+    figures = [
+        _causes(result, cut),
+        Figure("means", f"Mean {label} of every wording with every ranker.", f"Mean {label}: {', '.join(means)}.",
+               lambda: _heatmap(result, metric)),
+    ]  # fmt: skip
+    effects = result.effects[result.effects["omega2"].notna()]
+    if len(effects):
+        said = [f"{measure_label(row.metric)}, {row.factor}: {number(row.omega2, 3)}" for row in effects.itertuples()]
+        figures.append(
+            Figure("effects", "Effect sizes ω² of turn, wording, ranker and their interactions, with 95% CI.",
+                   f"ω². {'; '.join(said)}.", lambda: _forest(effects))
+        )  # fmt: skip
+    return figures
+
+
+def _causes(result: Components, cut: Cut) -> Figure:
+    best = ranked(result, cut)
+    own = at(result.blame, cut)
+    order = {(row.wording, row.ranker): place for place, row in enumerate(best.head(SHOWN).itertuples())}
+    places = [order.get(key) for key in zip(own["wording"], own["ranker"], strict=True)]
+    own = own.assign(system=own["wording"] + "/" + own["ranker"], place=places)
+    own = own[own["place"].notna()].sort_values("place", kind="stable")
+    caption = f"Share of the turns by cause for each system, correct if {cut_label(cut)}.{_shown(best)}"
+    return share_figure("causes", caption, own, "system", "cause", COLOURS)
+
+
+def _heatmap(result: Components, metric: str) -> Drawing:
+    from robustcs.studies.components.figure import heatmap
+
+    rows = result.means[result.means["metric"] == metric]
+    grid = result.grid
+    values = np.full((len(grid.wordings), len(grid.rankers)), np.nan)
+    for row in rows.itertuples():
+        values[grid.places[row.wording, row.ranker]] = row.value
+    return heatmap(grid.wordings, grid.rankers, values, measure_label(metric))
+
+
+def _forest(effects: pd.DataFrame) -> Drawing:
+    from robustcs.documents.forest import MeanPanel, forest
+
+    panels = [
+        MeanPanel(measure_label(str(metric)), *(rows[name].to_numpy() for name in ("ci_low", "omega2", "ci_high")))
+        for metric, rows in effects.groupby("metric", sort=False)
+    ]
+    return forest(list(dict.fromkeys(effects["factor"])), panels, "ω² and 95% CI", zero=True)
+
+
+def to_read(result: Components) -> tuple[Cards, ...]:
+    """Return the turns of each cause of the best system; of each, those on which other systems gain most."""
+    cut = cut_of(result)
+    best = next(ranked(result, cut).itertuples())
+    turns = at(result.turns, cut)
+    own = turns[(turns["wording"] == best.wording) & (turns["ranker"] == best.ranker)].set_index("turn")
+    highest = turns.groupby("turn", sort=False)["value"].max()
+    blocks = []
+    for cause in CAUSES[1:]:
+        names = own.index[own["cause"] == cause]
+        gain = (highest[names] - own.loc[names, "value"]).sort_values(ascending=False, kind="stable")
+        cards = tuple(_card(result, turns, str(name), own.loc[name, "value"]) for name in gain.index[:CARDS])
+        caption = f"{_LOST[cause]}: {counted(len(names), 'turn')} of {best.wording}/{best.ranker}, which has the highest mean"
+        caption += f" {measure_label(cut[0])}; correct if {cut_label(cut)}"
+        caption += f"; shown: the {CARDS} on which other systems score highest above it" if len(names) > CARDS else ""
+        blocks.append(Cards(f"turns-{cause}", caption, cards))
+    return tuple(block for block in blocks if block.cards)
+
+
+def _card(result: Components, turns: pd.DataFrame, name: str, value: float) -> Card:
+    rows = turns[turns["turn"] == name]
+    scores = ", ".join(f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in rows.itertuples())
+    right = [f"{row.wording}/{row.ranker}" for row in rows.itertuples() if row.cause == "correct"]
+    fields = [(wording, texts[name]) for wording, texts in result.texts.items() if name in texts]
+    fields += [("Correct", ", ".join(right) or "no system"), ("Scores", scores)]
+    return Card(f"{name} · {score(value)}", tuple(fields))

@@ -1,0 +1,116 @@
+"""The command ``robustcs components`` and its section of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
+
+from robustcs.documents.document import Figure
+from robustcs.evaluation.thresholds import reachable_thresholds
+from robustcs.lazy import pd
+from robustcs.project.model import Project, measures, needs, only
+from robustcs.project.requirements import grid
+from robustcs.project.scan import role_of
+from robustcs.project.scoring import ScoredFile
+from robustcs.project.workspace import Workspace
+from robustcs.studies.components.analysis import MOST_CELLS, Components, components
+from robustcs.studies.components.findings import findings, verdicts
+from robustcs.studies.components.show import overview, show, to_read
+from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Question, command
+
+
+def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
+    """Which component loses the answer? Compare runs that cross wordings of the questions with rankers.
+
+    No human rewrite is needed; if there is one, it is one more wording.
+
+    For each system (a wording with a ranker) and each turn that it does not answer, the command determines which change would
+    have helped: another wording, another ranker, either, only both together, or none in the grid. The tables also show effect
+    sizes of wording and ranker, the gain of every single change with an adjusted test, and how far the lead of the best system
+    holds on conversations that did not choose it. Cells may be missing. Sets of paraphrases are wordings too.
+
+    swaps
+        Test every change of one component (default: for up to 50 cells).
+
+    Raises :class:`UsageError` for fewer than two cells, and for a cell that is not named WORDING/RANKER.
+
+    Examples:
+      robustcs components
+      robustcs components --qrels qrels.txt --metric ndcg_cut_3 --threshold 0.5 \\
+          --cell raw/bm25=bm25_raw.trec --cell t5/bm25=bm25_t5.trec \\
+          --cell raw/bert=bert_raw.trec --cell t5/bert=bert_t5.trec
+      robustcs components --table swaps
+      robustcs components --output causes.pdf
+    """
+    cells = grid(workspace)
+    names = {"/".join(cell): cell for cell in cells}
+    files = [ScoredFile(name, f"{name} cell", cells[cell], "runs") for name, cell in names.items()]
+    chosen, notes = workspace.ranking_measures(())
+    frames, evaluated = workspace.scores_of(files, chosen)
+    thresholds = reachable_thresholds(workspace.project.thresholds, chosen)
+    if swaps is None and len(cells) > MOST_CELLS:
+        notes.append(f"swaps of {len(cells)} cells skipped (more than {MOST_CELLS}); --table swaps computes them")
+    every = swaps if swaps is not None else len(cells) <= MOST_CELLS
+    notes += [
+        f"{one} and {other} have the same scores on every turn; check that their runs differ"
+        for one, other in combinations(names, 2) if frames[one].equals(frames[other])
+    ]  # fmt: skip
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
+    scores: dict[tuple[str, str], pd.DataFrame] = {cell: frames[name] for name, cell in names.items()}
+    texts = _texts(workspace, dict.fromkeys(wording for wording, _ in cells), frames)
+    return components(scores, evaluated, thresholds, texts, workspace.project.seed, every)
+
+
+def _texts(workspace: Workspace, wordings: Iterable[str], frames: dict[str, pd.DataFrame]) -> dict[str, dict[str, str]]:
+    """Return the texts of wordings with the name of a formulation or set of texts, or with a word for Original or Human."""
+    project = workspace.project
+    known = workspace.texts_of(next(iter(frames.values())).index)
+    for raw, sources in ((False, project.texts), (True, project.raw_texts)):
+        for name, source in sources.items():
+            known.setdefault(name, workspace.text_file(source, "original" if raw else "human", name))
+    found = {name: known.get(name) or known.get(role_of(name) or "", {}) for name in wordings}
+    return {name: texts for name, texts in found.items() if texts}
+
+
+COMMAND = command(
+    ask, ("qrels", "components", "rewrites", "texts", "raw_texts", "threshold", *SCORING, *BY, *UNIT, *SEED),
+    on_request=("swaps",),
+)  # fmt: skip
+
+
+_READING = (
+    "How to read it: each system is one wording of the questions with one ranker. A turn that it does not answer has one cause:"
+    " the wording if another wording with the same ranker answers it, the ranker if another ranker with the same wording does,"
+    " either if each change alone is enough, both if only the two together help, and none if no system of the grid answers it."
+    " A grid has one run per cell, so it cannot separate luck from the component: the best of several runs is better partly by"
+    " luck. To measure luck, run a rewriter several times and use robustcs samples."
+)
+
+
+def _part(project: Project) -> Project:
+    needs(project.components, "no-grid", "no grid of wordings and rankers", "add [components] to robustcs.toml")
+    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
+    keys = ("qrels", "components", "texts", "raw_texts", "thresholds", "policy", "seed")
+    return replace(only(project, keys, ("rewrites",)), metrics=measures(project, of_answers=False))
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    blocks, opening = show(result), overview(result)
+    shown = {block.slug for block in opening}
+    rest = tuple(block for block in blocks if not isinstance(block, Figure) or block.slug not in shown)
+    return Answer(
+        findings(result), _READING, tuple(sorted(rest, key=lambda block: not isinstance(block, Figure))), result.evaluated,
+        {"components": result}, to_read(result), verdicts=verdicts(result), overview=opening,
+    )  # fmt: skip
+
+
+_TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")
+
+QUESTIONS = (
+    Question(
+        "components", "Which component loses the answer?", _TABLES, _part, given=lambda project: bool(project.components),
+        answer=_answer,
+    ),
+)  # fmt: skip

@@ -1,0 +1,95 @@
+"""Grids of wordings and rankers: their cells, the causes of wrong answers, and the largest complete subgrid."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.grid import CAUSES, Grid, causes_of, parse_cell
+
+
+def cause_by_hand(right: np.ndarray, turn: int, wording: int, ranker: int) -> str:
+    """The cause of one turn in one cell, by looking at one cell after the other."""
+    if right[turn, wording, ranker]:
+        return "correct"
+    by_wording = any(right[turn, other, ranker] for other in range(right.shape[1]) if other != wording)
+    by_ranker = any(right[turn, wording, other] for other in range(right.shape[2]) if other != ranker)
+    somewhere = any(right[turn, one, other] for one in range(right.shape[1]) for other in range(right.shape[2]))
+    if by_wording and by_ranker:
+        return "either"
+    if by_wording or by_ranker:
+        return "wording" if by_wording else "ranker"
+    return "both" if somewhere else "none"
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 4), st.integers(1, 4), st.floats(0, 1))
+def test_causes_equal_a_loop_over_cells(seed: int, turns: int, wordings: int, rankers: int, share: float) -> None:
+    right = np.random.default_rng(seed).random((turns, wordings, rankers)) < share
+    found = causes_of(right)
+    for turn, wording, ranker in product(range(turns), range(wordings), range(rankers)):
+        assert CAUSES[found[turn, wording, ranker]] == cause_by_hand(right, turn, wording, ranker)
+
+
+def test_the_six_causes_of_one_turn_each() -> None:
+    yes = {
+        "correct": [(0, 0)], "wording": [(1, 0)], "ranker": [(0, 1)], "either": [(1, 0), (0, 1)], "both": [(1, 1)], "none": [],
+    }  # fmt: skip
+    for cause, cells in yes.items():
+        right = np.zeros((1, 2, 2), dtype=bool)
+        for cell in cells:
+            right[0][cell] = True
+        assert CAUSES[causes_of(right)[0, 0, 0]] == cause
+
+
+@pytest.mark.parametrize("name", ["t5", "/bm25", "t5/", "a/b/c", " /x", ""])
+def test_a_cell_has_two_names(name: str) -> None:
+    with pytest.raises(UsageError, match="not of the form WORDING/RANKER; write a name such as t5/bm25"):
+        parse_cell(name)
+
+
+def test_names_of_cells_are_kept() -> None:
+    assert parse_cell("Größe 1 / bm25+bert") == ("Größe 1", "bm25+bert")
+
+
+def largest(cells: set[tuple[str, str]], wordings: list[str], rankers: list[str]) -> int:
+    """The size of the largest complete subgrid with two levels of each factor, by trying all; 0 if there is none."""
+    found = 0
+    for some in (some for size in range(2, len(wordings) + 1) for some in combinations(wordings, size)):
+        for others in (others for size in range(2, len(rankers) + 1) for others in combinations(rankers, size)):
+            if all((one, other) in cells for one in some for other in others):
+                found = max(found, len(some) * len(others))
+    return found
+
+
+@given(st.sets(st.tuples(st.sampled_from("abcd"), st.sampled_from("vwxyz")), min_size=1))
+def test_the_largest_complete_subgrid(cells: set[tuple[str, str]]) -> None:
+    grid = Grid(tuple(sorted(cells)))
+    wordings, rankers = grid.complete()
+    assert all((one, other) in cells for one in wordings for other in rankers)
+    assert len(wordings) * len(rankers) == largest(cells, list("abcd"), list("vwxyz"))
+    assert {*grid.cells, *grid.missing} == set(product(grid.wordings, grid.rankers)) and not {*grid.cells} & {*grid.missing}
+
+
+def test_a_large_grid_without_one_cell_has_a_complete_subgrid() -> None:
+    cells = tuple((f"w{one}", f"r{other}") for one in range(30) for other in range(20) if (one, other) != (3, 4))
+    wordings, rankers = Grid(cells).complete()
+    assert len(wordings) * len(rankers) == 29 * 20
+
+
+def test_a_missing_cell_may_be_treated_as_present() -> None:
+    grid = Grid((("a", "x"), ("a", "y"), ("b", "x")))
+    assert grid.complete() == ((), ()) and grid.missing == [("b", "y")]
+    assert grid.complete([("b", "y")]) == (("a", "b"), ("x", "y"))
+
+
+def test_scores_of_cells_as_a_cube() -> None:
+    grid = Grid((("a", "x"), ("b", "y")))
+    cube = grid.cube({("a", "x"): [0.5, 1.0], ("b", "y"): [0.0, 0.25]})
+    assert cube.shape == (2, 2, 2)
+    assert cube[:, 0, 0].tolist() == [0.5, 1.0] and cube[:, 1, 1].tolist() == [0.0, 0.25]
+    assert np.isnan(cube[:, 0, 1]).all() and np.isnan(cube[:, 1, 0]).all()
