@@ -11,9 +11,12 @@ import errno
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 #: Largest number of listed problems per file; further problems are only counted.
 MAX_PROBLEMS = 20
@@ -219,6 +222,24 @@ class ProblemList:
         """
         if self.total:
             raise InputError(self.problems, self.total)
+
+    def finish(self, found: Sized, what: str, rows: int | None = None) -> None:
+        """Raise as :meth:`raise_if_any`, and if nothing was found; ``what`` names it, and ``rows`` is its number by default."""
+        self.raise_if_any(len(found) if rows is None else rows)
+        if not found:
+            raise input_error(self.path, None, f"the file has no {what}", "check the path", "empty")
+
+    def once(
+        self, known: dict[K, V], key: K, value: V, line: int | None, found: str, advice: str = "keep one of the two"
+    ) -> None:
+        """Keep the value of a key; another value than before is a problem.
+
+        found
+            The problem, with ``{key}``, ``{value}`` and ``{earlier}``.
+        """
+        earlier = known.setdefault(key, value)
+        if earlier != value:
+            self.add(line, found.format(key=key, value=value, earlier=earlier), advice, "contradicting-entries")
 
 
 def input_error(path: str | os.PathLike[str], line: int | None, found: str, advice: str, slug: str) -> InputError:

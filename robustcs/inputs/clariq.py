@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
-from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.pooled import CLASH
-from robustcs.inputs.records import RowProblems
+from robustcs.inputs.records import RowProblems, table_rows
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.text import decimal_number, filled_lines, whole_number
+from robustcs.wording import counted
 
 #: Labels of clarification need, from 1 (no question is needed) to 4 (nothing can be answered without one).
 NEEDS = (1, 2, 3, 4)
@@ -91,7 +92,7 @@ def read_topics(path: StrPath) -> Topics:
         rows[problems.path] += 1
         topic = row["topic_id"]
         if not topic:
-            problems.skip(line, "no topic id", "complete the line or delete it", "no-topic-id")
+            problems.skip(line, "no topic id", "complete the row or delete it", "no-topic-id")
             continue
         request = row.get("initial_request", "")
         if requests.setdefault(topic, request) != request and len(rows) > 1:
@@ -103,18 +104,13 @@ def read_topics(path: StrPath) -> Topics:
         label = _need(need)
         if need and label is None:
             problems.add(line, f"unknown clarification need {need!r}", "write 1, 2, 3 or 4", "bad-need")
-        elif label is not None and needs.setdefault(topic, label) != label:
-            problems.add(
-                line, f"topic {topic} has the clarification need {label} here but {needs[topic]} earlier",
-                "give every topic one label", "contradicting-entries",
-            )  # fmt: skip
+        elif label is not None:
+            found = "topic {key} has the clarification need {value} here but {earlier} earlier"
+            problems.once(needs, topic, label, line, found, "give every topic one label")
         facet = row.get("facet_id", "")
         if facet:
-            if facets.setdefault(facet, topic) != topic:
-                problems.add(
-                    line, f"facet {facet} belongs to topic {topic} here but to {facets[facet]} earlier",
-                    "give every facet one topic", "contradicting-entries",
-                )  # fmt: skip
+            found = "facet {key} belongs to topic {value} here but to {earlier} earlier"
+            problems.once(facets, facet, topic, line, found, "give every facet one topic")
             facet_texts.setdefault(facet, row.get("facet_desc", ""))
         question = row.get("question_id", "")
         if question:
@@ -123,9 +119,9 @@ def read_topics(path: StrPath) -> Topics:
             answers.append(row.get("answer", ""))
     if not requests:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
-    found = {topic: frozenset(ids) for topic, ids in questions.items()}
+    asked = {topic: frozenset(ids) for topic, ids in questions.items()}
     sizes = tuple(rows[file] for file in parts_of(path))
-    return Topics(requests, needs, found, facets, facet_texts, question_texts, sum(sizes), tuple(answers), sizes)
+    return Topics(requests, needs, asked, facets, facet_texts, question_texts, sum(sizes), tuple(answers), sizes)
 
 
 def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str]]]:
@@ -151,12 +147,10 @@ def read_question_bank(path: StrPath) -> dict[str, str]:
     for line, row in table_rows(path, ("question_id", "question"), problems):
         question, text = row["question_id"], row["question"]
         if not question:
-            problems.skip(line, "no question id", "complete the line or delete it", "no-question-id")
-        elif bank.setdefault(question, text) != text:
-            problems.add(line, f"question {question} has a different text earlier", "keep one", "contradicting-entries")
-    problems.raise_if_any(len(bank))
-    if not bank:
-        raise input_error(path, None, "the file has no questions", "check the path", "empty")
+            problems.skip(line, "no question id", "complete the row or delete it", "no-question-id")
+        else:
+            problems.once(bank, question, text, line, "question {key} has a different text earlier")
+    problems.finish(bank, "questions")
     return bank
 
 
@@ -173,22 +167,15 @@ def read_needs(path: StrPath) -> dict[str, int]:
         if place == 0 and cells[0] == "topic_id":
             continue
         if len(cells) != 2:
-            problems.add(
-                line, f"{len(cells)} column{'s' * (len(cells) != 1)}, but a prediction has 2 (topic_id label)",
-                "write the topic and one label", "wrong-columns",
-            )  # fmt: skip
+            found = f"{counted(len(cells), 'column')}, but a prediction has 2 (topic_id label)"
+            problems.add(line, found, "write the topic and one label", "wrong-columns")
             continue
         label = _need(cells[1])
         if label is None:
             problems.add(line, f"unknown label {cells[1]!r} of topic {cells[0]}", "write 1, 2, 3 or 4", "bad-need")
-        elif needs.setdefault(cells[0], label) != label:
-            problems.add(
-                line, f"topic {cells[0]} has the label {label} here but {needs[cells[0]]} earlier", "keep one of the two",
-                "contradicting-entries",
-            )  # fmt: skip
-    problems.raise_if_any()
-    if not needs:
-        raise input_error(path, None, "the file has no predictions", "check the path", "empty")
+        else:
+            problems.once(needs, cells[0], label, line, "topic {key} has the label {value} here but {earlier} earlier")
+    problems.finish(needs, "predictions")
     return needs
 
 
@@ -269,35 +256,3 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-# ---------------------------------------------------------------- tables with a header line
-def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and cells by column name of every row of a TSV; rows of another width go to ``problems``.
-
-    Raises :class:`InputError` if the header does not contain all ``required`` columns.
-    """
-    rows = filled_lines(path)
-    line, first = next(rows, (1, ""))
-    header = [cell.strip() for cell in first.split("\t")]
-    for name in required:
-        if name not in header:
-            raise _no_header(path, line, name, header)
-    for line, text in rows:
-        cells = text.split("\t")
-        if len(cells) != len(header):
-            problems.skip(
-                line, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {len(header)}",
-                "is there a tab inside a text?" if len(cells) > len(header) else "complete the line or delete it",
-                "wrong-columns",
-            )  # fmt: skip
-            continue
-        yield line, {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
-
-
-def _no_header(path: StrPath, line: int, name: str, header: Sequence[str]) -> InputError:
-    there = ", ".join(cell[:40] for cell in header[:10])
-    return input_error(
-        path, line, f"no column {name!r}; the columns are: {there}", "write TSV whose first line names its columns",
-        "no-such-column",
-    )  # fmt: skip

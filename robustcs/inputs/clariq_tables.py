@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.clariq import table_rows
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import shape_of
+from robustcs.inputs.records import shape_of, table_rows
 from robustcs.inputs.text import finite_number, first_bytes, is_turn_id, read_json
 
 #: Unit (facet or context) → value, by measure.
@@ -32,6 +31,10 @@ CONVERT = (
     "python -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\""
     " single_turn_train_eval.pkl single_turn_train_eval.json"
 )
+
+
+#: Problem and advice for an id of several conversations.
+_TWO, _OWN = "context {key} belongs to two conversations", "give each its own id"
 
 
 #: First bytes of pickles of protocols 2 to 5, and of the old text protocols.
@@ -155,14 +158,13 @@ def read_conversations(path: StrPath) -> dict[str, Conversation]:
                     "complete the record", "no-context",
                 )  # fmt: skip
                 continue
-            _keep(found, str(entry["context_id"]), context, problems, None)
+            problems.once(found, str(entry["context_id"]), context, None, _TWO, _OWN)
     else:
         for line, row in table_rows(path, ("topic_id", "facet_id", "question1"), problems):
             asked = sum(bool(cell) for name, cell in row.items() if name.startswith("question"))
-            _keep(found, next(iter(row.values())), Conversation(row["topic_id"], row["facet_id"], asked), problems, line)
-    problems.raise_if_any()
-    if not found:
-        raise input_error(path, None, "the file has no conversations", "check the path", "empty")
+            context = Conversation(row["topic_id"], row["facet_id"], asked)
+            problems.once(found, next(iter(row.values())), context, line, _TWO, _OWN)
+    problems.finish(found, "conversations")
     return found
 
 
@@ -172,8 +174,3 @@ def _conversation(entry: Any) -> Conversation | None:
     if not all(is_turn_id(entry.get(name)) for name in ("topic_id", "facet_id", "context_id")):
         return None
     return Conversation(str(entry["topic_id"]), str(entry["facet_id"]), len(entry["conversation_context"]))
-
-
-def _keep(found: dict[str, Conversation], context: str, value: Conversation, problems: ProblemList, line: int | None) -> None:
-    if found.setdefault(context, value) != value:
-        problems.add(line, f"context {context} belongs to two conversations", "give each its own id", "contradicting-entries")

@@ -80,9 +80,9 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for number, passage, text in passages(path, wanted, problems):
         text = text.strip()
-        if texts.setdefault(passage, text) != text:
-            found = f"passage {passage} has a different text in an earlier line"
-            problems.add(number, found, "keep one of the two lines", "contradicting-entries")
+        problems.once(
+            texts, passage, text, number, "passage {key} has a different text in an earlier line", "keep one of the two lines"
+        )
         if len(texts) == len(wanted):
             break
     problems.raise_if_any()

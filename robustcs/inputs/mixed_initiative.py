@@ -68,9 +68,7 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
                 problems.add(None, f"turn {name}: a {kind[:-1]} without text or score", "add both", "no-question")
                 continue
             asked.append(Asked(name, text.strip(), value))
-    problems.raise_if_any()
-    if not asked:
-        raise input_error(path, None, "the run has no questions", "check the path", "empty")
+    problems.finish(asked, "questions")
     return asked
 
 

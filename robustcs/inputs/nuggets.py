@@ -85,9 +85,7 @@ def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
                 told = f"topic {topic}: nugget {nugget.text[:40]!r} occurs twice with different values"
                 texts.problems.add(line, told, "keep one of the two", "contradicting-entries")
     texts.problems.take(problems)
-    texts.problems.raise_if_any(sum(map(len, found.values())))
-    if not found:
-        raise input_error(path, None, "the file has no nuggets", "check the path", "empty")
+    texts.problems.finish(found, "nuggets", sum(map(len, found.values())))
     return {topic: tuple(nuggets.values()) for topic, nuggets in found.items()}
 
 
@@ -116,9 +114,7 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
             problems.add(line, f"topic {topic} occurs twice", "keep one of the two", "repeated-turn")
         of_run[topic] = Assigned(tuple(one for one in nuggets if one), answer if isinstance(answer, str) else None)
     texts.problems.take(problems)
-    texts.problems.raise_if_any(sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()))
-    if not by_run:
-        raise input_error(path, None, "the file has no assignments", "check the path", "empty")
+    texts.problems.finish(by_run, "assignments", sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()))
     if len(by_run) > 1 and name not in by_run:
         told = f"the file contains assignments of {', '.join(sorted(by_run))}, but not of {name!r}"
         raise input_error(path, None, told, "use one of these names for the answers", "several-runs")

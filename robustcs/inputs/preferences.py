@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.clariq import table_rows
-from robustcs.inputs.records import RowProblems, json_lines, shape_of
+from robustcs.inputs.records import RowProblems, json_lines, shape_of, table_rows
 
 #: Value of ``winner`` if the annotator saw no difference.
 TIE = "tie"
@@ -35,25 +31,17 @@ def read_preferences(path: str | os.PathLike[str]) -> tuple[Preference, ...]:
     """
     problems = RowProblems(path, "preferences")
     found: list[Preference] = []
-    for line, row in _rows(path, problems):
-        criterion, first, second, winner, pair = (str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair"))
-        lacking = [name for name in _COLUMNS if not str(row.get(name) or "").strip()]
+    table = shape_of(path) == "table"
+    for line, row in table_rows(path, _COLUMNS, problems) if table else json_lines(path, problems):
+        criterion, first, second, winner, pair = cells = [str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair")]
+        lacking = [name for name, cell in zip(_COLUMNS, cells, strict=False) if not cell]
         if lacking:
-            problems.skip(line, f"no {lacking[0]}", "complete the line or delete it", "empty-field")
+            problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "empty-field")
         elif first == second:
             problems.add(line, f"{first} is compared with itself", "name two different systems", "same-system")
         elif winner not in (first, second, TIE):
             problems.add(line, f"unknown winner {winner!r}", f"write {first}, {second} or {TIE}", "unknown-winner")
         else:
             found.append(Preference(criterion, first, second, winner, pair))
-    problems.raise_if_any(len(found))
-    if not found:
-        raise input_error(path, None, "the file has no preferences", "check the path", "empty")
+    problems.finish(found, "preferences")
     return tuple(found)
-
-
-def _rows(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
-    if shape_of(path) == "table":
-        yield from table_rows(path, _COLUMNS, problems)
-    else:
-        yield from json_lines(path, problems)

@@ -101,9 +101,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
             problems.add(line, found, "keep one of the two", "contradicting-entries")
         elif earlier.line != line:
             repeated += 1
-    problems.raise_if_any(len(ratings))
-    if not ratings:
-        raise input_error(path, None, "the file has no ratings", "check the path", "empty")
+    problems.finish(ratings, "ratings")
     notes = []
     if repeated:
         notes.append(f"{repeated} repeated ratings were counted once")
@@ -208,10 +206,8 @@ def _read_judgments(path: StrPath) -> list[Grade]:
                 if abs(grade) > MAX_GRADE:
                     found = f"turn {turn}, {item}: {criterion} is {str(grade)[:40]}"
                     problems.add(None, found, "write small whole numbers such as 0 to 3", "bad-grade")
-                earlier = grades.setdefault((turn, item, criterion.lower()), grade)
-                if earlier != grade:
-                    found = f"turn {turn}, {item}: {criterion} is {grade} and {earlier}"
-                    problems.add(None, found, "keep one of the two", "contradicting-entries")
+                found = "turn {key[0]}, {key[1]}: {key[2]} is {value} and {earlier}"
+                problems.once(grades, (turn, item, criterion.lower()), grade, None, found)
     problems.raise_if_any()
     if not grades:
         raise input_error(
@@ -237,13 +233,9 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
             problems.add(line, f"no {turn if not ids[0] else item}", "complete the row or delete it", "no-id")
             continue
         value = _whole(str(row.get(grade, "")).strip(), line, problems)
-        earlier = checks.setdefault((ids[0], ids[1], ids[2]), value)
-        if earlier != value:
-            found = f"{ids[0]} {ids[1]} should be {value} here but {earlier} in an earlier line"
-            problems.add(line, found, "keep one of the two", "contradicting-entries")
-    problems.raise_if_any()
-    if not checks:
-        raise input_error(path, None, "the file has no gold checks", "check the path", "empty")
+        found = "{key[0]} {key[1]} should be {value} here but {earlier} in an earlier line"
+        problems.once(checks, (ids[0], ids[1], ids[2]), value, line, found)
+    problems.finish(checks, "gold checks")
     return [GoldCheck(*key, value) for key, value in checks.items()]
 
 

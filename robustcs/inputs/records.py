@@ -25,6 +25,7 @@ from robustcs.inputs.text import (
     parse_json,
     text_lines,
 )
+from robustcs.wording import counted
 
 #: A text, or several of them.
 T = TypeVar("T", str, tuple[str, ...])
@@ -159,9 +160,7 @@ class ByTurn(Generic[T]):
 
     def result(self) -> dict[str, T]:
         """Return the values in file order. Raises :class:`InputError` with all problems, or if there are no values."""
-        self.problems.raise_if_any(sum(map(_texts, self.values.values())))
-        if not self.values:
-            raise input_error(self.path, None, "the file has no turns", "check the path", "empty")
+        self.problems.finish(self.values, "turns", sum(map(_texts, self.values.values())))
         return self.values
 
 
@@ -347,16 +346,42 @@ def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[t
             yield line, cells
 
 
-def _named(header: list[str], rows: Iterable[tuple[int, list[str]]], problems: ProblemList) -> Iterator[Row]:
+def _named(header: Sequence[str], rows: Iterable[tuple[int, list[str]]], problems: ProblemList) -> Iterator[Row]:
+    return ((line, dict(zip(header, cells, strict=True))) for line, cells in rows if fits(line, cells, len(header), problems))
+
+
+def fits(line: int, cells: Sequence[Any], width: int, problems: ProblemList, separator: str = ",", expected: str = "") -> bool:
+    """Return whether a row has ``width`` cells; a row of another width is skipped."""
+    if len(cells) == width:
+        return True
+    separated = {",": "put texts with commas in quotes", "\t": "is there a tab inside a text?"}
+    many = separated.get(separator, "is there a separator inside a cell?")
+    advice = many if len(cells) > width else "complete the row or delete it"
+    found = f"{counted(len(cells), 'column')}, but {expected or f'the header has {width}'}"
+    problems.skip(line, found, advice, "wrong-columns")
+    return False
+
+
+def tsv_header(path: StrPath) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the number and the cells of the first line of a TSV without quoting, and the cells of its further lines."""
+    rows = ((line, [cell.strip() for cell in text.split("\t")]) for line, text in filled_lines(path))
+    line, header = next(rows, (1, [""]))
+    return line, header, rows
+
+
+def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line number and cells by column name of every row of a TSV; rows of another width go to ``problems``.
+
+    Raises :class:`InputError` if the header does not contain all ``required`` columns.
+    """
+    line, header, rows = tsv_header(path)
+    for name in required:
+        if name not in header:
+            found = f"no column {name!r}; the columns are: {', '.join(cell[:40] for cell in header[:10])}"
+            raise input_error(path, line, found, "write TSV whose first line names its columns", "no-such-column")
     for line, cells in rows:
-        if len(cells) == len(header):
+        if fits(line, cells, len(header), problems, "\t"):
             yield line, dict(zip(header, cells, strict=True))
-            continue
-        problems.skip(
-            line, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {len(header)}",
-            "put texts with commas in quotes" if len(cells) > len(header) else "complete the row or delete it",
-            "wrong-columns",
-        )  # fmt: skip
 
 
 def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:

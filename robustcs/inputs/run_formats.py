@@ -79,7 +79,7 @@ def _model_passages(records: Iterable[Record], problems: ProblemList) -> Iterato
 SCAI_RUN = RunFormat("a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), _model_passages)
 
 
-_NO_ANSWER = ("no list 'answer'", "complete the line or delete it", "no-such-column")
+_NO_ANSWER = ("no list 'answer'", "complete the row or delete it", "no-such-column")
 
 
 def answers(records: Iterable[Record], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:

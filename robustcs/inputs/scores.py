@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.mtrag import json_records
-from robustcs.inputs.records import ID_NAMES, RowProblems
+from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, fits, tsv_header
 from robustcs.inputs.sniff import first_cells, refuse_other_kinds
 from robustcs.inputs.tables import MEASURE_NAMES, VALUE_NAMES, Table, read_table
-from robustcs.inputs.text import decimal_number, filled_lines, finite_number, first_record, is_turn_id, text_lines
+from robustcs.inputs.text import decimal_number, finite_number, first_record, is_turn_id, text_lines
 from robustcs.inputs.trec_lines import MS_MARCO, measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
+from robustcs.wording import counted
 
 #: The id of the row with averages over turns; it is not a turn.
 ALL = "all"
@@ -87,12 +88,8 @@ def _of_lines(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
             yield number, cells[0], cells[1], cells[2]
             continue
         hint = {4: "it looks like qrels; use --qrels", 6: "it looks like a run; use --run"}
-        problems.add(
-            number,
-            f"{len(cells)} column{'s' * (len(cells) != 1)}, but per-turn scores have 3 (measure turn value)",
-            hint.get(len(cells), "write the output of trec_eval -q"),
-            "wrong-columns",
-        )
+        found = f"{counted(len(cells), 'column')}, but per-turn scores have 3 (measure turn value)"
+        problems.add(number, found, hint.get(len(cells), "write the output of trec_eval -q"), "wrong-columns")
 
 
 def _of_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Score]:
@@ -128,41 +125,32 @@ def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
                 path, None, "tasks without labels", "give tasks with labels such as answerability", "no-such-column"
             )
         return labels
-    rows = filled_lines(path)
-    number, first = next(rows, (1, ""))
-    header = [cell.strip() for cell in first.split("\t")]
-    names = [cell.lower() for cell in header]
-    position = next((names.index(name) for name in ID_NAMES if name in names), None)
-    if position is None:
+    number, header, rows = tsv_header(path)
+    ids = find_column(header, ID_NAMES)
+    if ids is None:
         found = f"no column of turn ids; the columns are: {', '.join(header)}"
         raise input_error(path, number, found, f"rename one of them to {', '.join(ID_NAMES)}", "no-such-column")
     if len(header) < 2 or len(set(header)) < len(header):
         found = "no column besides the turn ids" if len(header) < 2 else "two columns of the same name"
         raise input_error(path, number, found, "name every column in the first line, separated by tabs", "wrong-columns")
-    columns: dict[str, dict[str, str]] = {name: {} for i, name in enumerate(header) if i != position}
+    columns: dict[str, dict[str, str]] = {name: {} for name in header if name != ids}
     problems = RowProblems(path)
     seen: dict[str, int] = {}
-    for number, line in rows:
-        cells = [cell.strip() for cell in line.split("\t")]
-        if len(cells) != len(header):
-            problems.skip(
-                number, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {len(header)}",
-                "complete the line or delete it", "wrong-columns",
-            )  # fmt: skip
+    for number, cells in rows:
+        if not fits(number, cells, len(header), problems, "\t"):
             continue
-        turn = cells[position]
+        row = dict(zip(header, cells, strict=True))
+        turn = row.pop(ids)
         if not turn:
-            problems.skip(number, "no turn id", "complete the line or delete it", "no-turn-id")
+            problems.skip(number, "no turn id", "complete the row or delete it", "no-turn-id")
             continue
         if turn in seen:
             found = f"turn {turn} is already in {at_line(path, seen[turn])}"
             problems.add(number, found, "give every turn one line", "repeated-turn")
             continue
         seen[turn] = number
-        for name, cell in zip(header, cells, strict=True):
-            if name in columns and cell:
+        for name, cell in row.items():
+            if cell:
                 columns[name][turn] = cell
-    problems.raise_if_any(len(seen))
-    if not seen:
-        raise input_error(path, None, "the file has no rows", "check the path", "empty")
+    problems.finish(seen, "rows")
     return columns

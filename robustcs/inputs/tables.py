@@ -159,22 +159,15 @@ def _first_line(path: StrPath) -> tuple[int, str]:
 def _cells(
     path: StrPath, header: int, names: tuple[str, ...], delimiter: str | None, problems: ProblemList
 ) -> Iterator[tuple[int, Sequence[str]]]:
-    from robustcs.inputs.records import csv_rows
+    from robustcs.inputs.records import csv_rows, fits
 
-    width = len(names)
     for number, cells in csv_rows(path, ",", problems) if delimiter == "," else _split(path, delimiter):
         if number <= header:
             continue
-        if len(cells) == width:
-            if tuple(cell.strip().strip('"') for cell in cells) != names:  # concatenated files repeat the header
-                yield number, cells
+        if not fits(number, cells, len(names), problems, delimiter or " "):
             continue
-        problems.skip(
-            number, f"{len(cells)} column{'s' * (len(cells) != 1)}, but the header has {width}",
-            "put texts with commas in quotes" if len(cells) > width and delimiter == ","
-            else "is there a separator inside a cell?" if len(cells) > width else "complete the row or delete it",
-            "wrong-columns",
-        )  # fmt: skip
+        if tuple(cell.strip().strip('"') for cell in cells) != names:  # concatenated files repeat the header
+            yield number, cells
 
 
 def _split(path: StrPath, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:

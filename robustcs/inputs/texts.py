@@ -21,7 +21,7 @@ from robustcs.inputs.formats import Entry, Record, TextFormat
 from robustcs.inputs.formats import Role as Role
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, is_irds
-from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, no_column, shape_of
+from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, fits, no_column, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, looks_like, read_json
@@ -203,7 +203,7 @@ def _read_entries(
         if kind.optional and (name is None or fields[name] is None):
             continue
         if name is None:
-            texts.problems.skip(line, f"no field {chosen!r}", "complete the line or delete it", "no-such-column")
+            texts.problems.skip(line, f"no field {chosen!r}", "complete the row or delete it", "no-such-column")
             continue
         found = _samples(texts, turn, fields[name], line, name in kind.last, column is not None or name in kind.sampled)
         if several and any(found) and is_turn_id(turn):
@@ -238,7 +238,7 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column:
         if chosen is None:
             raise no_column(path, number, column or wanted[0], header)
         id_position, text_position = names.index(id_name), header.index(chosen)
-        expected = f"the header has {len(header)}"
+        expected = ""
     else:
         if column:
             raise _no_columns(path, number, column, "the file has no header line (id TAB text)")
@@ -252,12 +252,8 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column:
     texts = _Texts(path)
     for number, line in rows:
         cells = line.split("\t")
-        if len(cells) != width:
-            advice = "is there a tab inside a text?" if len(cells) > width else "complete the line or delete it"
-            found = f"{len(cells)} column{'s' * (len(cells) != 1)}, but {expected}"
-            texts.problems.skip(number, found, advice, "wrong-columns")
-            continue
-        _add(texts, cells[id_position], cells[text_position], number)
+        if fits(number, cells, width, texts.problems, "\t", expected):
+            _add(texts, cells[id_position], cells[text_position], number)
     return texts.result()
 
 

@@ -49,9 +49,9 @@ def test_bad_topics(tmp_path: Path) -> None:
     rows = "1\t5\tF1\tQ1\n1\t2\tF1\n2\t3\tF1\tQ1\n\t\t\tQ1\n2\t4\tF2\tQ1\n1\t1\tF1\tQ2\n"
     assert problem(read_topics, written(tmp_path, head + rows)) == (
         "F:2: unknown clarification need '5'; write 1, 2, 3 or 4\n"
-        "F:3: 3 columns, but the header has 4; complete the line or delete it\n"
+        "F:3: 3 columns, but the header has 4; complete the row or delete it\n"
         "F:4: facet F1 belongs to topic 2 here but to 1 earlier; give every facet one topic\n"
-        "F:5: no topic id; complete the line or delete it\n"
+        "F:5: no topic id; complete the row or delete it\n"
         "F:6: topic 2 has the clarification need 4 here but 3 earlier; give every topic one label"
     )
     assert problem(read_topics, written(tmp_path, "topic\tx\n")) == (
@@ -62,7 +62,7 @@ def test_bad_topics(tmp_path: Path) -> None:
 
 def test_bank_problems(tmp_path: Path) -> None:
     assert problem(read_question_bank, written(tmp_path, "question_id\tquestion\nQ1\ta\nQ1\tb\n\tc\n")) == (
-        "F:3: question Q1 has a different text earlier; keep one\nF:4: no question id; complete the line or delete it"
+        "F:3: question Q1 has a different text earlier; keep one of the two\nF:4: no question id; complete the row or delete it"
     )
 
 

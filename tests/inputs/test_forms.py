@@ -385,7 +385,7 @@ def test_tables_of_the_other_studies(demo: Path) -> None:
 
 def test_rows_below_a_header_are_counted_from_one() -> None:
     frame = pd.DataFrame({"topic_id": ["1", ""], "initial_request": ["a", "b"]})
-    assert refusal("clariq_topics", frame, read_topics) == "<it>, row 2: no topic id; complete the line or delete it"
+    assert refusal("clariq_topics", frame, read_topics) == "<it>, row 2: no topic id; complete the row or delete it"
     frame["initial_request"] = ["a", "b\tc"]
     assert refusal("clariq_topics", frame) == "<it>, row 2: initial_request contains a tab or a line break; remove it"
     paraphrases = pd.DataFrame({"TURN_ID": ["1_1", "1_2"], "MANUAL PARAPHRASE": ["a\nb", ""], "RAW PARAPHRASE": ["c", "d"]})

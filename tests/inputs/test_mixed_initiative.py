@@ -57,7 +57,7 @@ def test_a_score_that_is_null_leaves_the_rank(tmp_path: Path) -> None:
         (turns(("1_1", [{"question": "Why?"}])), "turn 1_1: a question without text or score; add both"),
         (turns(("1_1", [{"question": "Why?", "score": float("nan")}])), "turn 1_1: a question without text or score"),
         (turns(("1_1", []), ("1_1", [])), "turn 1_1 occurs twice; merge its questions into one list"),
-        (turns(("1_1", [])), "the run has no questions; check the path"),
+        (turns(("1_1", [])), "the file has no questions; check the path"),
     ],
 )
 def test_bad_runs(tmp_path: Path, value: object, message: str) -> None:

@@ -29,6 +29,6 @@ def test_messages(tmp_path: Path) -> None:
         read_preferences(path)
     assert str(caught.value).replace(str(path), "F") == (
         "F:2: unknown winner 'x'; write a, b or tie\nF:3: a is compared with itself; name two different systems\n"
-        "F:4: no criterion; complete the line or delete it\n"
-        "F:5: 3 columns, but the header has 4; complete the line or delete it"
+        "F:4: no criterion; complete the row or delete it\n"
+        "F:5: 3 columns, but the header has 4; complete the row or delete it"
     )

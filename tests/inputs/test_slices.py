@@ -42,8 +42,8 @@ def test_messages(tmp_path: Path) -> None:
         "S:1: two columns of the same name; name every column in the first line, separated by tabs"
     )
     assert problem(tmp_path, "turn\tx\n1_1\n1_2\ta\n1_2\tb\n\ta\n") == (
-        "S:2: 1 column, but the header has 2; complete the line or delete it\n"
+        "S:2: 1 column, but the header has 2; complete the row or delete it\n"
         "S:4: turn 1_2 is already in line 3; give every turn one line\n"
-        "S:5: no turn id; complete the line or delete it"
+        "S:5: no turn id; complete the row or delete it"
     )
     assert problem(tmp_path, "turn\tx\n") == "S: the file has no rows; check the path"

@@ -299,7 +299,7 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("tab inside a text under a header", "id\tquery\n31_1\ta\tb\n", None,
      "§:2: 3 columns, but the header has 2; is there a tab inside a text?"),
     ("short line", "id\tx\tquery\n31_1\ta\tb\n\n31_2\n", None,
-     "§:4: 1 column, but the header has 3; complete the line or delete it"),
+     "§:4: 1 column, but the header has 3; complete the row or delete it"),
     ("empty id", "31_1\ta\n \tb\n", None, "§:2: no turn id; add a turn id such as 31_4 to every entry"),
     ("empty text", "31_1\ta\n31_2\t \n", None, "§:2: turn 31_2: empty text; write the text or remove the turn"),
     ("two texts", "31_1\ta\n31_2\tb\n31_1\tc\n", None,
@@ -307,7 +307,7 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("two long texts", f"31_1\t{'a' * 80}\n31_1\tc\n", None,
      f"§:2: turn 31_1 has 'c' here but '{'a' * 59}…' in line 1; keep one of the two"),
     ("several problems", "31_1\ta\n31_2\n\tb\n", None,
-     "§:2: 1 column, but a file without a header line has 2 (id, text); complete the line or delete it\n"
+     "§:2: 1 column, but a file without a header line has 2 (id, text); complete the row or delete it\n"
      "§:3: no turn id; add a turn id such as 31_4 to every entry"),
     ("not UTF-8", b"31_1\ta\n31_2\t\xff\n", None, "§:2: this line is not UTF-8; save the file as UTF-8"),
     ("UTF-16", "31_1\ta\n".encode("utf-16"), None, "§:1: the file is UTF-16; save it as UTF-8"),
@@ -323,7 +323,7 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("JSONL without the column", '{"id": "31_1", "query": "a"}\n{"id": "31_2", "query": "b"}\n', "raw",
      "§:1: no column 'raw'; the columns are: id, query; choose one of them as FILE:COLUMN"),
     ("JSONL, one line without", '{"id": "31_1", "query": "a"}\n{"id": "31_2"}\n', None,
-     "§:2: no field 'query'; complete the line or delete it"),
+     "§:2: no field 'query'; complete the row or delete it"),
     ("JSONL without id", '{"query": "a"}\n{"query": "b"}\n', None,
      "§:1: no turn id; add a turn id such as 31_4 to every entry\n"
      "§:2: no turn id; add a turn id such as 31_4 to every entry"),
