@@ -256,7 +256,6 @@ def augment(
     *,
     conflicts: Literal["keep", "replace", "max", "fail"] = ...,
     what_if: int | None = ...,
-    rates: str | None = ...,
     leave_one_out: bool = ...,
     pool_depth: int = ...,
     within: float | None = ...,

@@ -159,19 +159,22 @@ def fill_holes(
     seed: int,
     sources: RunSources = UNKNOWN_SOURCES,
     check: bool = True,
+    depth: int = FILLED_DEPTH,
+    draws: int = DRAWS,
 ) -> FilledHoles:
     """Draw grades for the unjudged passages of ``pool`` and score all runs with them.
 
     ``counted`` (bool[T]): the turns over which means are taken; ``units``: their sampling units. ``sources``: those of the
-    runs. ``check``: whether to test the model on hidden judgments.
+    runs. ``check``: whether to test the model on hidden judgments. ``depth``: the rank to which passages get grades. The result
+    does not depend on the number of draws scored together.
 
     Raises :class:`UsageError` if the judgments do not suffice to fit the model.
     """
     now = units.sums(pool.score(grades[None], measures, policy)[0][..., counted])
-    model = fit_hole_model(pool, grades, FILLED_DEPTH, sources.learned, seed)
+    model = fit_hole_model(pool, grades, depth, sources.learned, seed)
     if model is None:
         return FilledHoles(now[None], now, units, seed, 0, None, ())
-    batches = model.draws(grades, DRAWS, pool.batch(measures))
+    batches = model.draws(grades, draws, pool.batch(measures))
     sums = np.concatenate([units.sums(pool.score(sets, measures, policy)[..., counted]) for sets in batches])
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
     warnings = model_warnings(model, tried, pool, grades, measures, sources)

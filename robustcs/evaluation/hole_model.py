@@ -198,12 +198,12 @@ def fit_hole_model(
             f"the judged passages in the top {learned} of the runs all have one grade" if len(levels) and learned < NEVER - 1
             else f"no passage in the top {learned} of the runs is judged" if learned < NEVER - 1
             else "the judged passages of the runs have fewer than two grades",
-            "judge further passages, or set the probabilities of grades with --rates",
+            "judge further passages",
         )  # fmt: skip
     if levels[0] > 0:
         raise UsageError(
             "one-grade", "no judged passage of the runs has grade 0: the qrels contain relevant passages only",
-            "judge passages that are not relevant, or set the probabilities of grades with --rates",
+            "judge passages that are not relevant",
         )  # fmt: skip
     stages = fit_stages(judged, values, levels, len(pool.turns))
     unjudged = pair_features(pool, holes, grades, groups)

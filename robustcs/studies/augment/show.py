@@ -191,14 +191,12 @@ def _rates(result: Augmentation, drawn: WhatIf) -> list[Block]:
         return []
     wide = rates.pivot(index="ranks", columns="grade", values="share").loc[list(dict.fromkeys(rates["ranks"]))]
     bands = rates.drop_duplicates("ranks").set_index("ranks")
-    known = bool(bands["judged"].notna().all())
     fields = [share(str(grade), group="grade") for grade in wide.columns]
-    more = [bands["holes"].map(str), *([bands["judged"].map("{:.0f}".format)] if known else [])]
+    more = [bands["holes"].map(str), bands["judged"].map("{:.0f}".format)]
     rows = zip([name.replace("-", "–") for name in wide.index], *wide.map(percent).to_numpy().T, *more, strict=True)
     return [result_table(
         result, "rates", "Probability of each grade",
-        ready(text("ranks"), *fields, count("unjudged"), *([count("judged")] if known else [])),
-        _model_note(drawn) if known else "As given by --rates.", rows=list(rows),
+        ready(text("ranks"), *fields, count("unjudged"), count("judged")), _model_note(drawn), rows=list(rows),
     )]  # fmt: skip
 
 

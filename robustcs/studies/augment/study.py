@@ -35,7 +35,6 @@ from robustcs.studies.augment.judged import Estimated, estimate
 from robustcs.studies.augment.leave_one_out import guessed_groups
 from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
 from robustcs.studies.augment.show import show
-from robustcs.studies.augment.whatif import parse_rates
 from robustcs.studies.augment.whatif import what_if as draw
 from robustcs.studies.signature import MOST, File, Opt
 from robustcs.studies.study import SEED, SYSTEMS, UNIT, Answer, Call, Question, command
@@ -90,7 +89,6 @@ def ask(
     *,
     conflicts: Literal["keep", "replace", "max", "fail"] = "keep",
     what_if: Annotated[int, Opt("N", low=1, high=100000)] | None = None,
-    rates: Annotated[str, Opt("GRADE=P,...")] | None = None,
     leave_one_out: bool = False,
     pool_depth: Annotated[int, Opt("K", low=1, high=MOST)] = 10,
     within: Annotated[float, Opt("X")] | None = None,
@@ -111,10 +109,7 @@ def ask(
         (fail).
 
     what_if
-        Draw grades for unjudged passages N times and show the distribution of each score.
-
-    rates
-        Probability of each grade for --what-if, such as 0=.8,1=.1,2=.1 (default: predicted by the hole model).
+        Draw grades for unjudged passages N times with the hole model, and show the distribution of each score.
 
     leave_one_out
         Score each run without the judgments that it alone contributed, then each group of runs in [run_groups]
@@ -134,7 +129,7 @@ def ask(
     Examples:
       robustcs augment --new-judgments new.txt --write-qrels merged.txt
       robustcs augment --set conflicts=max --metric ndcg_cut_3 --output t.tex
-      robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1
+      robustcs augment --what-if 1000
       robustcs augment --leave-one-out --pool-depth 5
       robustcs augment --judge gpt=gpt.txt --within 0.03
     """
@@ -146,11 +141,8 @@ def ask(
     asked = bool(project.new_judgments or what_if or leave_one_out)
     if not asked:
         new_judgments(workspace)
-    if rates and not what_if:
-        raise UsageError("rates-alone", "--rates requires --what-if", "add --what-if 1000")
     if not asked:
         return _judged_alone(workspace, pool_depth, within, off_scale)
-    given = parse_rates(rates) if rates else None
     pooled = pool_runs(workspace, conflicts)
     pool, merge, counted, evaluated = pooled.pool, pooled.merge, pooled.counted, pooled.evaluated
     after, policy, seed = pool.grades(merge.qrels), project.policy, project.seed
@@ -164,8 +156,8 @@ def ask(
         evaluated = _with(evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count)
     if what_if:
         sources = run_sources(project, pool.names)
-        drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, given, sources)
-        evaluated = _with(evaluated, [*(() if given else selection_warnings(project)), *drawn.warnings])
+        drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, sources)
+        evaluated = _with(evaluated, [*selection_warnings(project), *drawn.warnings])
     if leave_one_out:
         left = leave_out(pool, after, *common)
         named = run_groups(project)

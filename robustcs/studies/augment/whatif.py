@@ -1,29 +1,24 @@
 """What if the unjudged passages were judged? Grades are drawn many times, and every score is computed with them.
 
-Grades come from the hole model (:mod:`robustcs.evaluation.hole_model`), fitted to the judged passages of the same runs, or from
-probabilities that the user gives.
+Grades come from the hole model (:mod:`robustcs.evaluation.hole_model`), fitted to the judged passages of the same runs.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.errors import UsageError
-from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
-from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, Scoring
-from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
+from robustcs.evaluation.hole_check import HoleCheck, draws_interval
+from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, fill_holes
+from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
-from robustcs.inputs.qrels import MAX_GRADE
-from robustcs.inputs.text import whole_number
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Field, count, difference, measure, score, share, table, text
@@ -57,8 +52,8 @@ FLIPS = table(
 RATES = table(
     "rates", "Probability of each grade for the unjudged passages, by their best rank in any run.",
     text("ranks", "band of best ranks"), count("grade"),
-    share("share", "mean probability by the hole model, or as given by --rates; adds up to 1 in each band"),
-    count("judged", "judged passages with these best ranks; null with --rates"),
+    share("share", "mean probability by the hole model; adds up to 1 in each band"),
+    count("judged", "judged passages with these best ranks"),
     count("holes", "unjudged passages that got grades", "unjudged"),
 )  # fmt: skip
 
@@ -69,59 +64,6 @@ _DEEPER, _USUAL, _DEEPER_DRAWS = 2, 10, 50
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-_RATE = re.compile(r"\s*(-?[0-9]+)\s*=\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)\s*")
-
-
-def parse_rates(text: str) -> dict[int, float]:
-    """Return grade → probability of a text such as ``0=.8,1=.1,2=.1``.
-
-    Raises :class:`UsageError` if the text cannot be parsed or the probabilities do not add up to 1.
-    """
-    rates: dict[int, float] = {}
-    for part in text.split(","):
-        match = _RATE.fullmatch(part)
-        grade = whole_number(match[1], MAX_GRADE) if match else None
-        if match is None or grade is None or grade in rates:
-            raise UsageError("bad-rates", f"--rates contains {part.strip()!r}", "give each grade once, such as 0=.8,1=.1,2=.1")
-        rates[grade] = float(match[2])
-    total = sum(rates.values())
-    if abs(total - 1) > 1e-6:
-        raise UsageError("bad-rates", f"--rates {text} adds up to {total:g}", "use probabilities that add up to 1")
-    return {grade: rate / total for grade, rate in sorted(rates.items())}
-
-
-@dataclass(frozen=True, eq=False)
-class GivenRates:
-    """Grades drawn with probabilities from the user, the same for every unjudged passage.
-
-    pairs
-        int64[H]: the unjudged passages of the pool.
-    levels
-        int16[L]: the grades.
-    shares
-        float64[L]: their probabilities; they add up to 1.
-    """
-
-    pairs: Numbers
-    levels: npt.NDArray[np.int16]
-    shares: Floats
-    seed: int
-
-    def draws(self, grades: Grades, count: int, size: int) -> Iterator[Grades]:
-        """Yield sets of grades; see :meth:`HoleModel.draws`."""
-        limits = np.cumsum(self.shares)
-        limits[-1] = 1.0  # not 0.9999999999999999: every random number must fall into a level
-        rng = np.random.default_rng(self.seed)
-        for start in range(0, count, size):
-            sets = np.tile(grades, (min(size, count - start), 1))
-            numbers = rng.random((len(sets), len(self.pairs)))
-            sets[:, self.pairs] = self.levels[np.searchsorted(limits, numbers, side="right")]
-            yield sets
-
-    def probabilities(self) -> Floats:
-        """Return float64[H, L]: the probability of every level for every passage."""
-        return np.tile(self.shares, (len(self.pairs), 1))
-
 
 @dataclass(frozen=True)
 class WhatIf:
@@ -131,9 +73,9 @@ class WhatIf:
     holes
         Unjudged passages that got grades.
     groups
-        Number of groups of runs in the hole model; None with rates from the user or without unjudged passages.
+        Number of groups of runs in the hole model; None without unjudged passages.
     check
-        Test of the hole model on the judgments; None if the model was not used.
+        Test of the hole model on the judgments; None without unjudged passages.
     warnings
         Limits of the numbers, shown with them.
     """
@@ -159,54 +101,39 @@ def what_if(
     policy: EvaluationPolicy,
     counted: npt.NDArray[np.bool_],
     seed: int,
-    rates: Mapping[int, float] | None = None,
     sources: RunSources = UNKNOWN_SOURCES,
 ) -> WhatIf:
     """Draw a grade for every unjudged passage in the top ``depth`` of any run, ``draws`` times.
 
-    Without ``rates`` (grade → probability), grades come from the hole model, which is fitted to the judgments and tested on
-    them. A passage has one grade per draw, in all runs and in the ideal ranking of its turn. Deeper passages remain unjudged; a
-    warning says so if judging them is expected to move scores out of the intervals. ``counted`` (bool[T]): the turns over which
-    means are taken. ``sources``: those of the runs. The result depends on ``seed`` but not on the number of draws scored
-    together.
+    The hole model is fitted to the judgments and tested on them. A passage has one grade per draw, in all runs and in the ideal
+    ranking of its turn. Deeper passages remain unjudged; a warning says so if judging them is expected to move scores out of
+    the intervals. ``counted`` (bool[T]): the turns over which means are taken. ``sources``: those of the runs.
 
     Raises :class:`UsageError` if the judgments do not suffice to fit the model.
     """
-    best = pool.best_ranks().min(axis=0, initial=NEVER)
-
-    def source_for(last: int) -> HoleModel | GivenRates | None:
-        if not rates:
-            return fit_hole_model(pool, grades, last, sources.learned, seed)
-        holes = np.flatnonzero((best <= last) & (grades[:-1] == UNJUDGED))
-        given = np.array(list(rates), dtype=np.int16), np.array(list(rates.values()))
-        return GivenRates(holes, *given, seed) if len(holes) else None
-
-    def means_of(source: HoleModel | GivenRates, count: int) -> Floats:
-        scored = (pool.score(sets, measures, policy) for sets in source.draws(grades, count, pool.batch(measures)))
-        return np.concatenate([scores[..., counted].mean(axis=-1) for scores in scored])
-
-    now = pool.score(grades[None], measures, policy)[0][..., counted].mean(axis=-1)
-    source, check, warnings = source_for(depth), None, list[str]()
-    if isinstance(source, HoleModel):
-        check = check_hole_model(source, pool, grades, measures, policy, counted)
-        warnings += model_warnings(source, check, pool, grades, measures, sources)
-    if source and draws < ENOUGH_DRAWS:
+    turns = int(counted.sum())
+    whole = Units("turn", np.zeros(turns, dtype=np.int64), ("all",))  # means over these turns only
+    common = pool, grades, measures, policy, counted, whole, seed, sources
+    filled = fill_holes(*common, depth=depth, draws=draws)
+    now, means, warnings = filled.now[..., 0] / turns, filled.sums[..., 0] / turns, list(filled.warnings)
+    if filled.holes and draws < ENOUGH_DRAWS:
         warnings.append(f"{draws} draws are too few for a range of 95%; the range shows their lowest and highest values")
-    means = means_of(source, draws) if source else np.broadcast_to(now, (draws, *now.shape))
-    deeper = max(_DEEPER * depth, _USUAL)
-    if ((best > depth) & (best <= deeper) & (grades[:-1] == UNJUDGED)).any() and (further := source_for(deeper)):
-        warnings += _left(means, means_of(further, _DEEPER_DRAWS).mean(axis=0), measures, depth, deeper)
+    best, deeper = pool.best_ranks().min(axis=0, initial=NEVER), max(_DEEPER * depth, _USUAL)
+    if ((best > depth) & (best <= deeper) & (grades[:-1] == UNJUDGED)).any():
+        further = fill_holes(*common, check=False, depth=deeper, draws=_DEEPER_DRAWS)
+        warnings += _left(means, further.sums[..., 0].mean(axis=0) / turns, measures, depth, deeper)
     pairs = _flips(pool, measures, now, means)
+    model = filled.scoring.model if filled.scoring else None
     return WhatIf(
         scores=_scores(pool, measures, now, means),
         pairs=pairs,
-        rates=_rates(source, best, grades, depth),
-        tipping=_tipping(source, pool, grades, measures, policy, counted, seed, now, means, pairs),
+        rates=_rates(model, best, grades, depth),
+        tipping=_tipping(replace(filled, sums=filled.sums[:DRAWS]), pool, pairs),
         draws=draws,
         depth=depth,
-        holes=len(source.pairs) if source else 0,
-        groups=len(set(source.groups)) if isinstance(source, HoleModel) else None,
-        check=check,
+        holes=filled.holes,
+        groups=len(set(model.groups)) if model else None,
+        check=filled.check,
         warnings=tuple(warnings),
     )
 
@@ -246,23 +173,8 @@ def _flips(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Float
     return pd.concat(frames[1:] or frames, ignore_index=True)
 
 
-def _tipping(
-    source: HoleModel | GivenRates | None,
-    pool: RunPool,
-    grades: Grades,
-    measures: Sequence[Measure],
-    policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_],
-    seed: int,
-    now: Floats,
-    means: Floats,
-    pairs: pd.DataFrame,
-) -> pd.DataFrame:
+def _tipping(filled: FilledHoles, pool: RunPool, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return tipping points of the order, on these turns, for pairs that any draw reverses."""
-    turns = int(counted.sum())
-    units = Units("turn", np.zeros(turns, dtype=np.int64), ("all",))
-    scoring = Scoring(pool, grades, tuple(measures), policy, counted, source) if isinstance(source, HoleModel) else None
-    filled = FilledHoles(means[:DRAWS, ..., None] * turns, now[..., None] * turns, units, seed, 0, None, (), scoring)
     place = {name: number for number, name in enumerate(pool.names)}
     asked: dict[str, list[Contrast]] = {}
     for row in pairs[pairs["flips"] > 0].itertuples():
@@ -272,21 +184,19 @@ def _tipping(
     return tipping(filled, asked, family, ("order", "sure"))
 
 
-def _rates(source: HoleModel | GivenRates | None, best: Numbers, grades: Grades, depth: int) -> pd.DataFrame:
-    """Return one row for each grade and each band of ranks with unjudged passages. Given rates form one band."""
-    if source is None:
+def _rates(model: HoleModel | None, best: Numbers, grades: Grades, depth: int) -> pd.DataFrame:
+    """Return one row for each grade and each band of ranks with unjudged passages."""
+    if model is None:
         return RATES.frame([])
-    known = isinstance(source, HoleModel)
-    lasts = (*(last for last in BANDS if last < depth and known), depth)
-    chances = source.probabilities()
-    bands = np.searchsorted(lasts, best[source.pairs])
+    lasts = (*(last for last in BANDS if last < depth), depth)
+    chances = model.probabilities()
+    bands = np.searchsorted(lasts, best[model.pairs])
     judged = np.bincount(np.searchsorted(lasts, best[grades[:-1] > UNJUDGED]), minlength=len(lasts))
     rows = []
     for band, (first, last) in enumerate(zip((1, *(last + 1 for last in lasts)), lasts, strict=False)):
         inside, ranks = chances[bands == band], str(first) if first == last else f"{first}-{last}"
-        seen = int(judged[band]) if known else None
         rows += [
-            (ranks, int(grade), share, seen, len(inside))
-            for grade, share in zip(source.levels, inside.mean(axis=0), strict=True)
+            (ranks, int(grade), share, int(judged[band]), len(inside))
+            for grade, share in zip(model.levels, inside.mean(axis=0), strict=True)
         ] if len(inside) else []  # fmt: skip
     return RATES.frame(rows)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
+from robustcs.evaluation import hole_expectation
 from robustcs.evaluation.hole_check import HoleCheck
-from robustcs.studies.augment import whatif
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -107,7 +107,7 @@ def test_missing_turns_dropped(capsys: pytest.CaptureFixture[str], project: tupl
     assert "raw_2 misses 1 turn: 4_4" in result["notes"]
 
 
-@pytest.mark.parametrize("options", [(), ("--what-if", 30), ("--what-if", 10, "--rates", "0=.5,4=.5"), ("--leave-one-out",)])
+@pytest.mark.parametrize("options", [(), ("--what-if", 30), ("--leave-one-out",)])
 def test_fits_80_columns(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], options: tuple[object, ...]) -> None:
     out = call(capsys, *project, *options)
     assert max(map(len, out.splitlines())) <= 80
@@ -126,16 +126,14 @@ def test_warnings_of_the_hole_model_are_printed(
     capsys: pytest.CaptureFixture[str], project: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
-    monkeypatch.setattr(whatif, "check_hole_model", lambda *_: failed)
+    monkeypatch.setattr(hole_expectation, "check_hole_model", lambda *_: failed)
     out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_10").split())
     assert f"Note: {failed.warning} Note: 1358 of 1358 unjudged passages are deeper than nearly all judged ones" in out
     assert "95% intervals covered 50.0% of the true means and differences." in out
-    assert "Do not rely" not in call(capsys, *project, "--what-if", 40, "--metric", "P_10", "--rates", "0=1")
 
 
-@pytest.mark.parametrize("rates", [(), ("--rates", "0=1")])
-def test_what_if_without_holes(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], rates: tuple[str, ...]) -> None:
-    out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3, *rates).split())
+def test_what_if_without_holes(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
+    out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3).split())
     assert "0 unjudged passages are in the top 3 of any run. No grades are drawn." in out
 
 
@@ -164,7 +162,6 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
         ((*qrels, *runs), "no new judgments are given; add --new-judgments FILE, --what-if N or"
          " --leave-one-out"),
         ((*qrels, *new), "no runs are given; add them with --run NAME=FILE"),
-        ((*qrels, *runs, *new, "--rates", "0=1"), "--rates requires --what-if; add --what-if 1000"),
         ((*qrels, *runs, *new, "--write-qrels", demo / "qrels.txt"),
          f"{demo / 'qrels.txt'} is an input, which is never overwritten; choose another name for the output"),
     ):  # fmt: skip
@@ -179,4 +176,4 @@ def test_wrong_use(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Pat
 
 
 def test_help_keeps_the_examples_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "  robustcs augment --what-if 1000 --rates 0=.7,1=.2,2=.1\n" in call(capsys, "--help")
+    assert "  robustcs augment --what-if 1000\n" in call(capsys, "--help")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.evaluation import hole_check
+from robustcs.evaluation import hole_check, hole_expectation
 from robustcs.evaluation.hole_check import HoleCheck
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
@@ -19,9 +18,8 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.reading import find_project, read_project
 from robustcs.project.workspace import Workspace
-from robustcs.studies.augment import whatif
 from robustcs.studies.augment.study import Pooled, ask, pool_runs
-from robustcs.studies.augment.whatif import Floats, Numbers, WhatIf, parse_rates, what_if
+from robustcs.studies.augment.whatif import Floats, Numbers, WhatIf, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_hole_model import made_pool, made_runs
 from tests.evaluation.test_run_pool import as_ranking, pool_of
@@ -76,17 +74,8 @@ def test_expected_precision_is_that_of_the_model(sample: Sample) -> None:
     assert (drawn.scores["low"] < expected).all() and (drawn.scores["high"] > expected).all()
 
 
-def test_expected_precision_of_given_rates_is_analytic(sample: Sample) -> None:
-    pool, grades = sample
-    drawn = draw(pool, grades, 8, 20_000, seed=1, measures=MEASURES[:1], rates={0: 0.7, 2: 0.2, 4: 0.1})
-    holes = np.flatnonzero((grades[:-1] == UNJUDGED) & (pool.best_ranks().min(axis=0) <= 8))
-    np.testing.assert_allclose(drawn.scores["mean"], expected_precision(pool, grades, holes, np.array(0.3)), atol=0.002)
-    assert drawn.check is None and drawn.groups is None and drawn.warnings == ()
-
-
-@pytest.mark.parametrize("rates", [None, {0: 0.5, 3: 0.5}])
-def test_a_passage_has_one_grade_in_all_runs(sample: Sample, rates: dict[int, float] | None) -> None:
-    drawn = draw(*sample, 5, 50, rates=rates)
+def test_a_passage_has_one_grade_in_all_runs(sample: Sample) -> None:
+    drawn = draw(*sample, 5, 50)
     same = drawn.pairs[(drawn.pairs["first"] == "0") & (drawn.pairs["second"] == "2")]
     assert (same[["difference", "mean", "low", "high"]] == 0).all(axis=None)
     assert same["flips"].isna().all()
@@ -94,30 +83,11 @@ def test_a_passage_has_one_grade_in_all_runs(sample: Sample, rates: dict[int, fl
     assert (others["low"] < others["high"]).all()
 
 
-@pytest.mark.parametrize("rates", [None, {0: 0.5, 3: 0.5}])
-def test_draws_do_not_depend_on_how_many_are_scored_at_a_time(
-    sample: Sample, rates: dict[int, float] | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    together = draw(*sample, 5, 30, seed=3, rates=rates)
+def test_draws_do_not_depend_on_how_many_are_scored_at_a_time(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = draw(*sample, 5, 30, seed=3)
     monkeypatch.setattr(RunPool, "batch", lambda self, measures: 7)
-    apart = draw(*sample, 5, 30, seed=3, rates=rates)
+    apart = draw(*sample, 5, 30, seed=3)
     assert together.scores.equals(apart.scores) and together.pairs.equals(apart.pairs)
-
-
-@pytest.mark.parametrize(("grade", "compare"), [(0, lambda now, then: (then <= now + 1e-12).all()),
-                                                (4, lambda now, then: (then[:3] >= now[:3]).all())])  # fmt: skip
-def test_certain_grades(sample: Sample, grade: int, compare: Callable[[np.ndarray, np.ndarray], bool]) -> None:
-    pool, grades = sample
-    drawn = draw(pool, grades, 8, 3, rates={grade: 1.0})
-    filled = grades.copy()
-    filled[filled == UNJUDGED] = grade
-    best = np.append(pool.best_ranks().min(axis=0), 0)
-    filled[best > 8] = grades[best > 8]
-    expected = pool.score(filled[None], MEASURES, POLICY)[0].mean(axis=-1)
-    for name in ("mean", "low", "high"):
-        np.testing.assert_allclose(drawn.scores[name].to_numpy().reshape(3, 3), expected.T, atol=1e-12)
-    assert compare(drawn.scores["score"].to_numpy(), drawn.scores["mean"].to_numpy())
-    assert drawn.holes == (grades[:-1] == UNJUDGED).sum()
 
 
 def test_predicted_rates(sample: Sample) -> None:
@@ -136,23 +106,19 @@ def test_predicted_rates(sample: Sample) -> None:
 def test_nothing_unjudged_is_nothing_to_draw() -> None:
     qrels = as_qrels({("1_1", "a"): 4, ("1_1", "b"): 0})
     pool = pool_of([as_ranking("one", {"1_1": ["b", "a", "c"]})], qrels)
-    for rates in (None, {0: 1.0}):
-        drawn = draw(pool, pool.grades(qrels), 2, 50, rates=rates)
-        assert drawn.holes == 0 and len(drawn.rates) == len(drawn.pairs) == 0
-        # the third passage may still be relevant, unless the rates say that it is not
-        assert [warning[:55] for warning in drawn.warnings] == (
-            [] if rates else ["These numbers assume judging to rank 2. Judging to rank"]
-        )
-        for column in ("mean", "low", "high"):
-            np.testing.assert_allclose(drawn.scores[column], drawn.scores["score"])
+    drawn = draw(pool, pool.grades(qrels), 2, 50)
+    assert drawn.holes == 0 and len(drawn.rates) == len(drawn.pairs) == 0
+    # the third passage may still be relevant
+    assert [warning[:55] for warning in drawn.warnings] == ["These numbers assume judging to rank 2. Judging to rank"]
+    for column in ("mean", "low", "high"):
+        np.testing.assert_allclose(drawn.scores[column], drawn.scores["score"])
 
 
 def test_one_grade_teaches_nothing() -> None:
     qrels = as_qrels({("1_1", "a"): 4})
     pool = pool_of([as_ranking("one", {"1_1": ["b", "a"]})], qrels)
-    with pytest.raises(UsageError, match="all have one grade; judge further passages, or set the probabilities"):
+    with pytest.raises(UsageError, match="all have one grade; judge further passages"):
         draw(pool, pool.grades(qrels), 2, 50)
-    assert draw(pool, pool.grades(qrels), 2, 50, rates={0: 0.5, 1: 0.5}).holes == 1
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +168,7 @@ def test_a_trial_that_fails_is_told(sample: Sample) -> None:
 
 def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
-    monkeypatch.setattr(whatif, "check_hole_model", lambda *_: failed)
+    monkeypatch.setattr(hole_expectation, "check_hole_model", lambda *_: failed)
     monkeypatch.setattr(hole_check, "hole_warnings", lambda *_: ("Few judgments.",))
     drawn = draw(*sample, 5, 10)
     assert drawn.check is failed
@@ -211,26 +177,6 @@ def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) 
         "10 draws are too few for a range of 95%; the range shows their lowest and highest values"
     )  # fmt: skip
     assert len(draw(*sample, 5, 39).warnings) == 2
-
-
-@pytest.mark.parametrize(("text", "message"), [
-    ("0=.8,1=.1", "--rates 0=.8,1=.1 adds up to 0.9; use probabilities that add up to 1"),
-    ("0=.5,0=.5", "--rates contains '0=.5'; give each grade once, such as 0=.8,1=.1,2=.1"),
-    ("a=1", "--rates contains 'a=1'; give each grade once, such as 0=.8,1=.1,2=.1"),
-    ("0=-1,1=2", "--rates contains '0=-1'; give each grade once, such as 0=.8,1=.1,2=.1"),
-    ("0=nan", "--rates contains '0=nan'; give each grade once, such as 0=.8,1=.1,2=.1"),
-    ("", "--rates contains ''; give each grade once, such as 0=.8,1=.1,2=.1"),
-])  # fmt: skip
-def test_rates_that_cannot_be_read(text: str, message: str) -> None:
-    with pytest.raises(UsageError) as error:
-        parse_rates(text)
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize("grade", ["9" * 5000, "1001", "-1001"])
-def test_rates_of_grades_that_no_qrels_have(grade: str) -> None:
-    with pytest.raises(UsageError, match="--rates contains"):
-        parse_rates(f"0=.5,{grade}=.5")
 
 
 def test_a_pool_too_shallow_to_hold_what_deeper_judgments_say_is_warned_of(demo: Path) -> None:
@@ -263,7 +209,3 @@ def test_pairs_that_a_draw_reverses_have_tipping_points() -> None:
         if abs(mean) > 0.005:  # the first 200 of the draws
             assert row.conclusion == ("first > second expected" if mean > 0 else "second > first expected")
         assert not row.factor_below >= 1 and not row.factor_above <= 1
-
-
-def test_rates_that_the_user_gives_have_no_tipping_point(sample: Sample) -> None:
-    assert not len(draw(*sample, 5, 30, rates={0: 0.5, 3: 0.5}).tipping)
