@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, Literal, TypeVar
 
 from robustcs.errors import InputError, Problem, ProblemList, at_line, input_error
@@ -295,17 +295,12 @@ def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
     if first is None:
         problems.raise_if_any()
         raise input_error(path, None, "the file has no rows", "check the path", "empty")
-    return header or list(first[1]), _chained(first, rows)
+    return header or list(first[1]), chain((first,), rows)
 
 
 def columns_of(path: StrPath) -> list[str]:
     """Return the column names of the file. Raises :class:`InputError` for a file without rows."""
     return read_rows(path, ProblemList(path))[0]
-
-
-def _chained(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
-    yield first
-    yield from rows
 
 
 def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
@@ -318,13 +313,8 @@ def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
         raise input_error(path, None, "the file has no rows", "check the path", "empty")
     header = [name.strip() for name in first[1]]
     if len(set(header)) < len(header):
-        raise input_error(
-            path,
-            first[0],
-            "two columns have the same name",
-            "give every column its own name in the first line",
-            "wrong-columns",
-        )
+        advice = "give every column its own name in the first line"
+        raise input_error(path, first[0], "two columns have the same name", advice, "wrong-columns")
     return header, _named(header, cells, problems)
 
 
