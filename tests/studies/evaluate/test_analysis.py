@@ -216,8 +216,8 @@ def test_a_system_is_averaged_over_its_own_turns_and_compared_over_shared_ones()
         assert (row.value, row.ci_low, row.ci_high, row.turns) == pytest.approx(
             (alone.value, alone.ci_low, alone.ci_high, alone.turns)
         )
-    turns = dict(zip(result.measures["system"], result.measures["turns"], strict=True))
-    assert turns == {"s0": 21, "s1": 14, "s2": 15, "s3": 21}
+    sizes = dict(zip(result.measures["system"], result.measures["turns"], strict=True))
+    assert sizes == {"s0": 21, "s1": 14, "s2": 15, "s3": 21}
     sums = []
     for row in result.pairs.itertuples():
         (alone,) = without_gaps(scores, turns, (str(row.first), str(row.second))).pairs.itertuples()
