@@ -76,11 +76,6 @@ def points_interval(low: float, high: float) -> str:
     return " to ".join(signed(100 * limit, 0) if abs(limit) >= 0.005 else "0" for limit in (low, high))
 
 
-def share_interval(low: float, high: float, units: int) -> str:
-    """Return the interval of a share in percent, or the number of units if too few: ``K = 3``."""
-    return f"K = {units}" if math.isnan(low) else percent_interval(low, high)
-
-
 def noted(notes: Iterable[tuple[str, str]]) -> str:
     """Return `` Unstable: 9 turns only (NDCG@3 > 0; NDCG@3 = 1).`` for pairs of (label, note), each note once.
 

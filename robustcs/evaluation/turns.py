@@ -19,7 +19,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Missing
 from robustcs.statistics import Mask
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted, some_of, verb
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,14 @@ def count_turns(
     lacks = {file.name: _chosen(expected.turns, file.missing) for file in files if file.missing.any()}
     # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
-    left_out = [f"excluded (no judgments): {counted(extra, 'turn')} of the runs"] if extra else []
+    left_out = [no_judgments(extra, "the runs")] if extra else []
     return Turns(expected, kept, lacking, lacks, (*left_out, *notes_on(expected, files)))
+
+
+def no_judgments(turns: int, source: str) -> str:
+    """Return the note on the turns of a source that are excluded because the qrels do not have them."""
+    have = verb(turns, "has no judgments and is", "have no judgments and are")
+    return f"{counted(turns, 'turn')} of {source} {have} excluded"
 
 
 def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:

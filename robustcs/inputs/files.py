@@ -60,7 +60,7 @@ class Unpacked(io.RawIOBase):
         self._path = path
         self._place = 0
         self._packed = packed
-        self._stream = _unpacking(path, packed, kind)
+        self._stream = _unpacking(packed, kind)
 
     def readable(self) -> bool:
         """Return True."""
@@ -85,7 +85,7 @@ class Unpacked(io.RawIOBase):
         super().close()
 
 
-def _unpacking(path: str | os.PathLike[str], packed: BinaryIO, kind: str) -> BinaryIO:
+def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
     """Return a stream of the decompressed bytes."""
     if kind == "gzip":
         import gzip
@@ -99,7 +99,8 @@ def _unpacking(path: str | os.PathLike[str], packed: BinaryIO, kind: str) -> Bin
         import lzma
 
         return cast(BinaryIO, lzma.open(packed, "rb"))
-    pa = arrow(path, "zstd")
+    import pyarrow as pa  # open_binary has looked whether it is there
+
     return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
 
 

@@ -21,6 +21,7 @@ from robustcs.evaluation.turns import (
     answered_by_turns,
     count_turns,
     expected_of,
+    no_judgments,
     union_of_turns,
 )
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
@@ -136,7 +137,7 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
         frames[file] = _over(table, expected)
         answered[file] = answered_by_turns(file.name, file.path, list(table.index), expected)
         if answered[file].extra:
-            notes.append(f"excluded (no judgments): {counted(answered[file].extra, 'turn')} of the scores of {file.name}")
+            notes.append(no_judgments(answered[file].extra, f"the scores of {file.name}"))
     return [frames[file] for file in files], expected, [answered[file] for file in files], notes
 
 

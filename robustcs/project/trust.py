@@ -109,13 +109,14 @@ def limits_of_turns(turns: Sequence[str], unit: Unit) -> list[Limit]:
 
 def limits_of_result(evaluated: Evaluated, families: Iterable[Family] = ()) -> list[Limit]:
     """Return limits from missing turns, probably swapped formulations, few sampling units, and ``families`` without power."""
-    limits = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
+    limits = [Limit(_OF_ROLES, f"{note}.") for note in evaluated.notes if note.startswith(SWAPPED)]
     if evaluated.missing_rule == "zero" and evaluated.missing > MOST_MISSING * evaluated.turns:
         reason = f"{evaluated.missing} of {counted(evaluated.turns, 'turn')} are missing in at least one system and score 0."
-        limits = [Limit(_OF_JUDGMENTS, reason), *limits]
-    limits = [Limit(_OF_ROLES, f"{note}.") for note in evaluated.notes if note.startswith(SWAPPED)] + limits
+        limits.append(Limit(_OF_JUDGMENTS, reason))
+    of_units = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
     notes = dict.fromkeys(family.note for family in families if family.note)
-    return limits or [limit for note in notes for limit in _insignificant(f"{note[0].upper()}{note[1:]}.")]
+    of_tests = of_units or [limit for note in notes for limit in _insignificant(f"{note[0].upper()}{note[1:]}.")]
+    return limits + of_tests
 
 
 def _limits_of_units(kind: str, count: int, note: str) -> list[Limit]:

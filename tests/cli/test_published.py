@@ -73,7 +73,7 @@ def test_runs_and_qrels(shared_data: Path, monkeypatch: pytest.MonkeyPatch, capf
     result = answer(command, capfd)
     for cut, counts in REAL_RUNS.items():
         assert [row["count"] for row in rows(result, "bins", cut)] == counts
-    assert result["notes"] == ["excluded (no judgments): 306 turns of the runs"]
+    assert result["notes"] == ["306 turns of the runs have no judgments and are excluded"]
     assert all(row["unchanged"] is None for row in result["tables"]["bins"])
     level_1 = answer(command[:-2], capfd)
     assert rows(level_1, "bins", ("ndcg_cut_3", ">0")) == rows(result, "bins", ("ndcg_cut_3", ">0"))

@@ -65,7 +65,7 @@ def test_who_lacks_which(tmp_path: Path) -> None:
     for turns in (zero, drop):
         assert turns.missing == {"part": ("1_1", "1_2")}
         assert turns.lacking.tolist() == [True, True, False]
-        assert turns.notes == ("excluded (no judgments): 2 turns of the runs", "part misses 2 turns: 1_1, 1_2")
+        assert turns.notes == ("2 turns of the runs have no judgments and are excluded", "part misses 2 turns: 1_1, 1_2")
 
 
 def test_each_run_over_its_own_turns(tmp_path: Path) -> None:

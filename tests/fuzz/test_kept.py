@@ -294,7 +294,9 @@ def test_lines_of_earlier_versions_are_read_and_changed_ones_named(tmp_path: Pat
     path.write_text(json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, {**row, "document": "e"})) + "\n")
     assert labels(path) == {("1_1", "d"): 1, ("1_1", "e"): 1}
     path.write_text(json.dumps(row) + "\n" + json.dumps(sealed(JUDGMENT, row) | {"grade": 2}) + "\n")
-    with pytest.raises(InputError, match=r"jsonl:2: its values do not match its checksum; delete the line"):
+    with pytest.raises(
+        InputError, match=r"jsonl:2: its values do not match its checksum; delete the line and run the judge again"
+    ):
         read_labels(path)
 
 

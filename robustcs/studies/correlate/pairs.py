@@ -47,7 +47,7 @@ from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
 from robustcs.similarity.rankings import RankingPair, equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
-from robustcs.wording import counted, some_of, told_once
+from robustcs.wording import counted, some_of, told_once, verb
 
 #: Depth of the overlap in Figure 2 of the error-analysis paper.
 DEFAULT_DEPTH = 1000
@@ -342,7 +342,9 @@ class _Reader:
             # a run must answer judged turns only
             free = unanswered.difference(list(self.workspace.qrels.turns))
             if len(free):
-                self.left_out.append((f"{counted(len(free), 'turn')} without judgments excluded: missing in ", part.name, ""))
+                number = len(free)
+                after = f" {verb(number, 'has no judgments and is', 'have no judgments and are')} excluded"
+                self.left_out.append((f"{counted(number, 'turn')} missing in ", part.name, after))
                 series, unanswered = series.drop(free), unanswered.difference(free)
         if len(unanswered):
             self.missing.setdefault(part.name, set()).update(unanswered)

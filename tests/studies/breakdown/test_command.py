@@ -291,7 +291,7 @@ def test_a_run_beside_per_turn_scores(in_copy: Command, tmp_path: Path) -> None:
     assert mixed["tables"]["bins"] == from_runs["tables"]["bins"]
     assert (mixed["policy"]["basis"], mixed["policy"]["as_given"]) == ("runs", ["human"])
     assert "human: scores as given, their own relevance level and order" in mixed["policy"]["line"]
-    assert "excluded (no judgments): 1 turn of the scores of human" in mixed["notes"]
+    assert "1 turn of the scores of human has no judgments and is excluded" in mixed["notes"]
     scores.write_text("P_1\t999_1\t1\n")
     assert "none of its turns is in the qrels" in in_copy("breakdown --metric P_1 --scores human=human.eval", code=3).err
 

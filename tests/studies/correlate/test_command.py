@@ -233,7 +233,7 @@ def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_
     run.write_text("".join(line for line in run.open() if not line.startswith(("2_", "3_1 "))))
     result = json.loads(in_copy("correlate --x rouge1_recall --y overlap_10 --format json").out)
     turns = [row for row in result["tables"]["pairs"] if row["turn"].startswith("2_")]
-    assert not turns and any("turns without judgments excluded: missing in qr" in note for note in result["notes"])
+    assert not turns and any("turns missing in qr have no judgments and are excluded" in note for note in result["notes"])
     assert [row["overlap_10"] for row in result["tables"]["pairs"] if row["turn"] == "3_1"] == [0]
 
 

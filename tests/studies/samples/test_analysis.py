@@ -167,7 +167,9 @@ def test_turns_that_differ_name_what_they_are_counted_among() -> None:
 def test_one_turn_tells_nothing_of_whole_samples() -> None:
     result = compare_samples([Sampled("a", {}, {"ndcg_cut_3": SCORES[:1]}, TURNS[:1], {}, 4)], EVALUATED)
     row = result.sample_scores.iloc[0]
-    assert math.isnan(row.half) and "draw: at least two turns" in row.note and "whole samples differ" not in row.note
+    assert (
+        math.isnan(row.half) and "draw: at least two turns are required" in row.note and "whole samples differ" not in row.note
+    )
     assert not len(result.sample_variance)
     assert "sample_variance" not in {block.of for block in show(result) if isinstance(block, Table)}
     assert "±" not in samples_findings(result)[0] and "A perfect choice among 4" in samples_findings(result)[0]
