@@ -15,7 +15,7 @@ from robustcs.project.model import Project
 from robustcs.project.retrieved import Plan
 from robustcs.studies.agreement.analysis import SnippetAgreement
 from robustcs.studies.agreement.ratings import RatingAgreement
-from robustcs.studies.answers.analysis import Coverage
+from robustcs.studies.answers.analysis import Answers
 from robustcs.studies.audit.analysis import Audit
 from robustcs.studies.augment.analysis import Augmentation
 from robustcs.studies.breakdown.analysis import Breakdown
@@ -435,18 +435,25 @@ def answers(
     *,
     project: Project | StrPath | None = ...,
     responses: Mapping[str, Any] | None = ...,
+    tasks: Mapping[str, Any] | None = ...,
+    gold_passages: Input | None = ...,
+    labels: Input | None = ...,
     snippets: Input | Sequence[Input] | None = ...,
     nuggets: Input | None = ...,
     assignments: Mapping[str, Any] | None = ...,
     human: Input | None = ...,
     collection: Input | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    thresholds: str | float | Sequence[str | float] | None = ...,
+    threshold: str | float | Sequence[str | float] | None = ...,
     missing: Literal["zero", "drop", "own"] | None = ...,
     order: Literal["score", "rank"] | None = ...,
     documents: bool | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
-) -> Coverage:
-    """Compare answers with gold snippets or nuggets, and attribute missing information to its cause."""
+) -> Answers:
+    """Trace answers from question to outcome: what was asked, what was given to the generator, and what it did."""
 
 def clariq(
     qrels: Project | Input | Sequence[Input] | None = ...,

@@ -37,6 +37,8 @@ class Evaluated:
         Skipped rows of inputs, such as ``human: 1 of 332 texts empty``.
     collections
         Number of collections, if judgments of several were read; else 0.
+    criterion
+        What makes an answer correct, for results on answers; else empty.
     """
 
     policy: EvaluationPolicy
@@ -52,6 +54,7 @@ class Evaluated:
     own_turns: Mapping[str, int] = dataclasses.field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     collections: int = 0
+    criterion: str = ""
 
     @property
     def missing_rule(self) -> Missing:
@@ -88,7 +91,7 @@ class Evaluated:
         elif self.basis == "scores":
             parts.append("scores as given, their own relevance level and order")
         elif self.basis == "coverage":
-            parts.append("coverage of gold snippets and nuggets by answers")
+            parts.append(self.criterion)
             parts += [BY_DOCUMENT] if self.policy.documents else []
         else:
             parts.append("best gold answer counts · SQuAD normalisation")

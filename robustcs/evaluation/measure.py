@@ -27,7 +27,8 @@ class Measure:
     """A measure.
 
     family
-        A key of :data:`NATIVE`, or ``trec_eval`` for any other measure that trec_eval knows.
+        A key of :data:`NATIVE`, ``trec_eval`` for any other measure that trec_eval knows, or ``given`` for any other name: a
+        column of a file of scores, such as ``RL_F``.
     cutoff
         Number of ranks that count; None for all.
     level
@@ -66,13 +67,16 @@ class Measure:
 
 #: Measures of predicted answers (reading comprehension); they need no qrels.
 ANSWER_FAMILIES = ("f1", "em")
+#: Family of measures that only files of scores have, and the form of their names.
+GIVEN = "given"
+_GIVEN_NAME = re.compile(r"[^\W\d][\w.@-]{0,60}")
 #: Prefixes of further measures of trec_eval whose scores do not exceed 1.
 _SHARES = ("Rprec", "11pt_avg", "iprec_at_recall", "set_P", "set_recall", "set_F", "set_map", "relative_P", "set_relative_P")
 
 
 def highest_score(measure: Measure) -> float | None:
     """Return the highest possible score of a turn: 1, or None for unbounded measures of trec_eval, such as utility."""
-    return 1.0 if measure.family != "trec_eval" or measure.name.startswith(_SHARES) else None
+    return 1.0 if measure.family not in ("trec_eval", GIVEN) or measure.name.startswith(_SHARES) else None
 
 
 #: Names of trec_eval for the measures on the grade matrix or on answers.
@@ -91,10 +95,10 @@ _IR_FAMILIES: dict[str, tuple[str, bool | None]] = {
 }  # fmt: skip
 
 
-def parse_measure(text: str) -> Measure:
-    """Return the measure named ``text``, in the spelling of trec_eval or ir_measures.
+def parse_measure(text: str, computed: bool = False) -> Measure:
+    """Return the measure named ``text``, in the spelling of trec_eval or ir_measures; other names are columns of files.
 
-    Raises :class:`UsageError` with similar names if there is none.
+    Raises :class:`UsageError` with similar names if there is none. ``computed``: it must be computed from a run or answers.
     """
     text = text.strip()
     match = _TREC_NAMES.fullmatch(text)
@@ -124,6 +128,8 @@ def parse_measure(text: str) -> Measure:
         return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
     if trec_eval_knows(text):
         return Measure(text, "trec_eval")
+    if _GIVEN_NAME.fullmatch(text) and not computed:
+        return Measure(text, GIVEN)
     raise _unknown(text)
 
 
@@ -163,6 +169,13 @@ def _unknown(text: str) -> UsageError:
     close = difflib.get_close_matches(text, names, n=2, cutoff=0.6)
     advice = f"did you mean {' or '.join(close)}?" if close else f"use a trec_eval name such as {', '.join(names[:6])}"
     return UsageError("unknown-measure", f"unknown measure {text!r}", advice)
+
+
+def refuse_given(measures: Sequence[Measure]) -> None:
+    """Raise :class:`UsageError` for a measure that cannot be computed from a run."""
+    for measure in measures:
+        if measure.family == GIVEN:
+            raise _unknown(measure.name)
 
 
 def averaged(measures: Sequence[Measure], totals: bool = False) -> list[Measure]:

@@ -15,7 +15,7 @@ from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.formats import Entry, Record, Retrieved, RunFormat, TextFormat, passages_in
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import json_lines, shape_of
-from robustcs.inputs.text import is_turn_id, read_json
+from robustcs.inputs.text import finite_number, is_turn_id, read_json
 
 NAME = "MTRAG tasks"
 
@@ -54,13 +54,17 @@ def tasks_in(export: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the tasks of an export, with the texts of their passages and the answers of its models."""
     documents = {str(one.get("document_id")): one for one in _objects(export, "documents")}
     answers: dict[str, dict[str, list[object]]] = {}
+    rated: dict[str, dict[str, dict[str, Any]]] = {}
     for one in (*_objects(export, "evaluations"), *_objects(export, "results")):
         said = answers.setdefault(str(one.get("task_id")), {}).setdefault(str(one.get("model_id")), [])
         if (answer := _answer(one)) not in (None, *said):
             said.append(answer)
+        given: dict[str, Any] = next((one[key] for key in _OF_MODEL if isinstance(one.get(key), dict)), {})
+        rated.setdefault(str(one.get("task_id")), {}).setdefault(str(one.get("model_id")), {}).update(given)
     for task in _objects(export, "tasks"):
         contexts = [{**documents.get(str(one.get("document_id")), {}), **one} for one in _objects(task, "contexts")]
-        yield {**task, "contexts": contexts, _MODELS: answers.get(str(task.get("task_id")), {})}
+        number = str(task.get("task_id"))
+        yield {**task, "contexts": contexts, _MODELS: answers.get(number, {}), _RATED: rated.get(number, {})}
 
 
 def models_in(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -78,6 +82,15 @@ def _objects(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
+def conversation(task: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (speaker, text) of every message of a task, the question last; one question may be a text."""
+    said = task.get("input")
+    if isinstance(said, str):
+        return [("user", said)]
+    told = [(str(one.get("speaker", one.get("role", ""))), _text(one)) for one in _objects(task, "input")]
+    return [(speaker, text) for speaker, text in told if isinstance(text, str)]
+
+
 def _text(said: Mapping[str, Any]) -> object:
     return next((said[name] for name in ("text", "value", "content") if name in said), None)
 
@@ -88,6 +101,38 @@ def _answer(evaluation: Mapping[str, Any]) -> object:
     if isinstance(said, list):
         said = said[-1] if said else None
     return _text(said) if isinstance(said, dict) else said
+
+
+# ---------------------------------------------------------------- scores
+#: Fields of a task with its scores: of its answer, and of its passages. In an export: the scores of one answer.
+_SCORES, _OF_MODEL = ("metrics", "retriever_scores"), ("annotations", "scores")
+#: The field of an exported task with the scores of every model.
+_RATED = "scores of models"
+
+
+def scores(records: Iterable[Record], name: str = "") -> dict[str, dict[str, float]]:
+    """Return metric → turn → value of tasks; of an export, those of the model ``name``, or of the only one.
+
+    The value is the mean of the numbers in a list, and of the annotators of an export. What is not a number is skipped.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for record in records:
+        turn, rated = record.fields.get("task_id"), record.fields.get(_RATED)
+        places = [record.fields.get(key) for key in _SCORES]
+        if isinstance(rated, dict):
+            places.append(rated.get(name, next(iter(rated.values())) if len(rated) == 1 else None))
+        for metric, value in ((metric, value) for one in places if isinstance(one, dict) for metric, value in one.items()):
+            if is_turn_id(turn) and (number := _mean(value)) is not None:
+                found.setdefault(str(metric), {})[str(turn).strip()] = number
+    return found
+
+
+def _mean(value: object) -> float | None:
+    if isinstance(value, dict):  # annotator → {"value": …}
+        value = [one.get("value") if isinstance(one, dict) else one for one in value.values()]
+    numbers = [finite_number(one) for one in (value if isinstance(value, list) else [value])]
+    known = [one for one in numbers if one is not None]
+    return sum(known) / len(known) if known else None
 
 
 # ---------------------------------------------------------------- passages and questions
@@ -116,9 +161,7 @@ def passages(records: Iterable[Record]) -> Iterator[tuple[int, str, str]]:
 
 def _questions(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     for record in records:
-        said = record.fields.get("input")
-        by_user = [_text(one) for one in _objects(record.fields, "input") if "user" in (one.get("speaker"), one.get("role"))]
-        texts = [said] if isinstance(said, str) else [text for text in by_user if isinstance(text, str)]
+        texts = [text for speaker, text in conversation(record.fields) if speaker == "user"]
         found = {"text": texts[-1] if texts else None, "conversation": " ".join(texts)}
         yield Entry(record.fields.get("task_id"), {**record.fields, **found}, record.line)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.mtrag import json_records
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, fits, tsv_header
 from robustcs.inputs.sniff import first_cells, refuse_other_kinds
 from robustcs.inputs.tables import MEASURE_NAMES, VALUE_NAMES, Table, read_table
@@ -28,13 +29,17 @@ ALL = "all"
 _MOST_MEASURES = 200
 
 
-def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_scores(path: str | os.PathLike[str], name: str = "") -> pd.DataFrame:
     """Return the scores of one run: a float frame indexed by turn (natural order), one column per measure as in the file.
+
+    Of MTRAG tasks, the metrics of the answers and the scores of the retriever; ``name`` is the model of an export with several.
 
     Rows of the turn ``all`` are averages and are skipped. A measure without a score for a turn is NaN.
 
     Raises :class:`InputError` for malformed lines, a turn scored twice by one measure, and a file with averages only.
     """
+    if mtrag.has_tasks(first_record(parts_of(path)[0]) or {}):
+        return _in_order(_of_tasks(path, name))
     kind = refuse_other_kinds(path, "scores")
     table = kind is not None and "scores" in kind.kinds and kind.shape == "table"
     if kind is not None and kind.family in MS_MARCO and _turns_come_first(path):
@@ -63,10 +68,36 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
     if not values:
         found = "the file contains only averages (turn 'all')" if averages else "the file is empty"
         raise input_error(path, None, found, "write per-turn scores with trec_eval -q", "no-turns")
+    return _in_order(values)
+
+
+def _in_order(values: dict[str, dict[str, float]]) -> pd.DataFrame:
     frame = pd.DataFrame(values)
     frame = frame.loc[sorted(frame.index, key=turn_sort_key)]
     frame.index.name = "turn"
     return frame
+
+
+def has_scores(path: str | os.PathLike[str], name: str = "") -> bool:
+    """Return whether a file of MTRAG tasks has scores."""
+    return any(
+        mtrag.has_tasks(first_record(part) or {}) and mtrag.scores(json_records(part, ProblemList(part)), name)
+        for part in parts_of(path)
+    )
+
+
+def _of_tasks(path: str | os.PathLike[str], name: str) -> dict[str, dict[str, float]]:
+    """Return measure → turn → score. Raises :class:`InputError` for tasks without scores, or without those of ``name``."""
+    values: dict[str, dict[str, float]] = {}
+    for part in parts_of(path):
+        problems = RowProblems(part, "tasks")
+        tasks = list(json_records(part, problems))
+        problems.raise_if_any(len(tasks))
+        for measure, own in mtrag.scores(tasks, name).items():
+            values[measure] = values.get(measure, {}) | own
+    if not values:
+        raise input_error(path, None, "tasks without metrics and retriever_scores", "give a file with scores", "no-turns")
+    return values
 
 
 def _turns_come_first(path: str | os.PathLike[str]) -> bool:

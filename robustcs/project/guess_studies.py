@@ -270,6 +270,7 @@ def place_tasks(folder: Folder, files: dict[str, str], tables: Tables) -> None:
     found = [(file, tasks) for file in files_of_tasks if (tasks := tasks_of(folder, file))]
     names = short_names([folder.called.get(file.path, file.path) for file, _ in found])
     responses: dict[str, str] = {}
+    labelled: list[str] = []
     for name, (file, tasks) in zip(names, found, strict=True):
         models = mtrag.models_in(tasks) or [name] * any(one.get("predictions") for one in tasks)
         for key, there, what in (
@@ -284,8 +285,13 @@ def place_tasks(folder: Folder, files: dict[str, str], tables: Tables) -> None:
                     folder.unusable |= dict.fromkeys(paths[1:], f"passage texts; a project has one collection, here {paths[0]}")
                 files |= {key: file.path} if key else {}
         responses |= dict.fromkeys(models, file.path)
+        if not models and any(key.lower() == "answerability" for one in tasks for key in one):
+            labelled.append(file.path)
     if responses:
         table = tables.setdefault("answers", {})
+        if labelled:
+            table["labels"] = labelled[0]
+            folder.take(labelled[0], "labels of turns (answerability)")
         named = table.get("responses", {})
         assert isinstance(named, dict)
         # with nuggets, they are in the table already, without their models

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold
@@ -58,15 +58,17 @@ class _Files:
     """Files of a command with separate turns: the table ``table`` of the project file."""
 
     table = ""
+    #: Keys of files that replace no others.
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for key, setting in settings_of(self.table).items():
             setting.checked(getattr(self, key))
 
     def given(self, **values: Any) -> Self:
-        """Replace values. If they include files, these replace all present files; settings stay."""
+        """Replace values. If they include files, these replace all present files, except files ``beside``; settings stay."""
         settings = settings_of(self.table).keys()
-        names = settings if values.keys() - settings else [field.name for field in fields(self)]  # type: ignore[arg-type]
+        names = settings if values.keys() - settings - {*self.beside} else [field.name for field in fields(self)]  # type: ignore[arg-type]
         return type(self)(**({name: getattr(self, name) for name in names} | values))
 
 
@@ -160,8 +162,12 @@ class CrowdFiles(_Files):
 class AnswerFiles(_Files):
     """Inputs of ``robustcs answers``.
 
-    responses
-        Answers of systems.
+    responses, tasks
+        Answers of systems; tasks also contain their passages, labels and metrics.
+    gold_passages
+        Judgments of the passages that contain the answer, if not the project's qrels.
+    labels
+        Kinds of turns, and human labels of answers.
     snippets, nuggets
         Content that answers should include.
     assignments
@@ -175,8 +181,12 @@ class AnswerFiles(_Files):
     """
 
     table = "answers"
+    beside = ("labels", "gold_passages")
 
     responses: Mapping[str, Path] = field(default_factory=dict)
+    tasks: Mapping[str, Path] = field(default_factory=dict)
+    gold_passages: Path | str | None = None
+    labels: Path | None = None
     snippets: tuple[Path, ...] = ()
     nuggets: Path | None = None
     assignments: Mapping[str, Path] = field(default_factory=dict)
@@ -184,6 +194,11 @@ class AnswerFiles(_Files):
     human: Path | None = None
     depth: int = 5
     covered: float = 0.5
+
+    @property
+    def answered(self) -> dict[str, Path]:
+        """System → file with its answers."""
+        return {**self.responses, **self.tasks}
 
 
 #: Tables of ``robustcs.toml`` for studies with separate turns.
@@ -336,7 +351,8 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
 
 def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
     """Return the project's measures of predicted answers, or those of rankings."""
-    return tuple(measure for measure in project.metrics if (measure.family in ANSWER_FAMILIES) == of_answers)
+    of_rankings = tuple(measure for measure in project.metrics if measure.family not in (*ANSWER_FAMILIES, GIVEN))
+    return tuple(measure for measure in project.metrics if measure.family in ANSWER_FAMILIES) if of_answers else of_rankings
 
 
 def needs(condition: object, slug: str, found: str, advice: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, graded_run
-from robustcs.evaluation.measure import Measure, averaged
+from robustcs.evaluation.measure import GIVEN, Measure, averaged, refuse_given
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,
@@ -146,8 +146,15 @@ class Inputs:
         """The project's qrels. Raises :class:`UsageError` if none are given."""
         return self.read_qrels(self.require("qrels"))
 
-    def averaged(self, measures: Sequence[Measure], totals: bool = False) -> list[Measure]:
-        """Return the measures that :func:`~robustcs.evaluation.measures.averaged` keeps; note the others."""
+    def averaged(self, measures: Sequence[Measure], totals: bool = False, given: bool = False) -> list[Measure]:
+        """Return the measures that :func:`~robustcs.evaluation.measures.averaged` keeps; note the others.
+
+        ``given``: the scores are read from files, so they may have any name. Otherwise such measures belong to the project's
+        answers, or raise :class:`UsageError`.
+        """
+        if not given:
+            refuse_given(() if self.project.answers else measures)
+            measures = [measure for measure in measures if measure.family != GIVEN]
         kept = averaged(measures, totals)
         left = [measure.name for measure in dict.fromkeys(measures) if measure not in kept]
         what = "is not a mean" if len(left) == 1 else "are not means"

@@ -193,18 +193,14 @@ def annotated_texts(workspace: Workspace) -> None:
 
 
 def answers_and_gold(workspace: Workspace) -> None:
-    """Require ``[answers]`` with answers, and with snippets, nuggets or assignments."""
-    known = workspace.project.answers
-    if known is None or not (known.responses or known.assignments):
-        raise UsageError("no-responses", "no answers of systems are given", "add --response NAME=FILE")
-    if not (known.snippets or known.nuggets or known.assignments):
-        advice = "add --snippets FILE or --nuggets FILE"
-        if workspace.project.gold:
-            advice += (
-                "; to score answers against the gold answers, run robustcs breakdown --metric f1 --answers original=FILE"
-                " --answers qr=FILE --answers human=FILE"
-            )
-        raise UsageError("no-gold", "no snippets or nuggets are given", advice)
+    """Require ``[answers]`` with answers, and with gold information or labels. Tasks may contain labels."""
+    known, project = workspace.project.answers, workspace.project
+    if known is None or not (known.answered or known.assignments):
+        raise UsageError("no-responses", "no answers of systems are given", "add --tasks NAME=FILE or --response NAME=FILE")
+    gold = (known.snippets, known.nuggets, known.assignments, known.tasks, known.labels, known.gold_passages, project.qrels)
+    if not any(gold):
+        advice = "add --gold-passages FILE, --labels FILE, --nuggets FILE or --snippets FILE"
+        raise UsageError("no-gold", "neither gold information nor labels are given", advice)
 
 
 #: Name in the registry → function that raises :class:`UsageError` or :class:`NotInstalledError` if the requirement is not met.

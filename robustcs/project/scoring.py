@@ -95,7 +95,8 @@ def score(
     if "answers" in kinds:
         frames, expected, answered, notes = _answers(inputs, files, inputs.averaged(measures or DEFAULT_ANSWER_MEASURES))
     else:
-        frames, expected, answered, notes = _rankings(inputs, files, inputs.averaged(measures, alone))
+        only_given = "runs" not in kinds
+        frames, expected, answered, notes = _rankings(inputs, files, inputs.averaged(measures, alone, only_given))
     policy = inputs.project.policy
     turns = count_turns(expected, answered, policy.missing, alone=alone)
     own = {}
@@ -150,7 +151,7 @@ def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[
     """
     frames = []
     for file in files:
-        frame = read_scores(file.path)
+        frame = read_scores(file.path, file.name)
         inputs.remember(file.role, file.path, int(frame.notna().to_numpy().sum()))
         frames.append(frame)
     names = [measure.name for measure in measures]

@@ -95,7 +95,7 @@ READERS = {
     "preferences": "preferences.read_preferences", "conversations": "clariq_tables.read_conversations",
     "crowd_grades": "ratings.read_grades", "gold_checks": "ratings.read_gold_checks", "bank": "ratings.read_bank",
     "turn_list": "ratings.read_turn_list", "crowd_run": "mixed_initiative.read_mixed_initiative or_run",
-    "slices": "scores.read_slices",
+    "slices": "scores.read_slices", "answer_labels": "answer_traces.read_answer_labels",
 }  # fmt: skip
 
 
@@ -197,6 +197,15 @@ SOURCES: tuple[Source, ...] = (
            metavar="NAME=FILE", joins=True,
            help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, TREC RAG or MTRAG. Repeat a NAME for other"
            " turns."),
+    Source("tasks", "answers", "named", "{name} answers", "predicted_answers", option="--tasks", metavar="NAME=FILE",
+           joins=True,
+           help="MTRAG tasks or an InspectorRAGet export: answers of a system with their passages, labels and metrics. Repeat a"
+           " NAME for other turns."),
+    Source("gold_passages", "answers", "one", "gold passages", "qrels", _judgments, "--gold-passages", irds=True, joins=True,
+           help="Qrels of the passages that contain the answer (default: the project's qrels)."),
+    Source("labels", "answers", "one", "labels", "answer_labels", option="--labels", joins=True,
+           help="Labels: tasks with answerability, or a table with columns turn, answerability, system, response and correct."
+           " Labels of some whole conversations correct the shares."),
     Source("snippets", "answers", "several", "gold snippets", "snippets", _annotations, "--snippets",
            help="Gold snippets that answers should contain, in the formats of robustcs agreement. Repeat for several files."),
     Source("nuggets", "answers", "one", "nuggets", "nuggets", _entries, "--nuggets",

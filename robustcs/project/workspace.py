@@ -9,9 +9,10 @@ from pathlib import Path
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.matrix import GradeMatrix
-from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
+from robustcs.inputs.scores import has_scores
 from robustcs.lazy import pd
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
@@ -29,9 +30,14 @@ class Workspace(Inputs):
         """Return a workspace of ``project`` with the same jobs and progress display."""
         return Workspace(project, self.jobs, self.track, self.may_retrieve)
 
-    def ranking_measures(self, default: Sequence[Measure], totals: bool = False) -> tuple[list[Measure], list[str]]:
-        """Return the project's measures of rankings, or ``default``, and a note on the measures of answers that are ignored."""
-        measures = self.averaged(self.project.metrics or default, totals)
+    def ranking_measures(
+        self, default: Sequence[Measure], totals: bool = False, given: bool = False
+    ) -> tuple[list[Measure], list[str]]:
+        """Return the project's measures of rankings, or ``default``, and a note on the measures of answers that are ignored.
+
+        ``given``: also columns of files of scores.
+        """
+        measures = self.averaged(self.project.metrics or default, totals, given)
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
         ignored = f"{', '.join(left)} {verb(len(left), 'is ignored: it measures', 'are ignored: they measure')}"
@@ -144,10 +150,17 @@ class Workspace(Inputs):
         files = [ScoredFile(name, name, path, "runs") for name, path in self.project.systems.items()]
         parts = self.project.formulations.values()
         files += [file for part in parts if not part.run and (file := file_of(part, answers=False))]
+        if any(measure.family == GIVEN for measure in self.project.metrics) and (answers := self.answer_files()):
+            files = answers
         files += [ScoredFile(name, f"{name} scores", path, "scores") for name, path in (scores or {}).items()]
         if not files:
             self.require_runs()
         return list({file.name: file for file in files}.values())
+
+    def answer_files(self) -> list[ScoredFile]:
+        """Return the files of answers that contain scores."""
+        known = self.project.answers.answered if self.project.answers else {}
+        return [ScoredFile(name, f"{name} scores", path, "scores") for name, path in known.items() if has_scores(path, name)]
 
     def require_runs(self) -> None:
         """Raise :class:`UsageError` if the project has no run; the error names systems that have texts but no run."""

@@ -1,4 +1,4 @@
-"""Coverage of gold information by answers: scores of systems, their differences, and the causes of missed items.
+"""Answers from question to outcome; coverage of gold information by answers, and the causes of missed items.
 
 Gold items are snippets that annotators selected in passages (Łajewska and Balog 2023) or nuggets (TREC RAG: Pradeep et al.
 2024). If an answer misses an item, either its passages contain the item, and the generator is the cause, or they do not, and
@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
+from robustcs.evaluation.outcomes import OUTCOMES, Traced
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.similarity.texts import Words, content_words, held, precision
 from robustcs.statistics.columns import EXACT, P_FLOOR
+from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
-from robustcs.statistics.units import Units, units_of
+from robustcs.statistics.units import Units
+from robustcs.studies.answers.outcomes import SPECS, Journey, tables_of
 
 Gold = Literal["snippets", "nuggets"]
 Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown"]
@@ -35,7 +38,7 @@ MEASURES: Mapping[Gold, tuple[str, ...]] = {
     "snippets": ("snippet_recall", "snippet_precision", "snippet_f1", "snippets_covered"),
     "nuggets": ("nuggets_vital", "nuggets_vital_strict", "nuggets_all", "nuggets_all_strict"),
 }
-LENGTH = "length"
+LENGTH, SUPPORTED = "length", "supported"
 _BY_UNIT = "95% CI, clustered by sampling unit; null if it cannot be computed (see note)"
 SYSTEMS = table(
     "measures", "Mean of every system, best first. length counts words; all other measures lie between 0 and 1.",
@@ -51,8 +54,8 @@ PAIRS = table(
     p_value("p_corrected", "adjusted by max-T over all pairs of the measure", "p adj."),
     P_FLOOR, EXACT, text("note"),
 )  # fmt: skip
-CAUSE_TABLE = table(
-    "causes", "Gold items of every system by cause: covered, or why they are missed.",
+ITEM_CAUSES = table(
+    "item_causes", "Gold items of every system by cause: covered, or why they are missed.",
     text("system", header="System"), text("gold"), text("importance", "vital, okay or all"),
     text("cause", "covered, or the cause of the miss: generator (the answer's passages contain the item), rewriter (only those"
          " of the human question do), retrieval (neither do), rewriter or retrieval, or unknown"),
@@ -65,7 +68,7 @@ ITEMS = table(
     text("importance"), text("text", "snippet or nugget", "Missed"),
     score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "because of"),
 )  # fmt: skip
-TURNS = table("turns", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value"))
+SCORES = table("turn_scores", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value"))
 
 
 @dataclass(frozen=True)
@@ -104,25 +107,51 @@ class System:
 
 
 @dataclass(frozen=True)
-class Coverage(Result):
-    """Coverage of snippets, nuggets or both by the answers of systems.
+class Coverage:
+    """Coverage of snippets, nuggets or both by the answers of systems: tables, and the family of the pairs of each measure."""
+
+    item_causes: pd.DataFrame
+    items: pd.DataFrame
+    names: tuple[str, ...]
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Answers(Result):
+    """The answers of systems: their outcomes, and their coverage of snippets and nuggets.
 
     families
         Measure → family of its pairs.
     covered
-        The smallest share of an item's words (or support) that makes it covered.
+        The smallest share of an item's words (or support) that makes it covered, and of a sentence's words to be supported.
+    criterion
+        What makes an answer correct, such as ``RL_F >= 0.5``; empty without a criterion.
+    responses_by
+        System → what determined its responses.
     """
 
     study = "answers"
-    declared = (SYSTEMS, PAIRS, CAUSE_TABLE, ITEMS, TURNS)
+    declared = (*SPECS, SYSTEMS, PAIRS, ITEM_CAUSES, ITEMS, SCORES)
 
+    outcomes: pd.DataFrame
+    turns: pd.DataFrame
+    causes: pd.DataFrame
+    causes_reversed: pd.DataFrame
+    transitions: pd.DataFrame
+    support: pd.DataFrame
+    detector: pd.DataFrame
+    estimates: pd.DataFrame
+    estimate_pairs: pd.DataFrame
+    measures_by_kind: pd.DataFrame
     measures: pd.DataFrame
     pairs: pd.DataFrame
-    causes: pd.DataFrame
+    item_causes: pd.DataFrame
     items: pd.DataFrame
-    turns: pd.DataFrame
+    turn_scores: pd.DataFrame
     families: Mapping[str, Family]
     covered: float
+    criterion: str = ""
+    responses_by: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def golds(self) -> tuple[Gold, ...]:
@@ -130,16 +159,58 @@ class Coverage(Result):
         return tuple(gold for gold in MEASURES if (self.items["gold"] == gold).any())
 
 
+def answers(
+    journey: Journey,
+    evaluated: Evaluated,
+    coverage: Coverage | None = None,
+    covered: float = 0.5,
+    criterion: str = "",
+    seed: int = 0,
+) -> Answers:
+    """Return all tables on the answers of systems over the turns of ``journey``; ``coverage``: over the same turns."""
+    systems, units = [one.name for one in journey.systems], journey.units
+    own = [{**one.scores, **_supported(one)} for one in journey.systems]
+    names = list(dict.fromkeys(metric for some in own for metric in some))
+    nothing = np.full(len(journey.turns), np.nan)
+    values = np.array([[some.get(name, nothing) for name in names] for some in own]).reshape(len(own), len(names), len(nothing))
+    if coverage is not None:
+        names, values = [*coverage.names, *names], np.concatenate([coverage.values, values], axis=1)
+    measures, pairs, families = _compared(systems, names, values, units, seed)
+    present = [one for one in OUTCOMES if any(one in system.outcomes for system in journey.systems)]
+    hits = np.array([[[own == one for own in system.outcomes] for one in present] for system in journey.systems], dtype=float)
+    _, outcome_pairs, outcome_families = _compared(systems, present, hits, units, seed)
+    scores_by_turn = [
+        (system, turn, name, values[place, row, column])
+        for place, system in enumerate(systems) for row, name in enumerate(names) for column, turn in enumerate(journey.turns)
+    ]  # fmt: skip
+    empty = Coverage(ITEM_CAUSES.frame([]), ITEMS.frame([]), (), np.empty((len(systems), 0, 0)))
+    items = coverage or empty
+    return Answers(
+        units.stated(evaluated), **tables_of(journey), measures=measures,
+        pairs=pd.concat([pairs, outcome_pairs]) if len(pairs) else outcome_pairs,
+        item_causes=items.item_causes, items=items.items, turn_scores=SCORES.frame(scores_by_turn),
+        families=families | outcome_families, covered=covered, criterion=criterion,
+        responses_by={one.name: one.by for one in journey.systems},
+    )  # fmt: skip
+
+
+def _supported(one: Traced) -> dict[str, np.ndarray]:
+    """Return the share of supported sentences of every turn, if any is known; nan for turns without such sentences."""
+    if not np.nan_to_num(one.sentences).any():
+        return {}
+    with np.errstate(invalid="ignore"):
+        return {SUPPORTED: 1 - one.unsupported / np.where(one.sentences > 0, one.sentences, np.nan)}
+
+
 def coverage(
     items: Sequence[Item],
     systems: Sequence[System],
     turns: Sequence[str],
-    evaluated: Evaluated,
+    units: Units,
     covered: float = 0.5,
     passages: Mapping[str, str] | None = None,
-    seed: int = 0,
 ) -> Coverage:
-    """Compare the answers of ``systems`` with the gold ``items`` of ``turns``.
+    """Compare the answers of ``systems`` with the gold ``items``; measures are nan for turns without items.
 
     A missing answer counts as empty. A passage contains an item if the gold says so. If ``passages`` (id → text) are given, it
     also contains the item if it has the share ``covered`` of the item's words. Remove items without content words before the
@@ -158,20 +229,14 @@ def coverage(
         for column, turn in enumerate(turns):
             answer = system.answers.get(turn, "")
             own = [(item, _degree(item, words(answer), system, words)) for item in by_turn[turn]]
-            scores = _scores(own, words(answer), words, covered) | {LENGTH: float(len(answer.split()))}
+            scores = _scores(own, words(answer), words, covered) | {LENGTH: float(len(answer.split())) if own else np.nan}
             values[place, :, column] = [scores[name] for name in names]
             for number_, (item, degree) in enumerate(own, 1):
                 cause = COVERED if degree >= covered else known.cause(item, system)
                 rows.append((system.name, turn, item.gold, number_, item.importance, item.text, degree, cause))
-    units = units_of(turns, evaluated.policy.unit)
     frame = ITEMS.frame(rows)
-    measures, pairs, families = _compared([system.name for system in systems], names, values, units, seed)
-    scores_by_turn = [
-        (system.name, turn, name, values[place, row, column])
-        for place, system in enumerate(systems) for row, name in enumerate(names) for column, turn in enumerate(turns)
-    ]  # fmt: skip
     causes = _causes(frame, turns, units, _knowable(items, systems, bool(passages)))
-    return Coverage(units.stated(evaluated), measures, pairs, causes, frame, TURNS.frame(scores_by_turn), families, covered)
+    return Coverage(causes, frame, tuple(names), values)
 
 
 def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Words]) -> float:
@@ -276,7 +341,7 @@ def _causes(
                 hits = units.sums(np.bincount(some["turn"].map(place), weights=hit, minlength=len(turns)))
                 (found,) = share_estimates(hits, of_unit, units.kind)
                 rows.append((system, gold, importance, cause, int(hit.sum()), len(some), found, found.units, found.note))
-    return CAUSE_TABLE.frame(rows)
+    return ITEM_CAUSES.frame(rows)
 
 
 # ---------------------------------------------------------------- comparison of systems
@@ -285,7 +350,7 @@ def _causes(
 def _compared(
     systems: Sequence[str], names: Sequence[str], values: np.ndarray, units: Units, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Family]]:
-    """Return means and pairs of every measure over the turns for which it is defined.
+    """Return the means of every measure over the turns for which it is defined, and pairs over the turns that all have.
 
     ``values``: float64[systems, measures, turns].
     """
@@ -294,16 +359,26 @@ def _compared(
     families: dict[str, Family] = {}
     compared = list(combinations(range(len(systems)), 2))
     for row, name in enumerate(names):
-        defined = ~np.isnan(values[0, row])
-        own, table_ = units.take(defined), values[:, row, defined]
-        sums = own.sums(table_)
-        estimates = mean_estimates(sums, own.sizes, own.kind, None if name == LENGTH else (0.0, 1.0))
-        for place in sorted(range(len(systems)), key=lambda place: -estimates[place].value):
-            one = estimates[place]
-            means.append((systems[place], name, one, int(defined.sum()), one.note))
+        known = ~np.isnan(values[:, row])
+        estimates = {place: _mean_of(values[place, row], units) for place in range(len(systems)) if known[place].any()}
+        for place, one in sorted(estimates.items(), key=lambda pair: -pair[1].value):
+            means.append((systems[place], name, one, int(known[place].sum()), one.note))
+        defined = known.all(axis=0)
+        if not defined.any():
+            continue
+        own = units.take(defined)
+        sums = own.sums(values[:, row, defined])
         differences = np.array([sums[a] - sums[b] for a, b in compared])
         tests = paired_tests(differences, own.sizes, seed, own.kind) if compared else ()
         families[name] = max_t_family(tests, differences, seed)
         for (a, b), test, corrected in zip(compared, tests, families[name].p.tolist(), strict=True):
             pairs.append((systems[a], systems[b], name, test, test.p, corrected, test.floor, test.exact, test.note))
     return SYSTEMS.frame(means), PAIRS.frame(pairs), families
+
+
+def _mean_of(values: np.ndarray, units: Units) -> Estimate:
+    """Return the mean over the turns with a value; within [0, 1] if all values are."""
+    defined = ~np.isnan(values)
+    own, table_ = units.take(defined), values[defined]
+    bounds = (0.0, 1.0) if table_.min() >= 0 and table_.max() <= 1 else None
+    return mean_estimates(own.sums(table_), own.sizes, own.kind, bounds)[0]

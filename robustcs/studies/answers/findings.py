@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from robustcs.documents.words import percent, percent_interval, with_interval
-from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Coverage
-from robustcs.studies.answers.show import headline, main_causes, said
+from robustcs.documents.document import Verdict
+from robustcs.documents.words import percent, percent_interval, percent_range, whole_percent, with_interval
+from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
+from robustcs.studies.answers.show import criterion_words, golds, headline, main_causes, named, said
 from robustcs.wording import counted, verb
 
 #: Cause → subject and explanation in a finding.
@@ -19,9 +20,58 @@ _WORDS = {
 }
 
 
-def coverage_findings(result: Coverage) -> tuple[str, ...]:
+_LOSERS = {"generator": "The generator", "retrieval": "Retrieval", "wording": "The wording", "ranker": "The ranker"}
+
+
+def verdicts(result: Answers) -> tuple[Verdict, ...]:
+    """Return the component that loses most answerable turns, and the most frequent made-up answers, of the worst systems."""
+    found = []
+    lost = result.causes[result.causes["cause"].isin(list(_LOSERS)) & (result.causes["count"] > 0)]
+    if len(lost):
+        row = lost.loc[lost["share"].idxmax()]
+        text = f"{_LOSERS[row['cause']]} of {row['system']} loses {whole_percent(row['share'])} of the answerable turns"
+        found.append(_verdict(row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qa"))
+    made_up = result.outcomes[(result.outcomes["outcome"] == "made_up") & (result.outcomes["count"] > 0)]
+    if len(made_up):
+        row = made_up.loc[made_up["of_kind"].idxmax()]
+        row = {**row, "share": row["of_kind"], "ci_low": row["of_kind_low"], "ci_high": row["of_kind_high"]}
+        text = f"{row['system']} makes up an answer to {whole_percent(row['share'])} of the unanswerable turns"
+        found.append(_verdict(row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qr"))
+    return tuple(found)
+
+
+def _verdict(row: Any, text: str, basis: str, tone: str) -> Verdict:
+    return Verdict(
+        whole_percent(row["share"]), percent_range(row["ci_low"], row["ci_high"]), text, basis, float(row["share"]), tone
+    )
+
+
+def answer_findings(result: Answers) -> tuple[str, ...]:
+    """Return a sentence on the outcomes of every system, and on its causes; then on gold items."""
+    sentences: list[str] = []
+    for system, part in result.turns.groupby("system", sort=False):
+        causes = result.causes[result.causes["system"] == system].set_index("cause")
+        told = [f"{system}: {criterion_words(result)}"] if not sentences else []
+        known = [cause for cause in _LOSERS if cause in causes.index and causes["count"][cause]]
+        if len(causes):
+            turns = int(causes["turns"].iloc[0])
+            kept = int(causes["count"].get("none", 0))
+            parts = [
+                f"{_LOSERS[one].lower()} loses {int(causes['count'][one]):,} ({percent(causes['share'][one])})" for one in known
+            ]
+            lost = "; ".join(["", *parts])
+            told.append(f"{system} answers {kept:,} of {counted(turns, 'answerable turn')}{lost}.")
+        for outcome in ("made_up", "hedged", "asked_back"):
+            number = int((part["outcome"] == outcome).sum())
+            if number:
+                told.append(f"{counted(number, 'turn')} {verb(number, 'is', 'are')} {named(outcome)}.")
+        sentences.append(" ".join(told))
+    return (*sentences, *(coverage_findings(result) if len(result.items) else ()))
+
+
+def coverage_findings(result: Answers) -> tuple[str, ...]:
     """Return findings on the best and worst system, the pairs that differ, and the main cause of each system's misses."""
-    gold = result.golds[-1]
+    gold = golds(result)[-1]
     metric = headline(result, gold)
     rows = result.measures[result.measures["metric"] == metric]
     best, worst = rows.iloc[0], rows.iloc[-1]
@@ -42,7 +92,7 @@ def coverage_findings(result: Coverage) -> tuple[str, ...]:
     return (*sentences, *filter(None, missed))
 
 
-def _missed(result: Coverage, system: str, part: Any) -> str:
+def _missed(result: Answers, system: str, part: Any) -> str:
     """Return the number of items that a system misses and the most frequent known cause; empty without misses."""
     count = part.set_index("cause")["count"]
     items = int(part["items"].iloc[0])

@@ -1,19 +1,33 @@
-"""Tables and figure of the coverage of answers: measures, pairs of systems, causes and missed items."""
+"""Tables and figures of answers: the way from questions to outcomes, causes, support, and coverage of gold items."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from robustcs.documents.document import Block, Table
+from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.lazy import pd
-from robustcs.result import number
-from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, MEASURES, Coverage, Gold
+from robustcs.evaluation.outcomes import OUTCOMES
+from robustcs.inputs.answer_traces import KINDS
+from robustcs.lazy import Drawing, pd
+from robustcs.result import Field, number, text
+from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, MEASURES, Answers, Gold
 from robustcs.wording import counted, sentences
 
 #: Missed items and pairs in the printed tables; JSON and CSV contain all.
 SHOWN = 10
+#: Systems in one table, panels of the figure, and metrics of the files in a table.
+SIDE_BY_SIDE, PANELS, METRICS = 4, 4, 4
+_GIVEN = text("gold_given", header="Gold")
+_GOLD: dict[object, str] = {True: "gold given", False: "gold not given", None: "no gold"}
+#: Cause → head of its column.
+CAUSE_NAMES = {"none": "not lost", "generator": "generator", "retrieval": "retrieval", "wording": "wording", "ranker": "ranker",
+               "either": "either", "both": "both", "unknown": "unknown"}  # fmt: skip
+#: Outcome → colour: blue for what a system should do, orange and red for errors, grey for no answer.
+COLOURS = {
+    "correct": "#0b3a66", "answered": "#2f74b0", "wrong": "#cf5c0c", "hedged": "#f2bf62", "made up": "#a3204b",
+    "refused": "#e9863b", "abstained": "#9aa3ab", "asked back": "#2fa585", "no answer": "#d9d9d9",
+}  # fmt: skip
 _QUESTIONS: dict[Gold, str] = {
     "snippets": "How much of the gold snippets do answers contain?", "nuggets": "How many of the nuggets do answers contain?",
 }  # fmt: skip
@@ -34,7 +48,19 @@ _SAYS: Mapping[str, str] = {
 _COLOURS = dict(zip(CAUSES, ("#0b3a66", "#cf5c0c", "#e9a23b", "#f6dfae", "#f0c273", "#ffffff"), strict=True))
 
 
-def show(result: Coverage) -> tuple[Block, ...]:
+def show(result: Answers) -> tuple[Block, ...]:
+    """Return the way from questions to outcomes, the causes, scores and support, and the coverage of gold items."""
+    blocks: list[Block] = [*_journey(result), *([] if result.items.empty else _coverage(result))]
+    return tuple(blocks)
+
+
+def overview(result: Answers) -> tuple[Table | Figure, ...]:
+    """Return the figure and the table that may open a report."""
+    figure, table, *_ = _journey(result)
+    return (table, figure) if isinstance(table, Table) and isinstance(figure, Figure) else ()
+
+
+def _coverage(result: Answers) -> list[Block]:
     """Return the figure and table of causes, means and pairs for each kind of gold, and missed items."""
     causes = main_causes(result)
     shown = set(causes.loc[causes["count"] > 0, "cause"])
@@ -48,17 +74,17 @@ def show(result: Coverage) -> tuple[Block, ...]:
             {named[cause]: colour for cause, colour in _COLOURS.items() if cause in shown},
         )
     ]  # fmt: skip
-    for gold in result.golds:
+    for gold in golds(result):
         blocks.append(_means(result, gold))
         if (result.pairs["metric"] == headline(result, gold)).any():
             blocks.append(_pairs(result, gold))
     blocks.append(
         wide_table(
-            result, "causes", f"Why are {said(result)} missed?", ["system", "items"], "cause", ["share"],
+            result, "item_causes", f"Why are {said(result)} missed?", ["system", "items"], "cause", ["share"],
             "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
             " Retrieval: no passage of either contains it."
             f" In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit})."
-            " --table causes covers all items.", rows=causes,
+            " --table item_causes covers all items.", rows=causes,
             heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or missed because of",
         )
     )  # fmt: skip
@@ -72,35 +98,40 @@ def show(result: Coverage) -> tuple[Block, ...]:
                 rows=some,
             )
         )  # fmt: skip
-    return tuple(blocks)
+    return blocks
 
 
-def main_importance(result: Coverage) -> tuple[Gold, str]:
+def main_importance(result: Answers) -> tuple[Gold, str]:
     """Return the most important kind of items: vital nuggets, else all nuggets, else snippets."""
-    gold = result.golds[-1]
-    vital = ((result.causes["gold"] == gold) & (result.causes["importance"] == "vital")).any()
+    gold = golds(result)[-1]
+    vital = ((result.item_causes["gold"] == gold) & (result.item_causes["importance"] == "vital")).any()
     return gold, "vital" if vital else "all"
 
 
-def headline(result: Coverage, gold: Gold) -> str:
+def headline(result: Answers, gold: Gold) -> str:
     """Return the measure that compares systems: the first of ``gold``, or all nuggets if none is vital."""
     without = gold == "nuggets" and not (result.items["importance"] == "vital").any()
     return "nuggets_all" if without else MEASURES[gold][0]
 
 
-def main_causes(result: Coverage) -> pd.DataFrame:
-    """Return the rows of table ``causes`` for the most important kind of items."""
+def main_causes(result: Answers) -> pd.DataFrame:
+    """Return the rows of table ``item_causes`` for the most important kind of items."""
     gold, importance = main_importance(result)
-    return result.causes[(result.causes["gold"] == gold) & (result.causes["importance"] == importance)]
+    return result.item_causes[(result.item_causes["gold"] == gold) & (result.item_causes["importance"] == importance)]
 
 
-def said(result: Coverage) -> str:
+def golds(result: Answers) -> tuple[Gold, ...]:
+    """Return the kinds of gold with at least one item."""
+    return tuple(gold for gold in MEASURES if (result.items["gold"] == gold).any())
+
+
+def said(result: Answers) -> str:
     """Return the name of these items, such as ``vital nuggets``."""
     gold, importance = main_importance(result)
     return f"vital {gold}" if importance == "vital" else gold
 
 
-def _means(result: Coverage, gold: Gold) -> Table:
+def _means(result: Answers, gold: Gold) -> Table:
     first = headline(result, gold)
     metrics = [*MEASURES[gold][MEASURES[gold].index(first) :], LENGTH]
     rows = result.measures[result.measures["metric"].isin(metrics)]
@@ -116,7 +147,7 @@ def _means(result: Coverage, gold: Gold) -> Table:
     return result_table(result, "measures", _QUESTIONS[gold], columns, note, rows=rows, slug=f"measures-{gold}")
 
 
-def _pairs(result: Coverage, gold: Gold) -> Table:
+def _pairs(result: Answers, gold: Gold) -> Table:
     metric = headline(result, gold)
     rows, family = result.pairs[result.pairs["metric"] == metric], result.families[metric]
     columns = ["first", "second", "difference", "p", "p_corrected"]
@@ -131,7 +162,126 @@ def _pairs(result: Coverage, gold: Gold) -> Table:
     return result_table(result, "pairs", f"Which systems differ in {what}?", columns, note, rows=shown, slug=f"pairs-{gold}")
 
 
-def _missed_rows(result: Coverage) -> pd.DataFrame:
+def named(value: str) -> str:
+    """Return an outcome or kind as people read it: ``made up`` for ``made_up``."""
+    return value.replace("_", " ")
+
+
+def _journey(result: Answers) -> list[Block]:
+    """Return the flow from kinds to outcomes, and tables of outcomes, causes, scores, support, pairs and the detector."""
+    systems, unit = list(dict.fromkeys(result.outcomes["system"])), result.evaluated.unit
+    wilson = f"In brackets: 95% CI (Wilson, clustered by {unit})."
+    by = "; ".join(f"{name}: {how}" for name, how in result.responses_by.items())
+    blocks: list[Block] = [_flow_figure(result, systems)]
+    for start in range(0, len(systems), SIDE_BY_SIDE):
+        part = systems[start : start + SIDE_BY_SIDE]
+        rows = result.outcomes[result.outcomes["system"].isin(part)]
+        rows = rows.assign(kind=[f"{named(kind)} ({turns:,})" for kind, turns in zip(rows["kind"], rows["turns"], strict=True)],
+                           outcome=rows["outcome"].map(named), gold_given=rows["gold_given"].map(_given))  # fmt: skip
+        blocks.append(wide_table(
+            result, "outcomes", "What becomes of the questions?", ["kind", "outcome", _GIVEN], "system", ["of_kind"],
+            f"Share of the turns of each kind (their number in brackets). Gold: whether a gold passage was given to the"
+            f" generator. {criterion_words(result)} {wilson} Responses by: {by}.",
+            rows=rows, heads={name: name for name in part}, by="kind", slug=f"outcomes-{start}" if start else "outcomes",
+        ))  # fmt: skip
+    if len(result.causes):
+        present = [cause for cause in CAUSE_NAMES if (result.causes["cause"] == cause).any()]
+        blocks.append(wide_table(
+            result, "causes", "Which component loses answerable turns?", ["system", "turns"], "cause", ["share"],
+            "Generator: a gold passage was given, but the answer is wrong or missing. Retrieval: no gold passage was given."
+            " --table causes_reversed blames the generator first.",
+            heads={cause: CAUSE_NAMES[cause] for cause in present}, group="not lost, or lost by",
+        ))  # fmt: skip
+    if len(result.measures_by_kind):
+        kinds = list(dict.fromkeys(result.measures_by_kind["kind"]))
+        rows = result.measures_by_kind
+        shown = rows[rows["metric"].isin(_shown_metrics(result))]
+        blocks.append(wide_table(
+            result, "measures_by_kind", "How do the scores of the answers differ between kinds of turns?",
+            ["metric", "system"], "kind", [rows_value(result)], "Means over the turns that have a value. CSV and JSON contain"
+            " all metrics, the intervals and the numbers of turns.", rows=shown,
+            heads={kind: kind for kind in kinds}, by="metric",
+        ))  # fmt: skip
+    if len(result.support):
+        note = (
+            f"A sentence is supported if one passage of the answer has {100 * result.covered:.0f}% of its content words."
+            " Planted sentences of other conversations are found in 84 to 99% of cases (docs/answers.md)."
+        )
+        columns: list[Shown] = ["system", "sentences", "unsupported", "turns", "by"]
+        blocks.append(result_table(result, "support", "How much of the answers is not in the passages?", columns, note))
+    if len(result.estimates):
+        blocks.append(result_table(
+            result, "estimates", "Which shares would people find?",
+            ["system", "outcome", "corrected", "human_only", "judge_only", "judged_units"],
+            f"Corrected: judge on all turns, corrected by human labels of some (prediction-powered). {wilson[:-1]}."
+            " The labelled ones must be a random sample.",
+            rows=result.estimates.assign(outcome=result.estimates["outcome"].map(named)),
+        ))  # fmt: skip
+    pairs = result.pairs[result.pairs["metric"].isin(result.outcomes["outcome"]) & (result.pairs["p_corrected"] <= 0.05)]
+    if len(systems) > 1:
+        families = next((one for name, one in result.families.items() if name in set(result.outcomes["outcome"])), None)
+        adjusted = families.describe("pair") if families else ""
+        shown = pairs.sort_values("difference", key=abs, ascending=False, kind="stable").head(SHOWN)
+        if len(shown):
+            blocks.append(result_table(
+                result, "pairs", "Which systems differ in their outcomes?",
+                ["metric", "first", "second", "difference", "p", "p_corrected"],
+                f"Differences of shares of all turns with adjusted p ≤ 0.05 ({adjusted} of an outcome); {len(shown)} of"
+                f" {len(pairs)}.", rows=shown.assign(metric=shown["metric"].map(named)), slug="pairs-outcomes",
+            ))  # fmt: skip
+    if len(result.detector):
+        rows = result.detector.assign(**{name: result.detector[name].map(named) for name in ("label", "detected")})
+        blocks.append(wide_table(
+            result, "detector", "How often does the detector agree with the labels?", ["system", "label"], "detected",
+            ["count"], "Number of answers by label (rows) and by the detector (columns).", rows=rows, group="detector",
+            by="system",
+        ))  # fmt: skip
+    return blocks
+
+
+def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
+    shown = systems[:PANELS]
+    flows: dict[str, dict[tuple[str, str, str], int]] = {name: {} for name in shown}
+    for row in result.outcomes.itertuples(index=False):
+        if row.system in flows and row.count:
+            flows[row.system][named(row.kind), _GOLD[row.gold_given], named(row.outcome)] = row.count
+    names = [[named(kind) for kind in KINDS], list(_GOLD.values()), [named(outcome) for outcome in OUTCOMES]]
+    words = (
+        f"{name}: " + ", ".join(f"{' → '.join(path)} {count}" for path, count in flow.items()) for name, flow in flows.items()
+    )
+    first = f" The first {PANELS} of {len(systems)} systems." if len(systems) > PANELS else ""
+    caption = f"From the question to the outcome: kind of turn, whether a gold passage was given, what the answer was.{first}"
+
+    def draw() -> Drawing:
+        from robustcs.studies.answers.figure import flow_figure
+
+        return flow_figure(flows, names, COLOURS)
+
+    return Figure("journey", caption, f"{'; '.join(words)}.", draw)
+
+
+def criterion_words(result: Answers) -> str:
+    """Return what makes an answer correct, as a sentence."""
+    if result.criterion:
+        return f"Correct: {result.criterion}."
+    return "Without a criterion of correct answers (--metric, --nuggets, --labels), any answer counts as answered."
+
+
+def rows_value(result: Answers) -> Field:
+    """Return the column of means without its interval."""
+    return result.spec("measures_by_kind").field("value").bare
+
+
+def _shown_metrics(result: Answers) -> list[str]:
+    """Return the first metrics of the files, and support."""
+    return list(dict.fromkeys(result.measures_by_kind["metric"]))[:METRICS]
+
+
+def _given(value: object) -> str:
+    return "–" if value is None else "given" if value else "not given"
+
+
+def _missed_rows(result: Answers) -> pd.DataFrame:
     gold, importance = main_importance(result)
     items = result.items[(result.items["gold"] == gold) & (result.items["cause"] != COVERED)]
     if importance == "vital":

@@ -1,113 +1,178 @@
-"""The command ``robustcs answers``: read answers, gold information and passages, and compute coverage."""
+"""The command ``robustcs answers``: trace answers from question to outcome, and compare them with gold information."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 
-from robustcs.errors import InputError, UsageError
-from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns, strangers
+from robustcs.errors import UsageError
+from robustcs.evaluation.measure import ANSWER_FAMILIES
+from robustcs.evaluation.measures import NATIVE
+from robustcs.evaluation.thresholds import Threshold, parse_threshold
+from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
-from robustcs.inputs.answers import read_predicted_answers
-from robustcs.inputs.collection import read_passages
-from robustcs.inputs.nuggets import Assigned, Nugget, read_assignments, read_nuggets
-from robustcs.inputs.paths import shown
-from robustcs.inputs.pooled import rows_of
-from robustcs.inputs.runs import read_run
-from robustcs.inputs.sniff import identify
+from robustcs.inputs.nuggets import Assigned, Nugget, read_nuggets
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.answered import AnswerInputs
 from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
+from robustcs.similarity.responses import MEASURED
 from robustcs.similarity.texts import content_words
 from robustcs.statistics.agreement import chosen_characters, majority_of
-from robustcs.studies.answers.analysis import Coverage, Item, System, coverage
-from robustcs.studies.answers.findings import coverage_findings
-from robustcs.studies.answers.show import show
+from robustcs.statistics.units import units_of
+from robustcs.studies.answers.analysis import Answers, Coverage, Item, System, answers, coverage
+from robustcs.studies.answers.findings import answer_findings, verdicts
+from robustcs.studies.answers.outcomes import Journey
+from robustcs.studies.answers.show import overview, show
 from robustcs.studies.signature import MOST, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
-from robustcs.wording import counted, some_of, verb
+from robustcs.wording import counted
 
-Answers = Mapping[str, str]
-Passages = Mapping[str, Sequence[str]]
+#: Agreement of word matching with people, for the note of results that depend on it.
+WORDS_AGREE = (
+    "word matching of nuggets agreed with people at κ = 0.40 on 1,086 labels of another collection (precision 0.46,"
+    " recall 0.53)"
+)
 
 
-def ask(workspace: Workspace) -> Coverage:
-    """Compare answers with gold snippets or nuggets, and attribute missing information to its cause.
+def ask(workspace: Workspace) -> Answers:
+    """Trace answers from question to outcome: what was asked, what was given to the generator, and what it did.
 
-    The command computes recall, precision and length of each system's answers, with intervals, and tests every pair of systems.
-    Nuggets are matched by a judge's assignments (nuggetizer's JSONL) if given, else by matching words. Answers are JSON {turn:
-    answer}, JSONL with id and answer, answers of TREC RAG, or MTRAG tasks.
+    Every turn has a kind (answerable, partial, unanswerable, underspecified) and an outcome. Answers to answerable turns are
+    correct or wrong by a criterion: --metric and --threshold, nuggets or snippets, or human labels. If the system abstains, it
+    refused if a gold passage was given to it. If it answers an unanswerable turn, the answer is made up. The cause of a lost
+    turn is the generator if a gold passage was given, else retrieval.
 
-    A missed item has one of three causes. Generator: the answer's passages contain the item. Rewriter: only the passages of
-    the human rewrite contain it. Retrieval: neither set of passages contains it. The passages of an answer are the top passages
-    of the run with the system's name (--run or project). Without such a run, they are those that the answer file lists.
+    Nuggets and snippets are compared with the answers by a judge's assignments (nuggetizer's JSONL) if given, else by matching
+    words, and each missed one has a cause. Sentences are compared with the passages: invented ones have no support.
 
-    Raises :class:`UsageError` if answers or gold information are missing or have no turn in common, and :class:`InputError` for
-    a broken file.
+    Answers are JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks or InspectorRAGet exports. The
+    passages of an answer are those in the tasks, else the top passages of the run with the system's name (--run or project),
+    else those that the file lists.
+
+    Raises :class:`UsageError` if answers are missing, if neither gold information nor labels are given, or for an unknown
+    metric, and :class:`InputError` for a broken file.
 
     Examples:
       robustcs answers
-      robustcs answers --response t5=t5.json --snippets experts.csv
+      robustcs answers --tasks ours=ours.jsonl --gold-passages qrels.tsv
+      robustcs answers --tasks a=a.jsonl --tasks b=b.jsonl --labels reference.jsonl --metric RL_F
       robustcs answers --response ours=ours.jsonl --nuggets nuggets.jsonl \\
           --run ours=ours.trec --human human.trec
       robustcs answers --assignments a=a.jsonl --assignments b=b.jsonl
-      robustcs answers --output answers.svg
     """
     answers_and_gold(workspace)
-    files = workspace.project.answers or AnswerFiles()
-    assigned = _assignments(workspace, files)
-    responses = _responses(workspace, files, assigned)
-    notes: list[str] = []
+    inputs = AnswerInputs(workspace)
+    files, assigned, notes = inputs.files, inputs.assigned, inputs.notes
     items = [*_snippets(workspace, files, notes), *_nuggets(workspace, files, assigned, notes)]
     items = _with_words(items, bool(assigned), notes)
-    gold = sorted({item.turn for item in items}, key=turn_sort_key)
-    turns, evaluated = _turns(workspace, files, gold, responses, notes)
+    with_items = sorted({item.turn for item in items}, key=turn_sort_key)
+    turns, evaluated = _turns(inputs, with_items)
     kept = set(turns)
     items = [item for item in items if item.turn in kept]
-    made_of = _MadeOf(workspace, files, responses, gold)
-    systems = [made_of.system(name, answers, assigned.get(name)) for name, answers in responses.items()]
-    texts = made_of.texts(systems, kept)
-    evaluated = replace(evaluated, notes=(*evaluated.notes, *made_of.notes))
-    return coverage(items, systems, turns, evaluated, files.covered, texts, workspace.project.seed)
+    made_of = inputs.made_of(tuple(sorted({*with_items, *inputs.gold}, key=turn_sort_key)))
+    wanted = {passage for known in (*made_of.given.values(), made_of.of_human) if known
+              for turn in turns for passage in known.get(turn, ())}  # fmt: skip
+    texts = inputs.texts(wanted)
+    units = units_of(turns, workspace.project.policy.unit)
+    items_found = None
+    if items:
+        systems = [
+            System(name, own, _support(assigned.get(name)), made_of.given[name], made_of.of_human, made_of.is_human(name))
+            for name, own in inputs.responses.items()
+        ]
+        items_found = coverage(items, systems, turns, units, files.covered, texts)
+    criterion, correct = _criterion(inputs, items_found, turns)
+    kinds = inputs.kinds(turns, set(with_items))
+    traced = inputs.trace(turns, kinds, made_of.given, correct, texts)
+    if any("detector" in one.by for one in traced):
+        notes.append(f"responses are found by a detector (words); {MEASURED}")
+    if items_found is not None and not assigned:
+        notes.append(WORDS_AGREE)
+    without = ", ".join(
+        f"{one.name}: {counted(number, 'answer')} without a value" for one in traced if correct
+        if (number := sum(turn not in correct[one.name] for turn, said in zip(turns, one.responses, strict=True)
+                          if said in ("answered", "partly")))
+    )  # fmt: skip
+    basis = f"correct: {criterion}" + (f" ({without})" if without else "") if criterion else "no criterion of correct answers"
+    evaluated = replace(evaluated, notes=tuple(dict.fromkeys(notes)), criterion=basis)
+    found = Journey(turns, kinds, traced, units)
+    return answers(found, evaluated, items_found, files.covered, criterion, workspace.project.seed)
 
 
-def _assignments(workspace: Workspace, files: AnswerFiles) -> dict[str, dict[str, Assigned]]:
-    """Return system → topic → assignments. Raises :class:`UsageError` if only some systems have assignments."""
-    found = {}
-    for name, path in files.assignments.items():
-        found[name] = read_assignments(path, name)
-        workspace.remember(f"{name} assignments", path, len(found[name]))
-    without = [name for name in files.responses if name not in found]
-    if found and without:
-        raise UsageError(
-            "some-assignments", f"no assignments for {some_of(without)}, but for {some_of(list(found))}",
-            "give assignments for all systems or for none: word matching and assignments are not comparable",
-        )  # fmt: skip
-    return found
+def _support(assigned: Mapping[str, Assigned] | None) -> dict[str, dict[str, float]] | None:
+    if assigned is None:
+        return None
+    return {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}
 
 
-def _responses(workspace: Workspace, files: AnswerFiles, assigned: Mapping[str, Mapping[str, Assigned]]) -> dict[str, Answers]:
-    """Return system → turn → answer, from assignments if a system has no file of answers."""
-    found: dict[str, Answers] = {}
-    for name, path in files.responses.items():
-        answers = read_predicted_answers(path, name)
-        workspace.remember(f"{name} answers", path, rows_of(answers))
-        found[name] = answers
-    for name, topics in assigned.items():
-        if name not in found:
-            found[name] = {topic: one.answer for topic, one in topics.items() if one.answer is not None}
-            if not found[name]:
-                advice = f"add the answers with --response {name}=FILE"
-                raise UsageError("no-responses", f"the assignments of {name} have no answer_text", advice)
-    return found
+def _criterion(inputs: AnswerInputs, items: Coverage | None, turns: Sequence[str]) -> tuple[str, dict[str, dict[str, bool]]]:
+    """Return what makes an answer correct, and system → turn → whether it is; empty without a criterion.
+
+    The first measure of the project that scores answers decides; else vital nuggets (all nuggets, recall of snippets).
+
+    Raises :class:`UsageError` for a measure that no file has.
+    """
+    project, names = inputs.workspace.project, list(inputs.responses)
+    known = [*inputs.metrics(), *(items.names if items else ()), *(ANSWER_FAMILIES if project.gold else ())]
+    asked = [one.name for one in project.metrics if one.family not in NATIVE and one.family != "trec_eval"]
+    if lacking := [name for name in asked if name not in known]:
+        there = f"they have {', '.join(known)}" if known else "they have none"
+        raise UsageError("no-such-measure", f"no file of answers has the metric {lacking[0]}", there)
+    metric = asked[0] if asked else _headline(items)
+    if not metric:
+        return "", {}
+    threshold = project.thresholds[0] if len(project.thresholds) == 1 else parse_threshold(">=0.5")
+    if items is not None and metric in items.names:
+        column = items.values[:, items.names.index(metric)]
+        values: Mapping[str, Mapping[str, float]] = {
+            name: {turn: value for turn, value in zip(turns, row.tolist(), strict=True) if value == value}
+            for name, row in zip(names, column, strict=True)
+        }
+    else:
+        values = inputs.scores(metric)
+    return f"{metric} {threshold}", {name: _met(own, threshold) for name, own in values.items()}
+
+
+def _met(values: Mapping[str, float], threshold: Threshold) -> dict[str, bool]:
+    return dict(zip(values, threshold.holds(list(values.values())).tolist(), strict=True)) if values else {}
+
+
+def _headline(items: Coverage | None) -> str:
+    """Return the measure of gold items that makes an answer correct: of vital nuggets, all nuggets, or snippets."""
+    if items is None:
+        return ""
+    vital = (items.items["importance"] == "vital").any()
+    names = ("nuggets_vital", "nuggets_all", "snippet_recall") if vital else ("nuggets_all", "snippet_recall")
+    return next(name for name in names if name in items.names)
+
+
+def _turns(inputs: AnswerInputs, with_items: Sequence[str]) -> tuple[list[str], Evaluated]:
+    """Return the turns that systems should answer or answer, under the project's policy for missing answers.
+
+    They should answer the turns with labels or items, or without both, those with gold passages.
+    """
+    policy, files, labels = inputs.workspace.project.policy, inputs.files, inputs.labels
+    gold = {*with_items, *labels.kinds} or set(inputs.gold)
+    answered = set().union(*inputs.responses.values())
+    expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold information")
+    own = [
+        answered_by_turns(name, files.answered.get(name, files.assignments.get(name, Path())), found, expected)
+        for name, found in inputs.responses.items()
+    ]
+    if gold:
+        count_turns(expected, own, "zero")  # refuses files without common turns
+    every = Expected(tuple(sorted(gold | answered, key=turn_sort_key)), "the gold information and the answers")
+    own = [answered_by_turns(one.name, one.path, inputs.responses[one.name], every) for one in own]
+    kept = count_turns(every, own, policy.missing)
+    inputs.notes += kept.notes
+    return list(kept.names), Evaluated(policy, "coverage", len(kept.names), int(kept.lacking.sum()))
 
 
 # ---------------------------------------------------------------- gold
@@ -186,108 +251,6 @@ def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list
     return kept
 
 
-# ---------------------------------------------------------------- turns
-
-
-def _turns(
-    workspace: Workspace, files: AnswerFiles, gold: Sequence[str], responses: Mapping[str, Answers], notes: list[str]
-) -> tuple[list[str], Evaluated]:
-    """Return the turns with gold items, under the project's policy for missing answers."""
-    expected = Expected(tuple(gold), "the gold information")
-    answered = [
-        answered_by_turns(name, files.responses.get(name, files.assignments.get(name, Path())), answers, expected)
-        for name, answers in responses.items()
-    ]
-    kept = count_turns(expected, answered, workspace.project.policy.missing)
-    told = (*notes, *kept.notes)
-    evaluated = Evaluated(workspace.project.policy, "coverage", len(kept.names), int(kept.lacking.sum()), told)
-    return list(kept.names), evaluated
-
-
-# ---------------------------------------------------------------- passages of answers
-
-
-class _MadeOf:
-    """The passages from which answers were generated: the top of the system's run, else the references in its answers.
-
-    ``notes`` explain them to the reader.
-    """
-
-    def __init__(self, workspace: Workspace, files: AnswerFiles, responses: Mapping[str, Answers], gold: Sequence[str]):
-        project = workspace.project
-        self.workspace = workspace
-        self.files = files
-        self.notes: list[str] = []
-        self.human_names = {part.name for part in project.formulations.values() if part.role == "human"}
-        own = next((part.run for part in project.formulations.values() if part.role == "human" and part.run), None)
-        runs = {name: path for name, path in {**project.systems, **files.runs}.items() if name in responses}
-        human = files.human or own
-        every = list(dict.fromkeys([*runs.values(), *([human] if human and runs else [])]))
-        read: list[Passages] = workspace.per_run([("passages", path) for path in every], partial(_best, depth=files.depth))
-        tops = dict(zip(every, read, strict=True))
-        given = {*files.runs.values(), files.human}
-        unrelated = {path for path in every if tops[path].keys().isdisjoint(gold)}
-        expected = Expected(tuple(gold), "the gold information")
-        if wrong := [path for path in every if path in unrelated & given]:
-            raise InputError(strangers(expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]))
-        if unrelated:
-            self.notes.append(f"runs of other turns ignored: {some_of([shown(path) for path in unrelated])}")
-        self.runs = {name: path for name, path in runs.items() if path not in unrelated}
-        self.human = human if human and human in tops and human not in unrelated else None
-        self.tops = tops
-        if self.runs:
-            self.notes.append(
-                f"assumption: each answer was generated from the top {counted(files.depth, 'passage')} of its run"
-            )
-        if self.human is not None and any(not self._is_human(name) for name in self.runs):
-            self.notes.append(f"assumption: a perfect rewriter would retrieve the passages of {self.human}")
-
-    def _is_human(self, name: str) -> bool:
-        return name in self.human_names or (self.human is not None and self.runs.get(name) == self.human)
-
-    def system(self, name: str, answers: Answers, assigned: Mapping[str, Assigned] | None) -> System:
-        """Return one system with its answers, support and passages."""
-        human, is_human = None if self.human is None else self.tops[self.human], self._is_human(name)
-        given = self.tops[self.runs[name]] if name in self.runs else self._references(name)
-        if given is None:
-            self.notes.append(f"the passages of {name} are unknown, and so are the causes of its missed items")
-        support = None
-        if assigned is not None:
-            support = {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}
-        return System(name, answers, support, given, human, is_human)
-
-    def _references(self, name: str) -> Passages | None:
-        """Return the passages that the file of answers lists, or None if it lists none."""
-        path = self.files.responses.get(name)
-        if path is None or (found := identify(path)) is None or "run" not in found.kinds:
-            return None
-        self.notes.append(f"{name}: assumption: each answer was generated from its references alone")
-        return _best(rank_run(read_run(path, name), self.workspace.project.policy), None)
-
-    def texts(self, systems: Sequence[System], turns: Collection[str]) -> dict[str, str] | None:
-        """Return the texts of these systems' passages, or None without a collection or passages."""
-        path = self.workspace.project.collection
-        wanted = {passage for system in systems for known in (system.given, system.human) if known
-                  for turn in turns for passage in known.get(turn, ())}  # fmt: skip
-        if path is None or not wanted:
-            return None
-        texts = read_passages(path, wanted)
-        self.workspace.remember("collection", path, len(texts))
-        if without := len(wanted) - len(texts):
-            has = verb(without, "has", "have")
-            self.notes.append(f"{without:,} of {counted(len(wanted), 'passage')} {has} no text in {shown(path)}")
-        return dict(texts)
-
-
-def _best(ranking: Ranking, depth: int | None) -> Passages:
-    """Return turn → top ``depth`` passages, or all passages if ``depth`` is None."""
-    ends = ranking.starts[1:] if depth is None else np.minimum(ranking.starts[1:], ranking.starts[:-1] + depth)
-    return {
-        turn: ranking.ids.take(ranking.document_codes[start:end]).texts()
-        for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ends, strict=True)
-    }
-
-
 def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None) -> None:
     """Run the command line.
 
@@ -300,27 +263,36 @@ def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="-
     call.emit(workspace, result, show(result))
 
 
-COMMAND = command(ask, ("answers.responses", "answers.snippets", "answers.nuggets", "answers.assignments",
-    "answers.runs", "answers.human", "collection", "missing", "order", "documents", *UNIT, *SEED), retrieves=False, run=_run,
+COMMAND = command(ask, ("answers.responses", "answers.tasks", "answers.gold_passages", "answers.labels", "answers.snippets",
+    "answers.nuggets", "answers.assignments", "answers.runs", "answers.human", "collection", "metric", "threshold", "missing",
+    "order", "documents", *UNIT, *SEED), retrieves=False, run=_run,
 )  # fmt: skip
 
 
 _READING = (
-    "How to read it: an item counts as covered if the answer has enough of its words, or if a judge assigned enough support."
-    " Word matching recognises neither paraphrases nor negations. The cause of a missed item follows from two sets of passages:"
-    " those of the answer and those that the human question retrieves."
+    "How to read it: read the figure from left to right. Turns that have an answer should end as correct (or answered), all"
+    " others as abstained or asked back. Made up: an answer to a question that has none. Refused: no answer although a gold"
+    " passage was given; the generator caused it. Without a gold passage, retrieval caused it. Word matching recognises neither"
+    " paraphrases nor negations."
 )
 
 
 def _part(project: Project) -> Project:
     files = project.answers or AnswerFiles()
-    needs(files.responses or files.assignments, "no-responses", "no answers", "add them under [answers.responses]")
-    return only(project, ("answers", "collection", "runs", "policy", "seed"), ("run",))
+    needs(files.answered or files.assignments, "no-responses", "no answers", "add them under [answers.responses]")
+    keys = ("answers", "collection", "runs", "policy", "seed", "qrels", "gold", "metrics", "thresholds")
+    return only(project, keys, ("run", "rewrites"))
 
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(coverage_findings(result), _READING, show(result), result.evaluated, {"answers": result})
+    return Answer(
+        answer_findings(result), _READING, show(result), result.evaluated, {"answers": result},
+        verdicts=verdicts(result), overview=overview(result), 
+    )  # fmt: skip
 
 
-QUESTIONS = (Question("answers", "Do answers contain the gold information?", ("measures", "causes"), _part, answer=_answer),)
+QUESTIONS = (
+    Question("outcomes", "What becomes of the questions, and which component loses them?", ("outcomes", "causes"), _part,
+             given=lambda project: bool(project.answers), answer=_answer),
+)  # fmt: skip

@@ -72,7 +72,7 @@ def ask(
       robustcs evaluate --find-slices
     """
     files = workspace.scored_systems(named_files("scores", "scores", scores or {}))
-    measures, notes = workspace.ranking_measures((), totals=True)
+    measures, notes = workspace.ranking_measures((), totals=True, given=all(file.kind == "scores" for file in files))
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
     first = next(iter(frames.values()))
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):

@@ -8,22 +8,31 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robustcs.evaluation.outcomes import Traced
 from robustcs.inputs.annotations import join_annotations, read_annotations
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import units_of
-from robustcs.studies.answers.analysis import Coverage, Item, System, coverage
+from robustcs.studies.answers.analysis import Answers, Item, System, answers, coverage
+from robustcs.studies.answers.outcomes import Journey
 
 EVALUATED = Evaluated(EvaluationPolicy(), "coverage", 1, 0)
 
 
-def held(items: Sequence[Item], *systems: System, texts: Mapping[str, str] | None = None) -> Coverage:
-    return coverage(items, systems, list(dict.fromkeys(item.turn for item in items)), EVALUATED, passages=texts)
+def held(items: Sequence[Item], *systems: System, texts: Mapping[str, str] | None = None) -> Answers:
+    turns = list(dict.fromkeys(item.turn for item in items))
+    units, nothing = units_of(turns), np.full(len(turns), np.nan)
+    none = (None,) * len(turns)
+    traced = [Traced(system.name, "detector", ("answered",) * len(turns), (0,) * len(turns), none, ("answered",) * len(turns),
+                     ("none",) * len(turns), none, ("answered",) * len(turns), none, nothing, nothing)
+              for system in systems]  # fmt: skip
+    found = coverage(items, systems, turns, units, passages=texts)
+    return answers(Journey(turns, ["answerable"] * len(turns), traced, units), EVALUATED, found)
 
 
-def values(result: Coverage, system: str, turn: str) -> dict[str, float]:
-    rows = result.turns[(result.turns["system"] == system) & (result.turns["turn"] == turn)]
+def values(result: Answers, system: str, turn: str) -> dict[str, float]:
+    rows = result.turn_scores[(result.turn_scores["system"] == system) & (result.turn_scores["turn"] == turn)]
     return dict(zip(rows["metric"], rows["value"], strict=True))
 
 
@@ -56,7 +65,7 @@ def test_turns_for_which_a_measure_is_undefined_take_no_part() -> None:
     rows = result.measures.set_index("metric")
     assert rows.loc[["nuggets_vital", "nuggets_all", "snippet_recall", "length"], "turns"].tolist() == [1, 2, 1, 3]
     assert rows.loc["nuggets_all", "value"] == 0.5 and np.isnan(values(result, "a", "2_1")["nuggets_vital"])
-    of = result.causes.groupby(["gold", "importance"], sort=False)["items"].first()
+    of = result.item_causes.groupby(["gold", "importance"], sort=False)["items"].first()
     assert of.to_dict() == {("nuggets", "all"): 2, ("nuggets", "vital"): 1, ("nuggets", "okay"): 1, ("snippets", "all"): 1}
 
 
@@ -76,7 +85,7 @@ def test_why_something_is_missed() -> None:
     assert found["no human"] == ["covered", "generator", *["rewriter or retrieval"] * 3]
     assert found["nothing"] == ["covered", *["unknown"] * 4]
     assert found["human"] == ["covered", "retrieval", "generator", "retrieval", "retrieval"]
-    counts = result.causes[(result.causes["system"] == "both") & (result.causes["importance"] == "vital")]
+    counts = result.item_causes[(result.item_causes["system"] == "both") & (result.item_causes["importance"] == "vital")]
     assert dict(zip(counts["cause"], counts["count"], strict=True)) == {"covered": 1, "generator": 1, "rewriter": 1,
                                                                         "retrieval": 2}  # fmt: skip
     assert counts["share"].tolist() == [0.2, 0.2, 0.2, 0.4] and (counts["ci_low"] <= counts["share"]).all()
@@ -87,12 +96,12 @@ def test_causes_that_cannot_be_told_have_no_rows() -> None:
     given = {"1_1": ["d2"]}
     systems = (System("none", {}), System("no human", {}, None, given), System("both", {}, None, given, given),
                System("human", {}, None, given, is_human=True))  # fmt: skip
-    causes = held(items, *systems).causes
+    causes = held(items, *systems).item_causes
     rows = {name: part["cause"].tolist() for name, part in causes[causes["importance"] == "all"].groupby("system", sort=False)}
     assert rows["none"] == ["covered", "unknown"]
     assert rows["no human"] == ["covered", "generator", "rewriter or retrieval"]
     assert rows["both"] == rows["human"] == ["covered", "generator", "rewriter", "retrieval"]
-    untold = held(nuggets(("oven at high heat", "vital")), System("both", {}, None, given, given)).causes
+    untold = held(nuggets(("oven at high heat", "vital")), System("both", {}, None, given, given)).item_causes
     assert set(untold["cause"]) == {"covered", "unknown"}
 
 
@@ -152,7 +161,7 @@ def test_experts_snippets_as_gold_on_real_passages(shared_data: Path) -> None:
         lead[turn] = f"{lead.get(turn, '')} {' '.join(text.text.split()[:40])}"
     turns = list(dict.fromkeys(item.turn for item in items))
     other = {turn: lead[turns[place - 5]] for place, turn in enumerate(turns)}
-    result = coverage(items, [System("all", all_of), System("lead", lead), System("other", other)], turns, EVALUATED)
+    result = held(items, System("all", all_of), System("lead", lead), System("other", other))
     found = result.measures.set_index(["metric", "system"])["value"]
     assert found["snippet_recall", "all"] == 1 and found["snippets_covered", "all"] == 1
     assert found["snippet_precision", "all"] > 0.5  # what several snippets say counts once

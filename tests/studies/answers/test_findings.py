@@ -38,7 +38,8 @@ def test_tables_without_vital_nuggets_are_of_all() -> None:
     items = [Item("nuggets", "1_1", "flour", "okay"), Item("nuggets", "1_1", "water")]
     result = held(items, System("a", {"1_1": "flour"}), System("b", {}))
     assert headline(result, "nuggets") == "nuggets_all"
-    means, pairs = (block for block in show(result) if isinstance(block, Table) and block.of in ("measures", "pairs"))
+    wanted = ("measures-nuggets", "pairs-nuggets")
+    means, pairs = (block for block in show(result) if isinstance(block, Table) and block.slug in wanted)
     assert [row[1] for row in means.rows] == ["0.500", "0.000"] and "Means over 1 turn." in means.note
     assert pairs.caption == "Which systems differ in support of nuggets?" and "+0.500" in pairs.rows[0][2]
 
@@ -78,7 +79,7 @@ CAUSES = [
 
 
 def told(**changed: object) -> list[str]:
-    tables = {"measures": MEANS, "pairs": PAIRS, "causes": CAUSES, "items": ITEMS}
+    tables: dict[str, object] = {"measures": MEANS, "pairs": PAIRS, "item_causes": CAUSES, "items": ITEMS}
     return sentences_of("answers", tables | changed, covered=0.5, families={})  # type: ignore[operator]
 
 

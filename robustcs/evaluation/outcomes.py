@@ -1,0 +1,97 @@
+"""From a question to its answer: the kind of a turn, what the system did, the outcome, and the component that lost the turn.
+
+A turn is *lost* if it can be answered and is not. Its cause is the generator if the answer's passages include a gold passage.
+If not, retrieval is the cause, or one of its parts if rankings of other wordings or rankers are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, get_args
+
+from robustcs.inputs.answer_traces import Kind, Response
+from robustcs.statistics import Floats
+
+Outcome = Literal[
+    "correct", "answered", "wrong", "hedged", "made_up", "refused", "abstained", "asked_back", "no_answer"
+]  # fmt: skip
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+#: ``none``: the turn is not lost. ``unknown``: it is not known whether a gold passage was given.
+Cause = Literal["none", "generator", "retrieval", "wording", "ranker", "either", "both", "unknown"]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+#: Kinds of turns that have an answer, and outcomes in which they are lost.
+ANSWERABLE: tuple[Kind, ...] = ("answerable", "partial")
+LOST: tuple[Outcome, ...] = ("wrong", "refused", "abstained", "asked_back", "no_answer")
+
+
+def outcome_of(kind: Kind, response: Response, gold_given: bool | None, correct: bool | None) -> Outcome:
+    """Return the outcome of a turn.
+
+    gold_given
+        Whether the answer's passages include a gold passage; None if unknown.
+    correct
+        Whether an answer meets the criterion; None without one.
+    """
+    if response in ("answered", "partly"):
+        if kind in ANSWERABLE and correct is not None:
+            return "correct" if correct else "wrong"
+        if kind == "unanswerable":
+            return "hedged" if response == "partly" else "made_up"
+        return "answered"
+    if response == "abstained" and kind in ANSWERABLE and gold_given:
+        return "refused"
+    return response  # type: ignore[return-value]
+
+
+def cause_of(kind: Kind, outcome: Outcome, gold_given: bool | None, not_given: Cause = "retrieval") -> Cause | Literal[""]:
+    """Return the component that lost a turn; empty for turns without an answer. ``not_given``: the cause without gold."""
+    if kind not in ANSWERABLE:
+        return ""
+    if outcome not in LOST:
+        return "none"
+    return "unknown" if gold_given is None else "generator" if gold_given else not_given
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """The answers of one system to T turns, in the order of the turns.
+
+    by
+        What determined the responses: ``labels (idk_eval)``, ``detector`` and so on.
+    gold, given
+        Number of gold passages of each turn, and of those among the answer's passages (None if they are unknown).
+    labels, detected
+        Responses by labels (None for turns without one), and by the detector or a program.
+    human
+        Outcomes by human labels, if only some turns have them; None for the others.
+    sentences, unsupported
+        float64[T]: number of sentences that were compared with the passages, and of those without support; nan if unknown.
+    support_by
+        What decided: ``words``, ``citations and words``, ``citations`` or ``program``; empty if unknown.
+    scores
+        Metric → float64[T]: scores from the file of answers; nan for turns without one.
+    """
+
+    name: str
+    by: str
+    responses: tuple[Response, ...]
+    gold: tuple[int, ...]
+    given: tuple[int | None, ...]
+    outcomes: tuple[Outcome, ...]
+    causes: tuple[str, ...]
+    labels: tuple[Response | None, ...]
+    detected: tuple[Response, ...]
+    human: tuple[Outcome | None, ...]
+    sentences: Floats
+    unsupported: Floats
+    support_by: str = ""
+    scores: Mapping[str, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def gold_given(self) -> tuple[bool | None, ...]:
+        """Whether at least one gold passage was given; None if there is none or the answer's passages are unknown."""
+        return tuple(
+            None if not gold or given is None else given > 0 for gold, given in zip(self.gold, self.given, strict=True)
+        )

@@ -1,0 +1,105 @@
+"""What a system did: answered, partly answered, abstained, asked back, or gave no answer; and the sentences of an answer.
+
+The detector consists of regular expressions over the first and the last sentence. It was written on the answers of one
+generator (gemini of MTRAG-UN); :data:`MEASURED` is its error on another (glm), against the published ``idk_eval``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from robustcs.inputs.answer_traces import Response
+
+#: Error of the detector on answers that were not used to write it.
+MEASURED = "on other answers (MTRAG-UN, glm) it finds 132 of 133 refusals and calls 0 of 322 full answers refusals"
+
+_WORD = re.compile(r"\w")
+#: Ends of sentences: punctuation and white space, or lines. Not after single letters and common abbreviations.
+_END = re.compile(
+    r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|St|vs|No)\.)(?<!\b(?:Mrs|etc)\.)(?<!\b(?:e\.g|i\.e|U\.S)\.)[\"'”’)\]*]*\s+(?=\S)|\s*\n\s*"
+)
+#: Most words that may accompany a refusal; an answer with more is a partial one.
+_AROUND = 25
+
+_NOT = r"(?:do(?:es)?n['’]?t|did(?: not|n['’]?t)|do(?:es)? not|can(?:not| not|['’]?t)|could(?: not|n['’]?t)|fails? to|lacks?)"
+_SOURCE = (
+    r"(?:documents?|passages?|texts?|contexts?|information|sources?|excerpts?|contents?|articles?|materials?|references?"
+    r"|knowledge base|search results?|data|snippets?|conversation)"
+)
+_REFUSAL = re.compile(
+    "|".join((
+        # I do not have / cannot find / am unable to answer …
+        rf"\b(?:I|we)\b(?: \w+ly| am| are|['’]m|['’]re)? (?:{_NOT}|not able|unable|not sure|have no|found no|find no|see no)\b"
+        r"(?=.{0,60}\b(?:have|find|know|answer|provide|access|determine|confirm|information|locate|sure|tell|comment|details?"
+        r"|idea|see|help|assist|say|verify|identify|specify))",
+        # the documents do not mention …; none of the passages mentions …
+        rf"\b{_SOURCE}\b[^.?!]{{0,60}}?\b{_NOT}\b[^.?!]{{0,30}}?\b(?:contain|mention|includ|provid|specif|stat|say|address|discuss"
+        r"|expla|describ|answer|cover|list|detail|give|offer|indicat|have|identif|defin|clarif|report|reveal|refer|elaborat"
+        r"|explicit|direct|information)",
+        rf"\b(?:none|neither|nothing) (?:of|in) [^.?!]{{0,30}}{_SOURCE}\b",
+        # there is no information about …; not mentioned in the documents
+        r"\b(?:there (?:is|are|was|were)|contains?|ha(?:s|ve)|provides?|includes?|offers?|gives?|found|find) (?:no|not any) "
+        r"(?:[\w-]+ ){0,3}?(?:information|mention|details?|answer|data|indication|explanation|description|documents?"
+        r"|passages?)",
+        r"\bno (?:[\w-]+ ){0,3}(?:information|mention|details?|answer|data)\b[^.?!]{0,50}"
+        r"\b(?:available|provided|found|given|in the)",
+        rf"\bnot (?:[\w-]+ ){{0,2}}(?:mentioned|provided|specified|stated|available|included|given|discussed|described|listed"
+        rf"|contained|addressed|detailed|covered|found|present|clear)\b[^.?!]{{0,40}}\b(?:in|by|from|within) [^.?!]{{0,30}}"
+        rf"{_SOURCE}\b",
+        r"\b(?:insufficient|not (?:enough|sufficient)|no relevant) (?:information|context|data|details|evidence)",
+        r"\b(?:cannot|can['’]?t|could not|not possible to) (?:be )?(?:answer|determin)",
+        r"\bI(?:['’]m| am) (?:\w+ )?(?:sorry|afraid)|\bI apologi[sz]e"
+        r"|^(?:sorry|unanswerable|cannotanswer|no answer|n/a|unknown)\b",
+    )),
+    re.IGNORECASE | re.DOTALL,
+)  # fmt: skip
+
+
+def sentences_of(text: str) -> list[tuple[int, int]]:
+    """Return the half-open interval [start, end) of every sentence with a word; a line end also ends a sentence."""
+    found, start = [], 0
+    for end in (*(match.span() for match in _END.finditer(text)), (len(text), len(text))):
+        part = text[start : end[0]]
+        if _WORD.search(part):
+            left = start + len(part) - len(part.lstrip())
+            found.append((left, start + len(part.rstrip())))
+        start = end[1]
+    return found
+
+
+def refuses(sentence: str) -> bool:
+    """Return whether a sentence says that something is unknown or not in the passages."""
+    return _REFUSAL.search(sentence) is not None
+
+
+#: A question to the user about the question, and an offer, which is none.
+_TO_USER = re.compile(r"\b(?:you|your|which|clarify|specify|mean|refer\w*)\b", re.IGNORECASE)
+_OFFER = re.compile(
+    r"\b(?:anything else|(?:know|learn|hear) more|(?:like|want) (?:me|more|help|to know)|help (?:you )?with|assist)\b",
+    re.IGNORECASE,
+)
+
+
+def asks(sentence: str) -> bool:
+    """Return whether a sentence is a question."""
+    return sentence.rstrip("*_\"'”’) ").endswith("?")
+
+
+def response_of(answer: str) -> Response:
+    """Return what a system did, by its answer.
+
+    A refusal in the first sentence with at most 25 other words, apart from questions, is ``abstained``; with more, or in the
+    last sentence, ``partly``. A question to the user in the last sentence, without any refusal, is ``asked_back``; an offer of
+    more help is not.
+    """
+    every = [answer[start:end] for start, end in sentences_of(answer)]
+    if not every:
+        return "no_answer"
+    refusing = [refuses(one) for one in every]
+    if refusing[0]:
+        other = [one for one, refusal in zip(every, refusing, strict=True) if not refusal and not asks(one)]
+        return "abstained" if sum(len(one.split()) for one in other) <= _AROUND else "partly"
+    if refusing[-1]:
+        return "partly"
+    back = asks(every[-1]) and _TO_USER.search(every[-1]) and not _OFFER.search(every[-1])
+    return "asked_back" if back and not any(refusing) else "answered"

@@ -1,0 +1,254 @@
+"""From question to outcome: the figures of SPEC 19, the table of outcomes, causes in both orders, and planted changes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import robustcs
+from robustcs.evaluation.outcomes import Traced, cause_of, outcome_of
+from robustcs.inputs.answer_traces import KINDS, RESPONSES, Kind, Response
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.statistics.means import share_estimates
+from robustcs.statistics.units import units_of
+from robustcs.studies.answers.analysis import Answers, answers
+from robustcs.studies.answers.outcomes import Journey
+
+
+def counts(result: Answers, *, by: Sequence[str] = ("kind", "outcome", "gold_given"), system: str = "") -> dict[Any, int]:
+    rows = result.outcomes[(result.outcomes["system"] == system) | (not system)]
+    return {key: n for key, n in rows.groupby(list(by), dropna=False)["count"].sum().items() if n}
+
+
+@pytest.fixture(scope="module")
+def mtragun(shared_data: Path) -> Answers:
+    folder = shared_data / "mtragun"
+    return robustcs.answers(
+        tasks={name: folder / f"{name}.jsonl.gz" for name in ("gemini", "glm", "meno")},
+        gold_passages=[folder / f"qrels_{name}.tsv" for name in ("clapnq", "cloud", "fiqa", "govt")],
+        labels=folder / "reference.jsonl.gz", collection=folder / "reference.jsonl.gz",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "given", "refusals", "not_given", "abstained", "whole"),
+    [("clapnq", 224, 165, 31, 43, 26, 72), ("cloud", 205, 117, 27, 71, 36, 58)],
+)
+def test_gold_given_on_mtrag(
+    shared_data: Path, name: str, tasks: int, given: int, refusals: int, not_given: int, abstained: int, whole: int
+) -> None:
+    """SPEC 19: tasks, turns with gold passages, those whose passages include one, and refusals among them by a word list."""
+    folder = shared_data / "mtrag-answers"
+    result = robustcs.answers(tasks={name: folder / f"{name}.jsonl.gz"}, gold_passages=folder / f"qrels_{name}.tsv")
+    turns = result.turns
+    assert len(turns) == result.evaluated.turns == tasks
+    assert (turns["kind"] == "answerable").sum() == given + not_given
+    got = turns["gold_given"] == True  # noqa: E712 (null is neither)
+    assert got.sum() == given and (turns["gold_given"] == False).sum() == not_given  # noqa: E712
+    assert ((turns["gold"] > 0) & (turns["given"] == turns["gold"])).sum() == whole
+    # "about": the detector tells partial answers from refusals
+    silent = turns["response"].isin(["abstained", "partly"])
+    assert abs((got & silent).sum() - refusals) <= 2 and ((turns["gold_given"] == False) & silent).sum() == abstained  # noqa: E712
+    assert (turns.loc[turns["cause"] == "retrieval", "outcome"] == "abstained").all()
+    assert result.outcomes["share"].sum() == pytest.approx(1) and result.outcomes["count"].sum() == tasks
+
+
+def test_kinds_and_published_scores_on_mtragun(mtragun: Answers) -> None:
+    """SPEC 19: kinds of turns, and RL_F of gemini and meno on them, over the turns with a value."""
+    kinds = mtragun.turns[mtragun.turns["system"] == "meno"]["kind"].value_counts()
+    assert kinds.to_dict() == {"answerable": 285, "unanswerable": 97, "underspecified": 78, "partial": 47}
+    rows = mtragun.measures_by_kind[mtragun.measures_by_kind["metric"] == "RL_F"].set_index(["system", "kind"])["value"]
+    published = {"gemini": (0.981, 0.914, 0.004, 0.555), "meno": (0.854, 0.546, 0.072, 0.525)}
+    for system, values in published.items():
+        found = [rows[system, kind] for kind in ("answerable", "partial", "unanswerable", "underspecified")]
+        assert found == pytest.approx(values, abs=0.0005)
+    own = mtragun.outcomes.groupby("system")["share"].sum()
+    assert own.to_numpy() == pytest.approx(np.ones(3))
+    assert (mtragun.outcomes["outcome"] == "no_answer").any()
+    empty = mtragun.turns[(mtragun.turns["system"] == "gemini") & (mtragun.turns["outcome"] == "no_answer")]
+    assert len(empty) == 3  # three empty answers, although idk_eval calls them refusals
+
+
+def test_the_detector_finds_refusals(mtragun: Answers) -> None:
+    """SPEC 19: at least 95% of the full refusals are found, and at most 8% of the full answers are called refusals.
+
+    The detector was written on gemini; glm is new to it.
+    """
+    cells = mtragun.detector.set_index(["system", "label", "detected"])["count"]
+    for system, refusals, full in (("gemini", 138, 321), ("glm", 133, 322)):
+        own = cells[system]
+        assert own["abstained"].sum() == refusals and own["answered"].sum() == full
+        assert own["abstained", "abstained"] >= 0.95 * refusals
+        assert own.get(("answered", "abstained"), 0) + own.get(("answered", "partly"), 0) <= 0.08 * full
+    assert cells["glm", "abstained", "abstained"] == 132 and "132 of 133" in " ".join(mtragun.evaluated.notes)
+    assert "meno" not in cells.index.get_level_values("system")
+
+
+def test_asking_back_in_reference_answers(shared_data: Path) -> None:
+    """People ask back in all 78 underspecified turns of MTRAG-UN; the detector finds 77, and 2 in the 429 other turns."""
+    from robustcs.similarity.responses import response_of
+
+    found: dict[bool, list[Response]] = {True: [], False: []}
+    with gzip.open(shared_data / "mtragun" / "reference.jsonl.gz", "rt") as file:
+        for task in map(json.loads, file):
+            found[task["answerability"] == ["UNDERSPECIFIED"]].append(response_of(task["targets"][0]["text"]))
+    assert len(found[True]) == 78 and found[True].count("asked_back") == 77
+    assert len(found[False]) == 429 and found[False].count("asked_back") <= 2
+
+
+def test_every_cell_of_the_table_of_outcomes() -> None:
+    """SPEC 19, the table."""
+    for kind in KINDS:
+        for response in RESPONSES:
+            for correct in (True, False, None):
+                for given in (True, False, None):
+                    found = outcome_of(kind, response, given, correct)
+                    assert found == expected(kind, response, given, correct), (kind, response, given, correct)
+
+
+def expected(kind: Kind, response: Response, given: bool | None, correct: bool | None) -> str:
+    columns = ("answered", "partly", "abstained", "asked_back", "no_answer")
+    one = {None: "answered", True: "correct", False: "wrong"}[correct]
+    rows: dict[str, tuple[str, ...]] = {
+        "answerable": (one, one, "refused" if given else "abstained", "asked_back", "no_answer"),
+        "unanswerable": ("made_up", "hedged", "abstained", "asked_back", "no_answer"),
+    }
+    rows["partial"] = rows["answerable"]
+    others = ("answered", "answered", "abstained", "asked_back", "no_answer")
+    return rows.get(kind, others)[columns.index(response)]
+
+
+# ---------------------------------------------------------------- hand-made journeys
+
+
+def journey(*systems: tuple[str, str], kinds: Sequence[Kind] = (), turns: Sequence[str] = ()) -> Answers:
+    """Two letters per turn: gold given (+, -, or . without gold) and what the system did (Answered, aBstained, Wrong)."""
+    count = len(systems[0][1].split())
+    turns = turns or [f"{place // 2}_{place % 2}" for place in range(count)]
+    kinds = kinds or ["answerable"] * count
+    made = []
+    for name, told in systems:
+        cells = told.split()
+        responses: tuple[Response, ...] = tuple("abstained" if cell[1] == "B" else "answered" for cell in cells)
+        given = tuple({"+": 1, "-": 0, ".": None}[cell[0]] for cell in cells)
+        known = [None if one is None else one > 0 for one in given]
+        outcomes = tuple(
+            outcome_of(*one) for one in zip(kinds, responses, known, [cell[1] != "W" for cell in cells], strict=True)
+        )
+        causes = tuple(cause_of(*one) for one in zip(kinds, outcomes, known, strict=True))
+        nothing, none = np.full(count, np.nan), (None,) * count
+        gold = tuple(int(one is not None) for one in given)
+        made.append(Traced(name, "detector", responses, gold, given, outcomes, causes, none, responses, none, nothing, nothing))
+    evaluated = Evaluated(EvaluationPolicy(), "coverage", count, 0)
+    return answers(Journey(turns, kinds, made, units_of(turns)), evaluated)
+
+
+def test_causes_in_both_orders() -> None:
+    result = journey(("a", "+A +A +B -B -B -A +A +A +A +A +A +W"), ("b", "+A -A +A +A -B +A +A +A +A +A +A +A"))
+    rows = result.causes.set_index(["system", "cause"])
+    assert rows.loc["a"]["count"].to_dict() == {"none": 8, "generator": 2, "retrieval": 2}
+    assert (rows.loc["a", "turns"] == 12).all()
+    turned = result.causes_reversed.set_index(["system", "cause"])
+    # turns where both got gold: 1, 3, 7 to 12; a loses two of these 8, and 4 of 12 in all
+    assert turned.loc[("a", "generator"), ["count", "turns", "share"]].tolist() == [2, 8, 0.25]
+    assert turned.loc[("a", "retrieval"), "share"] == pytest.approx(4 / 12 - 2 / 8)
+    assert turned.loc[("b", "generator"), "count"] == 0 and turned.loc[("b", "retrieval"), "share"] == pytest.approx(1 / 12)
+    shares = result.causes.groupby("system")["share"].sum()
+    assert shares.to_numpy() == pytest.approx(np.ones(2))
+
+
+def test_no_share_below_zero_in_the_opposite_order() -> None:
+    result = journey(("a", "+B +B +B -A -A -A +A -A -A -A -A -A"))
+    row = result.causes_reversed.set_index("cause").loc["retrieval"]
+    assert np.isnan(row["share"]) and row["note"] == "the generator alone loses at least as many turns"
+
+
+def test_transitions_and_pairs() -> None:
+    result = journey(("a", "+A +A +B +B +B +B +B +B +B +B +B +B"), ("b", "+A +B +A +A +A +A +A +A +A +A +A +A"))
+    cells = {(row.first_outcome, row.second_outcome): row.count for row in result.transitions.itertuples()}
+    assert cells == {("correct", "correct"): 1, ("correct", "refused"): 1, ("refused", "correct"): 10}
+    assert result.transitions["share"].sum() == pytest.approx(1)
+    pair = result.pairs.set_index("metric").loc["refused"]
+    assert pair["difference"] == pytest.approx(9 / 12) and pair["p_corrected"] >= pair["p"] > 0
+
+
+def test_shares_are_those_of_an_independent_count() -> None:
+    random = np.random.default_rng(3)
+    cells = " ".join(random.choice(["+A", "+B", "+W", "-A", "-B"]) for _ in range(40))
+    result = journey(("a", cells))
+    units = units_of([f"{place // 2}_{place % 2}" for place in range(40)])
+    hits = np.array([cell == "+B" for cell in cells.split()], dtype=float)
+    (whole,) = share_estimates(units.sums(hits), units.sizes, units.kind)
+    row = result.outcomes[(result.outcomes["outcome"] == "refused")].iloc[0]
+    assert (row["count"], row["share"], row["ci_low"], row["ci_high"]) == (hits.sum(), whole.value, whole.low, whole.high)
+    assert row["gold_given"] and row["of_kind"] == row["share"]
+
+
+# ---------------------------------------------------------------- planted changes
+
+Change = Callable[[dict[str, Any]], None]
+INVENTED = " Purple elephants juggle seventeen violins beneath volcanic chandeliers."
+
+
+def planted(shared_data: Path, folder: Path, change: Change, every: int = 4) -> tuple[Answers, Answers, set[str]]:
+    """The tasks of clapnq before and after ``change`` to every fourth answered turn with gold, and these turns."""
+    source = shared_data / "mtrag-answers"
+    given: dict[str, Any] = {"tasks": {"a": source / "clapnq.jsonl.gz"}, "gold_passages": source / "qrels_clapnq.tsv"}
+    before = robustcs.answers(**given)
+    rows = before.turns[(before.turns["response"] == "answered") & (before.turns["gold_given"] == True)]  # noqa: E712
+    changed = set(rows["turn"].iloc[::every])
+    with gzip.open(source / "clapnq.jsonl.gz", "rt") as file:
+        tasks = [json.loads(line) for line in file]
+    for task in tasks:
+        if task["task_id"] in changed:
+            change(task)
+    (folder / "new.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    return before, robustcs.answers(**{**given, "tasks": {"a": folder / "new.jsonl"}}), changed
+
+
+def moved(before: Answers, after: Answers, table: str, *keys: str) -> dict[Any, int]:
+    column = "count" if "count" in getattr(before, table) else "unsupported"
+    old, new = (getattr(one, table).groupby(list(keys), dropna=False)[column].sum() for one in (before, after))
+    apart = new.sub(old, fill_value=0)
+    return {key: int(value) for key, value in apart[apart != 0].items()}
+
+
+def test_invented_sentences_move_support_alone(shared_data: Path, tmp_path: Path) -> None:
+    def invent(task: dict[str, Any]) -> None:
+        task["predictions"][0]["text"] += INVENTED
+
+    before, after, changed = planted(shared_data, tmp_path, invent)
+    assert moved(before, after, "outcomes", "kind", "outcome") == {}
+    old, new = before.turns.set_index("turn"), after.turns.set_index("turn")
+    more = new["unsupported"] - old["unsupported"]
+    assert set(more[more > 0].index) == changed and (more[list(changed)] == 1).all()
+    assert after.support["unsupported"].iloc[0] > before.support["unsupported"].iloc[0]
+    scores = [one.turn_scores.set_index(["metric", "turn"])["value"]["supported"] for one in (before, after)]
+    old_scores, new_scores = (one[sorted(changed)].to_numpy() for one in scores)
+    assert ((new_scores < old_scores) | (old_scores == 0)).all() and new_scores.mean() < 0.8 * old_scores.mean()
+
+
+def test_refusals_move_from_answered_to_refused(shared_data: Path, tmp_path: Path) -> None:
+    def refuse(task: dict[str, Any]) -> None:
+        task["predictions"][0]["text"] = "I am sorry, but the provided passages do not mention this."
+
+    before, after, changed = planted(shared_data, tmp_path, refuse)
+    assert moved(before, after, "outcomes", "outcome") == {"answered": -len(changed), "refused": len(changed)}
+    assert moved(before, after, "causes", "cause") == {"none": -len(changed), "generator": len(changed)}
+
+
+def test_removed_gold_passages_move_refusals_to_retrieval(shared_data: Path, tmp_path: Path) -> None:
+    def remove(task: dict[str, Any]) -> None:
+        task["contexts"] = []
+        task["predictions"][0]["text"] = "I do not have that information."
+
+    before, after, changed = planted(shared_data, tmp_path, remove)
+    assert moved(before, after, "outcomes", "outcome") == {"answered": -len(changed), "abstained": len(changed)}
+    assert moved(before, after, "causes", "cause") == {"none": -len(changed), "retrieval": len(changed)}
