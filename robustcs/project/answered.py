@@ -10,9 +10,10 @@ import numpy as np
 
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.answers import answer_scores
+from robustcs.evaluation.grid import CAUSES, Grid, causes_of
 from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.measure import ANSWER_FAMILIES
-from robustcs.evaluation.outcomes import Traced, cause_of, outcome_of
+from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
 from robustcs.inputs.answer_traces import (
@@ -33,6 +34,7 @@ from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify
 from robustcs.project.model import AnswerFiles
+from robustcs.project.requirements import grid
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.responses import response_of
 from robustcs.similarity.support import Sentence, checked_sentences
@@ -41,6 +43,8 @@ from robustcs.wording import counted, some_of, verb
 
 Answers = Mapping[str, str]
 Passages = Mapping[str, Sequence[str]]
+#: Causes of a grid that name a component, as causes of a lost turn.
+_CHANGES: Mapping[str, Cause] = {"wording": "wording", "ranker": "ranker", "either": "either", "both": "both"}
 
 
 class AnswerInputs:
@@ -175,6 +179,37 @@ class AnswerInputs:
             self.notes.append(f"{without:,} of {counted(len(wanted), 'passage')} {has} no text in {shown(path)}")
         return texts
 
+    def lost_by(self, turns: Sequence[str]) -> dict[str, dict[str, Cause]]:
+        """Return system → turn → wording, ranker, either or both, for systems whose run is a cell of the project's grid.
+
+        The cell is that of the system's name or run. A cell is right in a turn if a gold passage is among its top passages.
+        """
+        if len(self.workspace.project.components) < 2:
+            return {}
+        cells, found = grid(self.workspace), dict[str, dict[str, Cause]]()
+        paths = {**self.workspace.project.systems, **self.files.runs}
+        crossed = Grid(tuple(cells))
+        own = [
+            (name, cell)
+            for name in self.responses
+            for cell in cells
+            if name == "/".join(cell) or paths.get(name) == cells[cell]
+        ]
+        if not own:
+            return {}
+        files = [("/".join(cell), path) for cell, path in cells.items()]
+        tops = self.workspace.per_run(files, partial(_best, depth=self.files.depth))
+        right = {
+            cell: [float(not self.gold.get(turn, frozenset()).isdisjoint(top.get(turn, ()))) for turn in turns]
+            for cell, top in zip(cells, tops, strict=True)
+        }
+        codes = causes_of(crossed.cube(right) > 0)
+        for name, cell in own:
+            row, column = crossed.places[cell]
+            causes = [CAUSES[code] for code in codes[:, row, column]]
+            found[name] = {turn: _CHANGES[one] for turn, one in zip(turns, causes, strict=True) if one in _CHANGES}
+        return found
+
     # ------------------------------------------------------------ what became of every turn
 
     def trace(
@@ -184,6 +219,7 @@ class AnswerInputs:
         passages: Mapping[str, Passages | None],
         correct: Mapping[str, Mapping[str, bool]],
         texts: Mapping[str, str] | None = None,
+        lost_by: Mapping[str, Mapping[str, Cause]] | None = None,
     ) -> list[Traced]:
         """Return what became of ``turns`` in every system.
 
@@ -193,11 +229,16 @@ class AnswerInputs:
             System → turn → whether the answer meets the criterion; turns without a value are not in it.
         texts
             Passage → text; None to compare no sentences.
+        lost_by
+            System → turn → component that did not give the generator a gold passage, where known.
         """
-        words = cache(content_words)
+        words, lost_by = cache(content_words), lost_by or {}
         return [
-            self._traced(name, turns, kinds, passages.get(name), correct.get(name, {}), texts, words) for name in self.responses
-        ]
+            self._traced(
+                name, turns, kinds, passages.get(name), correct.get(name, {}), texts, words, lost_by.get(name, {})
+            )
+            for name in self.responses
+        ]  # fmt: skip
 
     def _traced(
         self,
@@ -208,6 +249,7 @@ class AnswerInputs:
         correct: Mapping[str, bool],
         texts: Mapping[str, str] | None,
         words: Callable[[str], Words],
+        lost_by: Mapping[str, Cause],
     ) -> Traced:
         answers, trace = self.responses[name], self.traces[name]
         idk = {turn: response_of_label(str(value)) for turn, value in trace.scores.get(IDK, {}).items()}
@@ -254,7 +296,10 @@ class AnswerInputs:
         )
         return Traced(
             name, by, tuple(responses), tuple(gold), tuple(given), tuple(outcomes),
-            tuple(cause_of(*one) for one in zip(kinds, outcomes, was_given, strict=True)),
+            tuple(
+                cause_of(kind, outcome, known, lost_by.get(turn, "retrieval"))
+                for turn, kind, outcome, known in zip(turns, kinds, outcomes, was_given, strict=True)
+            ),
             tuple(labels.get(turn, said.get(turn)) for turn in turns), tuple(detected), tuple(human), sentences, unsupported,
             "citations and words" if trace.cited else "words",
             {metric: np.array([own.get(turn, math.nan) for turn in turns]) for metric, own in trace.scores.items()},

@@ -13,7 +13,8 @@ _MOST = 3
 #: Question → subject of its verdicts, unless a verdict names its own.
 _SUBJECTS: Mapping[str, Subject] = {
     "breakdown": "blame", "components": "blame", "answers": "blame", "outcomes": "blame", "unjudged": "unjudged",
-    "correlate": "similarity", "robustness": "rewording", "evaluate": "systems", "augment": "judgments", "clariq": "clarification", "audit": "bias",
+    "correlate": "similarity", "robustness": "rewording", "evaluate": "systems", "augment": "judgments",
+    "clariq": "clarification", "audit": "bias",
 }  # fmt: skip
 
 

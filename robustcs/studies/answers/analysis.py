@@ -120,8 +120,8 @@ class Coverage:
 class Answers(Result):
     """The answers of systems: their outcomes, and their coverage of snippets and nuggets.
 
-    families
-        Measure → family of its pairs.
+    families, outcome_families
+        Measure → family of its pairs; outcome → family of its pairs.
     covered
         The smallest share of an item's words (or support) that makes it covered, and of a sentence's words to be supported.
     criterion
@@ -150,6 +150,7 @@ class Answers(Result):
     turn_scores: pd.DataFrame
     families: Mapping[str, Family]
     covered: float
+    outcome_families: Mapping[str, Family] = field(default_factory=dict)
     criterion: str = ""
     responses_by: Mapping[str, str] = field(default_factory=dict)
 
@@ -189,7 +190,7 @@ def answers(
         units.stated(evaluated), **tables_of(journey), measures=measures,
         pairs=pd.concat([pairs, outcome_pairs]) if len(pairs) else outcome_pairs,
         item_causes=items.item_causes, items=items.items, turn_scores=SCORES.frame(scores_by_turn),
-        families=families | outcome_families, covered=covered, criterion=criterion,
+        families=families, outcome_families=outcome_families, covered=covered, criterion=criterion,
         responses_by={one.name: one.by for one in journey.systems},
     )  # fmt: skip
 

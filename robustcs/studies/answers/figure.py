@@ -16,7 +16,9 @@ from robustcs.documents.text import one_line, shortened
 #: A flow: kind, gold given (as shown), outcome → number of turns.
 Flow = Mapping[tuple[str, str, str], int]
 #: Lengths: height of a panel in inches; the gap between nodes and the least height of a label, as shares of the turns.
-_PANEL, _GAP, _LABEL = 2.3, 0.03, 0.055
+_PANEL, _GAP, _LABEL = 2.2, 0.03, 0.06
+#: Heads of the columns.
+_HEADS = ("question", "gold passage", "outcome")
 _PLACES = (0.0, 0.5, 1.0)
 _NODE = 0.025
 _GREY = "#8b949e"
@@ -40,7 +42,10 @@ def flow_figure(flows: Mapping[str, Flow], names: Sequence[Sequence[str]], colou
 
 def _panel(axes: Axes, flow: Flow, names: Sequence[Sequence[str]], colours: Mapping[str, str]) -> None:
     total = sum(flow.values())
-    axes.set(xlim=(-0.42, 1.42), ylim=(1 + _GAP * max(map(len, names)) + 0.02, -0.02))
+    nodes = max(len({path[place] for path in flow}) for place in range(3))
+    axes.set(xlim=(-0.5, 1.5), ylim=(1 + _GAP * nodes, -0.09))
+    for place, word in zip(_PLACES, _HEADS, strict=True):
+        axes.text(place, -0.03, word, ha="center", va="bottom", fontsize=letters(6.5), style="italic")
     tops = [_nodes(axes, flow, place, order, total, colours) for place, order in enumerate(names)]
     for left in (0, 1):
         _ribbons(axes, flow, left, names, [dict(one) for one in tops[left : left + 2]], total, colours)

@@ -19,7 +19,7 @@ SHOWN = 10
 #: Systems in one table, panels of the figure, and metrics of the files in a table.
 SIDE_BY_SIDE, PANELS, METRICS = 4, 4, 4
 _GIVEN = text("gold_given", header="Gold")
-_GOLD: dict[object, str] = {True: "gold given", False: "gold not given", None: "no gold"}
+_GOLD: dict[object, str] = {True: "given", False: "not given", None: "no gold"}
 #: Cause → head of its column.
 CAUSE_NAMES = {"none": "not lost", "generator": "generator", "retrieval": "retrieval", "wording": "wording", "ranker": "ranker",
                "either": "either", "both": "both", "unknown": "unknown"}  # fmt: skip
@@ -219,8 +219,7 @@ def _journey(result: Answers) -> list[Block]:
         ))  # fmt: skip
     pairs = result.pairs[result.pairs["metric"].isin(result.outcomes["outcome"]) & (result.pairs["p_corrected"] <= 0.05)]
     if len(systems) > 1:
-        families = next((one for name, one in result.families.items() if name in set(result.outcomes["outcome"])), None)
-        adjusted = families.describe("pair") if families else ""
+        adjusted = next(iter(result.outcome_families.values())).describe("pair")
         shown = pairs.sort_values("difference", key=abs, ascending=False, kind="stable").head(SHOWN)
         if len(shown):
             blocks.append(result_table(

@@ -90,7 +90,7 @@ def ask(workspace: Workspace) -> Answers:
         items_found = coverage(items, systems, turns, units, files.covered, texts)
     criterion, correct = _criterion(inputs, items_found, turns)
     kinds = inputs.kinds(turns, set(with_items))
-    traced = inputs.trace(turns, kinds, made_of.given, correct, texts)
+    traced = inputs.trace(turns, kinds, made_of.given, correct, texts, inputs.lost_by(turns))
     if any("detector" in one.by for one in traced):
         notes.append(f"responses are found by a detector (words); {MEASURED}")
     if items_found is not None and not assigned:
