@@ -58,17 +58,16 @@ class _Files:
     """Files of a command with separate turns: the table ``table`` of the project file."""
 
     table = ""
-    #: Keys of files that replace no others.
-    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for key, setting in settings_of(self.table).items():
             setting.checked(getattr(self, key))
 
     def given(self, **values: Any) -> Self:
-        """Replace values. If they include files, these replace all present files, except files ``beside``; settings stay."""
+        """Replace values. Files, except labels and gold passages, replace all present files; settings stay."""
         settings = settings_of(self.table).keys()
-        names = settings if values.keys() - settings - {*self.beside} else [field.name for field in fields(self)]  # type: ignore[arg-type]
+        alone = values.keys() - settings - {"labels", "gold_passages"}
+        names = settings if alone else [field.name for field in fields(self)]  # type: ignore[arg-type]
         return type(self)(**({name: getattr(self, name) for name in names} | values))
 
 
@@ -80,10 +79,9 @@ class ClariqFiles(_Files):
         Topics of ClariQ and its question bank.
     runs
         Ranked questions.
-    performance
-        Document relevance after each question: JSON, or a run with ids ``FACET_QUESTION``.
-    evaluations
-        Document relevance of one system (or of the baselines no, worst, best): JSON, or a run with facets as ids.
+    performance, evaluations
+        Document relevance after each question, and of a system or baseline (no, worst, best): JSON, or runs with ids
+        ``FACET_QUESTION`` and ``FACET``.
     qrels
         Judgments of documents per facet, if the last two are runs.
     needs
@@ -109,10 +107,9 @@ class AgreementFiles(_Files):
 
     reference
         Snippets with which the others are compared.
-    majority
-        Number of annotators that form a majority; None means more than half of the annotators of the text or item.
-    min_agreement
-        Smallest share of equal pairs of ratings for an item to be kept, 0 to 1.
+    majority, min_agreement
+        Number of annotators that form a majority (None: more than half of those of the text or item); smallest share of equal
+        pairs of ratings for an item to be kept, 0 to 1.
     groups
         Name → ratings that count as equal; empty for the usual groups of a scale from 1 to 5.
     """
@@ -139,10 +136,8 @@ class CrowdFiles(_Files):
         Judgments in place of grades, one file per criterion.
     subset
         Turns to evaluate separately.
-    depth
-        Pool depth of the runs.
-    relevance_level
-        Lowest grade of a relevant item; CAsT-ReGIn uses 2.
+    depth, relevance_level
+        Pool depth of the runs; lowest grade of a relevant item, in CAsT-ReGIn 2.
     """
 
     table = "crowd"
@@ -164,24 +159,18 @@ class AnswerFiles(_Files):
 
     responses, tasks
         Answers of systems; tasks also contain their passages, labels and metrics.
-    gold_passages
-        Judgments of the passages that contain the answer, if not the project's qrels.
-    labels
-        Kinds of turns, and human labels of answers.
-    snippets, nuggets
-        Content that answers should include.
-    assignments
-        Nuggets that a judge found in the answers.
+    gold_passages, labels
+        Judgments of passages, if not the project's qrels; kinds of turns, and human labels of answers.
+    snippets, nuggets, assignments
+        Content that answers should include; nuggets that a judge found in them.
     runs, human
         Runs from which the answers were generated, if the project has no run of that name; run for the human rewrites.
-    depth
-        Number of passages of a run from which an answer is generated.
-    covered
-        Smallest share of an item's words, or of its support, for the item to count as covered.
+    depth, covered
+        Number of passages of a run from which an answer is generated; smallest share of an item's words, or of its support,
+        for the item to count as covered.
     """
 
     table = "answers"
-    beside = ("labels", "gold_passages")
 
     responses: Mapping[str, Path] = field(default_factory=dict)
     tasks: Mapping[str, Path] = field(default_factory=dict)
@@ -233,10 +222,8 @@ class Project:
         Grades of model judges or second assessors, name → file; never mixed with the qrels.
     answer_similarity
         Similarity of the answers to QR and Human per turn, if there are no runs to compute it from.
-    paraphrases
-        Paraphrases of the turns in the format of ECAsT.
-    collection
-        Passage texts.
+    paraphrases, collection
+        Paraphrases of the turns in the format of ECAsT; passage texts.
     clariq, agreement, crowd, answers
         Files of these commands, which have separate turns.
     """
@@ -351,8 +338,8 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
 
 def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
     """Return the project's measures of predicted answers, or those of rankings."""
-    of_rankings = tuple(measure for measure in project.metrics if measure.family not in (*ANSWER_FAMILIES, GIVEN))
-    return tuple(measure for measure in project.metrics if measure.family in ANSWER_FAMILIES) if of_answers else of_rankings
+    known = (measure for measure in project.metrics if measure.family != GIVEN)
+    return tuple(measure for measure in known if (measure.family in ANSWER_FAMILIES) == of_answers)
 
 
 def needs(condition: object, slug: str, found: str, advice: str) -> None:
