@@ -103,6 +103,9 @@ _FILES: dict[str, tuple[str, str]] = {
     "nuggets.jsonl": ("nuggets", _jsonl([{"qid": turn, "nuggets": [_NUGGET]} for turn in _TURNS])),
     "assigned.jsonl": ("assignments", _jsonl([{"qid": turn, "run_id": "qr", "answer_text": "Text 1",
                                                "nuggets": [{**_NUGGET, "assignment": "support"}]} for turn in _TURNS])),
+    "review.jsonl": ("reviews", _jsonl([
+        {"turn": turn, "systems": ["qr"], "categories": ["lost entity"] * (turn[-1] == "1"), "coder": "ada",
+         "sample": {"kind": "random", "seed": 0, "of": len(_TURNS), "size": len(_TURNS)}} for turn in _TURNS])),
     "sheet.csv": ("sheet", "topic,turn,human,document,passage,influence,grade\r\n1,1_1,What?,d6,Text,0.5,1\r\n"),
     "judged.txt": ("judgments", "1_1 0 d6 1\n"),
 }  # fmt: skip
@@ -154,6 +157,8 @@ nuggets = "nuggets.jsonl"
 qr = "said.json"
 [answers.assignments]
 qr = "assigned.jsonl"
+[review]
+files = ["review.jsonl"]
 [crowd]
 grades = "grades.csv"
 gold_checks = "checks.csv"
@@ -208,6 +213,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
     "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --run qr=qr.trec --human human.trec"
                 " --collection collection.jsonl", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl"),
+    "review": ("", "review.jsonl"),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED, _GRID),
     "compare": ("robustcs.toml robustcs.toml",),
     "demo": ("--config robustcs.toml --output out",),

@@ -19,6 +19,7 @@ from robustcs.inputs.formats import Role, first_turn, is_answer
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
+from robustcs.inputs.reviews import is_reviews
 from robustcs.inputs.run_formats import PLAIN as PLAIN_RUN
 from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, is_parquet, read_table
@@ -40,7 +41,7 @@ from robustcs.inputs.trec_lines import (
 Kind = Literal[
     "run", "qrels", "scores", "texts", "paraphrases", "collection", "answers", "snippets", "ratings", "clariq topics",
     "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "assignments",
-    "ptkb", "labels",
+    "ptkb", "labels", "reviews",
 ]  # fmt: skip
 
 
@@ -64,6 +65,7 @@ _TAKEN_BY: dict[Kind, str] = {
     "nuggets": "robustcs answers --nuggets",
     "assignments": "robustcs answers --assignments",
     "labels": "--judge",
+    "reviews": "robustcs review",
 }
 
 
@@ -175,6 +177,8 @@ def first_cells(path: str | os.PathLike[str]) -> set[str]:
 
 # ---------------------------------------------------------------- JSON
 def _of_record(record: Mapping[str, Any]) -> Identified | None:
+    if is_reviews(record):
+        return Identified("reviews", "reviewed turns")
     if is_annotations(record):
         return Identified("snippets", "snippet annotations")
     if is_ratings(list(record)):

@@ -39,8 +39,9 @@ _BASELINES = ("no", "worst", "best")
 
 
 def guess_studies(folder: Folder, tables: Tables) -> None:
-    """Assign files to ``[clariq]``, ``[answers]``, ``[agreement]`` and ``[crowd]``; others remain undecided."""
-    for name, take in (("clariq", _clariq), ("answers", _answers), ("agreement", _annotations), ("crowd", _crowd)):
+    """Assign files to ``[clariq]``, ``[answers]``, ``[agreement]``, ``[crowd]`` and ``[review]``; others remain undecided."""
+    for name, take in (("clariq", _clariq), ("answers", _answers), ("agreement", _annotations), ("crowd", _crowd),
+                       ("review", _reviews)):  # fmt: skip
         table = _Table(folder)
         take(folder, table)
         if table.values:
@@ -193,6 +194,10 @@ def _unit(folder: Folder, file: Found) -> Unit | None:
 
 def _is_grades(file: Found) -> bool:
     return "grade" in file.stem.lower()
+
+
+def _reviews(folder: Folder, table: _Table) -> None:
+    table.several("files", folder.of("reviews"), "turns that a coder reviewed")
 
 
 def _crowd(folder: Folder, table: _Table) -> None:

@@ -190,8 +190,19 @@ class AnswerFiles(_Files):
         return {**self.responses, **self.tasks}
 
 
-#: Tables of ``robustcs.toml`` for studies with separate turns.
-STUDY_TABLES: dict[str, type] = {kind.table: kind for kind in (ClariqFiles, AgreementFiles, CrowdFiles, AnswerFiles)}
+@dataclass(frozen=True)
+class ReviewFiles(_Files):
+    """Inputs of ``robustcs review``: the turns that coders reviewed, as the page of a report exports them."""
+
+    table = "review"
+
+    files: tuple[Path, ...] = ()
+
+
+#: Tables of ``robustcs.toml`` for studies with inputs of their own.
+STUDY_TABLES: dict[str, type] = {
+    kind.table: kind for kind in (ClariqFiles, AgreementFiles, CrowdFiles, AnswerFiles, ReviewFiles)
+}
 
 
 @dataclass(frozen=True)
@@ -224,8 +235,8 @@ class Project:
         Similarity of the answers to QR and Human per turn, if there are no runs to compute it from.
     paraphrases, collection
         Paraphrases of the turns in the format of ECAsT; passage texts.
-    clariq, agreement, crowd, answers
-        Files of these commands, which have separate turns.
+    clariq, agreement, crowd, answers, review
+        Files of these commands alone.
     """
 
     name: str = "robustcs"
@@ -249,6 +260,7 @@ class Project:
     agreement: AgreementFiles | None = None
     crowd: CrowdFiles | None = None
     answers: AnswerFiles | None = None
+    review: ReviewFiles | None = None
     metrics: tuple[Measure, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
     policy: EvaluationPolicy = EvaluationPolicy()

@@ -203,6 +203,13 @@ def answers_and_gold(workspace: Workspace) -> None:
         raise UsageError("no-gold", "neither gold information nor labels are given", advice)
 
 
+def reviews(workspace: Workspace) -> None:
+    """Require ``[review]`` with files."""
+    if workspace.project.review is None or not workspace.project.review.files:
+        advice = "name the files that the page of a report exports, or add [review] with files to robustcs.toml"
+        raise UsageError("no-reviews", "no reviews are given", advice)
+
+
 #: Name in the registry → function that raises :class:`UsageError` or :class:`NotInstalledError` if the requirement is not met.
 REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
     "runs": Workspace.require_runs,
@@ -211,7 +218,7 @@ REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
         check.__name__: check
         for check in (
             systems, grid, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups, compared_runs,
-            questions, compared_texts, scikit_learn, annotated_texts, texts_of_turns, sampled, answers_and_gold,
+            questions, compared_texts, scikit_learn, annotated_texts, texts_of_turns, sampled, answers_and_gold, reviews,
         )
     },
 }  # fmt: skip

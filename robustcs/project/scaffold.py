@@ -15,6 +15,7 @@ _ABOUT = {
     "clariq": "# Clarifying questions; their turns are topics.",
     "agreement": "# Annotations; several files count as one.",
     "answers": "# Answers of systems, and the snippets or nuggets that they should contain.",
+    "review": "# Turns that coders reviewed in the page of a report.",
     "crowd": "# Grades of crowd workers, or judgments made from them.",
 }
 

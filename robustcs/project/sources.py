@@ -96,6 +96,7 @@ READERS = {
     "crowd_grades": "ratings.read_grades", "gold_checks": "ratings.read_gold_checks", "bank": "ratings.read_bank",
     "turn_list": "ratings.read_turn_list", "crowd_run": "mixed_initiative.read_mixed_initiative or_run",
     "slices": "scores.read_slices", "answer_labels": "answer_traces.read_answer_labels",
+    "reviews": "reviews.read_reviews",
 }  # fmt: skip
 
 
@@ -216,6 +217,7 @@ SOURCES: tuple[Source, ...] = (
            help="Run with the passages from which a system generated its answers (default: the project's run NAME)."),
     Source("human", "answers", "one", "human passages", "run", option="--human",
            help="Run for the human rewrites; it stands for a perfect rewriter (default: the project's run)."),
+    Source("files", "review", "several", "review", "reviews"),
     Source("grades", "crowd", "one", "grades", "crowd_grades", _first),
     Source("gold_checks", "crowd", "one", "gold checks", "gold_checks", option="--gold-checks",
            help="Known grades of test items: a table with turn, item, criterion and grade."),

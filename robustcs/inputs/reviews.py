@@ -1,0 +1,130 @@
+"""Reviews of turns: JSONL that the page of a report exports, one reviewed turn per line.
+
+Fields: ``turn``; ``systems``, the systems that were read (a list); ``categories``, those that the coder assigned (a list, empty
+if none fits); ``note``; ``coder``; ``sample`` with ``kind`` (``random``: drawn at random and read in random order; ``all``:
+every turn), ``seed``, ``of`` (number of turns from which it was drawn), ``size`` (number of turns drawn) and, if these are not
+all turns of the report, ``where`` (which turns these are). ``systems``, ``note``, ``coder`` and ``sample`` are optional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from robustcs.errors import at_line, input_error
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.records import RowProblems, json_lines
+from robustcs.inputs.text import is_turn_id, is_whole
+
+#: The longest category; longer texts are notes.
+LONGEST_CATEGORY = 100
+_RANDOM, _ALL = "random", "all"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The turns that a coder set out to read.
+
+    kind
+        ``random``, ``all``, or another word.
+    seed
+        Random seed; None if unknown.
+    of
+        Number of turns from which it was drawn; 0 if unknown.
+    size
+        Number of turns drawn; 0 if unknown. A reader may enlarge a sample, so it does not identify it.
+    where
+        Which turns ``of`` counts, such as ``where t5 and human differ``; empty for all turns.
+    """
+
+    kind: str = "unknown"
+    seed: int | None = None
+    of: int = 0
+    size: int = 0
+    where: str = ""
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What two reviews of the same sample have in common."""
+        return self.kind, self.seed, self.of, self.where
+
+
+@dataclass(frozen=True)
+class Review:
+    """What one coder found in one turn of one or several systems."""
+
+    turn: str
+    systems: tuple[str, ...]
+    categories: tuple[str, ...]
+    note: str
+    coder: str
+    sample: Sample
+
+
+def is_reviews(record: Mapping[str, Any]) -> bool:
+    """Return whether a record is the review of a turn."""
+    return "turn" in record and isinstance(record.get("categories"), list)
+
+
+def read_reviews(path: StrPath) -> tuple[Review, ...]:
+    """Return the reviews in file order; a line that occurs twice counts once.
+
+    Raises :class:`InputError` with every bad line (bounded): no turn, a field of another type, or two different reviews of a
+    turn by one coder in one sample; or if there are no reviews.
+    """
+    problems = RowProblems(path, "reviews")
+    found: dict[tuple[Any, ...], tuple[Review, int]] = {}
+    for line, record in json_lines(path, problems):
+        wrong = _wrong(record)
+        if wrong:
+            problems.skip(line, *wrong)
+            continue
+        sample = record.get("sample") or {}
+        systems = record.get("systems") or []
+        review = Review(
+            str(record["turn"]).strip(),
+            tuple(systems) if isinstance(systems, list) else (systems,),
+            tuple(dict.fromkeys(name.strip() for name in record["categories"])),
+            (record.get("note") or "").strip(),
+            (record.get("coder") or "").strip(),
+            Sample(**{key: sample[key] for key in Sample.__dataclass_fields__ if sample.get(key) is not None}),
+        )
+        key = (review.turn, review.systems, review.coder, review.sample.identity)
+        earlier, first = found.setdefault(key, (review, line))
+        if set(earlier.categories) != set(review.categories):
+            told = f"turn {review.turn} has other categories in {at_line(path, first)}"
+            problems.add(line, told, "keep one of the two", "contradicting-entries")
+    problems.raise_if_any(len(found))
+    if not found:
+        raise input_error(path, None, "the file has no reviews", "export it from the page of a report", "empty")
+    return tuple(review for review, _ in found.values())
+
+
+def _wrong(record: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return what is wrong with a line, the remedy and the kind of problem; None if nothing is."""
+    if not is_turn_id(record.get("turn")):
+        return "no turn id", "add a turn id such as 31_4", "no-turn-id"
+    of = f"turn {record['turn']}: "
+    categories = record.get("categories")
+    if not isinstance(categories, list) or not all(_is_text(name, LONGEST_CATEGORY) and name.strip() for name in categories):
+        advice = f"write a list of texts of at most {LONGEST_CATEGORY} characters; it may be empty"
+        return f"{of}categories are not a list of names", advice, "bad-categories"
+    systems = record.get("systems") or []
+    if not all(map(_is_text, systems if isinstance(systems, list) else [systems])):
+        return f"{of}systems are not a list of names", 'write a list such as ["t5", "human"]', "bad-systems"
+    for name in ("note", "coder"):
+        if not _is_text(record.get(name) or ""):
+            return f"{of}{name} is not a text", "write a text in quotes", "not-a-text"
+    sample = record.get("sample") or {}
+    sound = isinstance(sample, dict) and all(_is_text(sample.get(name) or "") for name in ("kind", "where"))
+    if sound:
+        numbers = [sample.get(name) or 0 for name in ("seed", "of", "size")]
+        sound = all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in numbers)
+    if not sound:
+        return f"{of}sample is not {{kind, seed, of, size}}", "write of and size as whole numbers", "bad-sample"
+    return None
+
+
+def _is_text(value: object, longest: int = 1 << 20) -> bool:
+    return isinstance(value, str) and len(value) <= longest and is_whole(value)

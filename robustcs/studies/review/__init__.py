@@ -1,0 +1,1 @@
+"""Which categories of failures did readers find, and how frequent are they among all turns?"""

@@ -1,0 +1,64 @@
+"""Findings on reviewed turns, as sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from robustcs.documents.document import Verdict
+from robustcs.documents.words import percent_range, plain, signed, whole_percent
+from robustcs.studies.review.analysis import NONE, Reviews
+from robustcs.wording import counted, first_of
+
+#: Maximum number of items in a sentence; the tables contain all.
+_NAMED = 4
+
+
+def _top(result: Reviews) -> list[Any]:
+    """Return the most frequent category of each system, coder and sample."""
+    frame = result.categories[result.categories["category"] != NONE]
+    return [next(part.itertuples()) for _, part in frame.groupby(["systems", "coder", "sample"], sort=False)]
+
+
+def _about(row: Any) -> str:
+    whose = f" of {row.systems}" if row.systems else ""
+    return f"{whose} (coder: {row.coder})" if row.coder else whose
+
+
+def verdicts(result: Reviews) -> tuple[Verdict, ...]:
+    """Return the most frequent category of each random sample, with its share of all turns from which it was drawn."""
+    found = []
+    for row in _top(result):
+        if row.random:
+            number = whole_percent(row.share)
+            turns = f"the {row.of:,} turns {row.where}" if row.where else f"all {row.of:,} turns"
+            text = f"The most frequent category{_about(row)} is {row.category!r}: {number} of {turns}"
+            basis = f"{row.count} of {row.reviewed} randomly sampled turns"
+            found.append(Verdict(number, percent_range(row.ci_low, row.ci_high), text, basis, row.share))
+    return tuple(found)
+
+
+def findings(result: Reviews) -> tuple[str, ...]:
+    """Return the categories of samples that are not random, the categories that separate systems, and the agreement."""
+    sentences = [
+        f"The most frequent category{_about(row)} is {row.category!r}: {row.count} of {row.reviewed} reviewed turns"
+        f" ({whole_percent(row.share)}). The sample is not random, so this is not an estimate for all turns."
+        for row in _top(result) if not row.random
+    ]  # fmt: skip
+    for row in result.differences[result.differences["separates"] == True].itertuples():  # noqa: E712
+        limits = f"{signed(100 * row.ci_low, 0)} to {signed(100 * row.ci_high, 0)}"
+        sentences.append(
+            f"{row.category!r} separates {row.first} from {row.second}: {signed(100 * row.difference, 0)} percentage points"
+            f" (95% CI {limits}; {row.only_first} turns only {row.first}, {row.only_second} only {row.second})."
+        )
+    for (first, second), part in result.coders.groupby(["first", "second"], sort=False):
+        parts = [f"{row.category!r} {_kappa(row)}" for row in part.itertuples()]
+        turns = counted(int(part["turns"].max()), "turn")
+        sentences.append(f"Cohen's κ of {first} and {second} on {turns} by category: {first_of(parts, _NAMED)}.")
+    return tuple(sentences)
+
+
+def _kappa(row: Any) -> str:
+    if math.isnan(row.ci_low):
+        return plain(row.kappa, 2)
+    return f"{plain(row.kappa, 2)} (95% CI {plain(row.ci_low, 2)} to {plain(row.ci_high, 2)})"

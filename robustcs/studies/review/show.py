@@ -1,0 +1,136 @@
+"""Tables of reviewed turns, and a figure of the shares of all turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.words import marks, whole_percent
+from robustcs.lazy import Drawing, pd
+from robustcs.result import Field, text
+from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD
+from robustcs.studies.review.analysis import NONE, Reviews
+
+#: Rows of a crossing that are printed; JSON and CSV contain all.
+_ROWS = 20
+
+
+def show(result: Reviews) -> tuple[Block, ...]:
+    """Return the categories with their figure, crossings, differences between systems, agreement, and all reviewed turns."""
+    blocks: list[Block] = [*_figure(result), _categories(result), *_crossings(result), *_differences(result), *_coders(result)]
+    columns = ["turn", *_whose(result), "categories", "note"]
+    turns = result_table(result, "turns", "Reviewed turns", columns, "Categories are separated by |.")
+    return (*blocks, replace(turns, asked=True))
+
+
+def _whose(result: Reviews, *names: str) -> list[str]:
+    """Return those of the columns systems and coder that have several values."""
+    frame = result.turns
+    several = [name for name in ("systems", "coder") if frame[name].nunique() > 1]
+    return [name for name in (names or several) if name in several]
+
+
+def _samples(result: Reviews) -> str:
+    """Return the samples in words, and what they license."""
+    frame = result.categories
+    samples = "; ".join(dict.fromkeys(frame["sample"]))
+    said = f"Sample: {samples}. "
+    if frame["random"].any():
+        said += f"95% CI for all turns from which it was drawn: {SHARE_METHOD}, not adjusted for multiple comparisons."
+    for note in dict.fromkeys(frame.loc[~frame["random"].astype(bool), "note"]):
+        said += f" {note[0].upper()}{note[1:]}."
+    return said.replace(".  ", ". ").replace("  ", " ")
+
+
+def _categories(result: Reviews) -> Table:
+    spec = result.spec("categories")
+    all_turns: list[Shown] = []
+    if result.categories["random"].any():
+        all_turns = [(text("of all turns (95% CI)"), _all)]
+    field: Field = spec.field("count")
+    columns = ["category", *_whose(result), field, "reviewed", "share", *all_turns]
+    note = f"{_samples(result)} A turn may have several categories; {NONE}: reviewed, but no category fits."
+    return result_table(result, "categories", "How frequent is each category?", columns, note, by=_rule(result))
+
+
+def _rule(result: Reviews) -> str | None:
+    return next(iter(_whose(result)), None)
+
+
+def _all(row: object) -> str:
+    """Return the estimated number of turns: ``42 of 92 (20–66)``."""
+    if not row.random:  # type: ignore[attr-defined]
+        return "–"
+    value, low, high, of = (getattr(row, name) for name in ("all", "all_low", "all_high", "of"))
+    return f"{value:,.0f} of {of:,} ({low:,.0f}–{high:,.0f})"
+
+
+def _figure(result: Reviews) -> list[Figure]:
+    """Return the shares with intervals, one panel for each system and coder; empty without a random sample."""
+    frame = result.categories[result.categories["random"].astype(bool) & (result.categories["category"] != NONE)]
+    if not len(frame):
+        return []
+    words = "; ".join(f"{row.category} {whole_percent(row.share)}" for row in frame.itertuples())
+    return [Figure("categories", "Share of all turns by category, with 95% CI", f"{words}.", lambda: _drawn(frame))]
+
+
+def _drawn(frame: pd.DataFrame) -> Drawing:
+    from robustcs.documents.forest import MeanPanel, forest
+
+    names = list(dict.fromkeys(frame["category"]))
+    panels = []
+    for (systems, coder, _), part in frame.groupby(["systems", "coder", "sample"], sort=False):
+        rows = part.set_index("category").reindex(names)
+        title = " · ".join(filter(None, (systems, coder)))
+        panels.append(MeanPanel(title, *(100 * rows[name].to_numpy(float) for name in ("ci_low", "share", "ci_high"))))
+    return forest(names, panels, "share of all turns in %, 95% CI")
+
+
+def _crossings(result: Reviews) -> list[Table]:
+    tables = []
+    for by, part in result.crossings.groupby("by", sort=False):
+        shown = part[(part["count"] > 0) & (part["category"] != NONE)]
+        of = ["of_system"] if shown["of_system"].nunique() > 1 else []
+        value = (text(str(by)), lambda row: marks(row.value) if set(row.value) <= set("01-") else row.value)
+        columns: list[Shown] = [*of, value, "category", *_whose(result), "count", "reviewed", "share"]
+        rest = f" The first {_ROWS} of {len(shown)} rows; JSON and CSV contain all." if len(shown) > _ROWS else ""
+        note = f"Share of the reviewed turns with this value. {_samples(result)}{rest}"
+        if len(shown):
+            caption = f"Which categories occur with which {by}?"
+            tables.append(result_table(result, "crossings", caption, columns, note, rows=shown.head(_ROWS)))
+    return tables
+
+
+def _differences(result: Reviews) -> list[Table]:
+    if not len(result.differences):
+        return []
+    coder = _whose(result, "coder")
+    columns = ["category", "first", "second", *coder, "turns", "both", "only_first", "only_second", "difference"]
+    last: list[Shown] = [(text("separates"), _separates)] if result.differences["separates"].notna().any() else []
+    note = (
+        f"Difference in percentage points. 95% CI for all turns: {DIFFERENCE_METHOD}; a category separates two systems if the"
+        " interval adjusted for all comparisons of the sample (Bonferroni) excludes 0."
+        if last else "Difference in percentage points; no interval, because the sample is not random."
+    )  # fmt: skip
+    return [result_table(result, "differences", "Which categories separate two systems?", [*columns, *last], note)]
+
+
+def _separates(row: object) -> str:
+    return {True: "yes", False: "no"}.get(row.separates, "–")  # type: ignore[attr-defined]
+
+
+def _coders(result: Reviews) -> list[Table]:
+    if not len(result.coders):
+        return []
+    columns = ["first", "second", "category", "kappa", "turns", "both", "only_first", "only_second"]
+    note = "Cohen's κ of having the category or not. 95% CI: nested bootstrap-t over conversations or turns."
+    return [result_table(result, "coders", "Do the coders agree?", columns, note + notes_in(result.coders))]
+
+
+def notes_in(frame: pd.DataFrame) -> str:
+    """Return the caveats of the rows, each once, with the categories that have them."""
+    said = ""
+    for note, part in frame[frame["note"] != ""].groupby("note", sort=False):
+        said += f" {str(note)[0].upper()}{str(note)[1:]} ({', '.join(dict.fromkeys(part['category']))})."
+    return said

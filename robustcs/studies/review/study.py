@@ -1,0 +1,145 @@
+"""``robustcs review``: what readers found in the turns of a report, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from robustcs.documents.files import require_writable, write_text
+from robustcs.documents.headline import at, headline_cut, shown_cuts
+from robustcs.documents.order import figures_first
+from robustcs.documents.words import cut_label
+from robustcs.errors import RobustcsError, UsageError
+from robustcs.inputs.reviews import Review, read_reviews
+from robustcs.lazy import pd
+from robustcs.project.model import Project, ReviewFiles, needs
+from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
+from robustcs.studies.review.analysis import Reviews, Value, review, slices_of
+from robustcs.studies.review.findings import findings, verdicts
+from robustcs.studies.review.show import show
+from robustcs.studies.signature import File, Opt
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
+
+#: Study with a table of turns → name of its property, its column, and the columns that name the system.
+_PROPERTIES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "breakdown": ("bin", "bin", ("rewriter",)),
+    "components": ("component", "cause", ("wording", "ranker")),
+    "answers": ("outcome", "outcome", ("system",)),
+}
+
+
+def ask(workspace: Workspace) -> Reviews:
+    """Count the categories that readers assigned to turns in the page of a report.
+
+    FILE... are exports of the page (review.jsonl); several files are combined. Without FILE, the command uses [review] in
+    robustcs.toml. Each line is one turn that a coder reviewed: turn, systems, categories, note, coder and sample.
+
+    A random sample licenses estimates for all turns from which it was drawn. Their intervals are exact for this finite number
+    of turns. For any other sample, the output says that it does not license an estimate.
+
+    Categories are crossed with the bins, components and outcomes of the project's turns, as far as its inputs give them. With
+    several systems, the command compares their categories on the same turns; with several coders, it measures agreement.
+
+    Examples:
+      robustcs review review.jsonl
+      robustcs review ann.jsonl ben.jsonl --table coders
+      robustcs review review.jsonl --write-slices reviewed.tsv
+      robustcs breakdown --slices reviewed.tsv
+    """
+    reviews = _read(workspace)
+    values, notes = _values(workspace)
+    evaluated = Evaluated(workspace.project.policy, "texts", len({one.turn for one in reviews}), 0, tuple(notes))
+    return review(reviews, values, evaluated, workspace.project.seed)
+
+
+def _read(workspace: Workspace) -> list[Review]:
+    files = (workspace.project.review or ReviewFiles()).files
+    if not files:
+        raise UsageError("no-reviews", "no reviews are given", "name the files that the page of a report exports")
+    found: list[Review] = []
+    for path in files:
+        reviews = read_reviews(path)
+        workspace.remember("review", path, len(reviews))
+        found += reviews
+    return found
+
+
+def _values(workspace: Workspace) -> tuple[list[Value], list[str]]:
+    """Return the bins, components and outcomes of all turns, as far as the inputs give them, and notes on the others."""
+    from robustcs.studies.registry import STUDIES
+
+    found: list[Value] = []
+    notes = []
+    for one in STUDIES:
+        by, column, names = _PROPERTIES.get(one.name, ("", "", ()))
+        try:
+            turns = one.part("study").ask(workspace).tables["turns"] if by else pd.DataFrame()
+        except UsageError:
+            continue  # without its inputs
+        except RobustcsError as error:
+            notes.append(f"categories are not crossed with the {by} of a turn: {error}")
+            continue
+        found += _by_system(turns, by, column, names) if column in turns else []
+    return found, notes
+
+
+def _by_system(turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...]) -> list[Value]:
+    """Return the values of each system at the headline cut; the first of several rows of a turn counts."""
+    if {"metric", "threshold"} <= set(turns):
+        cut = headline_cut(shown_cuts(turns))
+        turns, by = at(turns, cut), f"{by} at {cut_label(cut)}"
+    turns = turns[turns[column].notna()]
+    return [
+        Value(by, "/".join(map(str, name)), dict(zip(part["turn"][::-1], part[column][::-1].astype(str), strict=True)))
+        for name, part in turns.groupby(list(names), sort=False)
+    ]
+
+
+def _run(call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)], write_slices: File | None) -> None:
+    """Run the command.
+
+    write_slices
+        Also write a TSV with one row per reviewed turn and one column per category (yes, no; empty if coders disagree), for
+        --slices of other commands.
+    """
+    project = call.project
+    if files:
+        project = replace(project, review=ReviewFiles(tuple(map(Path, files))))
+    if write_slices:
+        require_writable(write_slices)
+    workspace = call.workspace(project)
+    result = ask(workspace)
+    if write_slices:
+        write_text(write_slices, slices_of(result))
+        call.tell(f"wrote {write_slices}")
+    call.emit(workspace, result, show(result))
+
+
+COMMAND = command(ask, (*UNIT, *SEED), retrieves=False, run=_run)
+
+
+_READING = (
+    "How to read it: each reviewed turn may have several categories, or none. The intervals are for all turns from which the"
+    " sample was drawn, not for other conversations, and each belongs to one share. κ is 1 for full agreement of two coders and"
+    " 0 for agreement expected by chance; a category on which coders do not agree is not a finding."
+)
+
+
+def _part(project: Project) -> Project:
+    needs(project.review and project.review.files, "no-reviews", "no reviews", "add files = … under [review]")
+    return project
+
+
+def _answer(workspace: Workspace) -> Answer:
+    result = ask(workspace)
+    blocks = figures_first(show(result))
+    return Answer(findings(result), _READING, blocks, result.evaluated, {"review": result}, verdicts=verdicts(result))
+
+
+QUESTIONS = (
+    Question("review", "What did readers find?", ("categories", "differences", "coders"), _part,
+             given=lambda project: project.review is not None, answer=_answer),
+)  # fmt: skip
