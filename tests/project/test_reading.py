@@ -349,7 +349,8 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         read_project(path)
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
         ":2: unknown key 'qrel'; choose from name, qrels, new_judgments, judges, gold, answer_similarity, paraphrases,"
-        " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, answers, review,"
+        " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, answers,"
+        " review,"
         " metrics,"
         " thresholds,"
         " policy, seed",
