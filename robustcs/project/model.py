@@ -360,17 +360,6 @@ def needs(condition: object, slug: str, found: str, advice: str) -> None:
         raise UsageError(slug, found, advice)
 
 
-def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
-    """Return the project with all runs, the qrels, the new judgments, and ``keys`` only.
-
-    Raises :class:`UsageError` without qrels or runs.
-    """
-    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
-    needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
-    part = only(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys), ("run",))
-    return replace(part, metrics=measures(project, of_answers=False))
-
-
 def input_files(project: Project) -> list[Path]:
     """Return all files and folders that the project names as inputs, except its new judgments.
 

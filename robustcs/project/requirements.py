@@ -7,6 +7,7 @@ those of all studies, so that both report the same errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
@@ -15,7 +16,7 @@ from robustcs.errors import NotInstalledError, UsageError
 from robustcs.evaluation.grid import Cell, parse_cell
 from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
-from robustcs.project.model import Formulation, Project
+from robustcs.project.model import Formulation, Project, measures, needs, only
 from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
@@ -208,6 +209,17 @@ def reviews(workspace: Workspace) -> None:
     if workspace.project.review is None or not workspace.project.review.files:
         advice = "name the files that the page of a report exports, or add [review] with files to robustcs.toml"
         raise UsageError("no-reviews", "no reviews are given", advice)
+
+
+def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
+    """Return the project with all runs, the qrels, the new judgments, and ``keys`` only.
+
+    Raises :class:`UsageError` without qrels or runs.
+    """
+    needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
+    needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
+    part = only(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys), ("run",))
+    return replace(part, metrics=measures(project, of_answers=False))
 
 
 #: Name in the registry → function that raises :class:`UsageError` or :class:`NotInstalledError` if the requirement is not met.

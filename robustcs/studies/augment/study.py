@@ -24,8 +24,8 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import text_lines
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.project.hole_imputation import group_numbers, judged_pool, run_groups, run_sources, selection_warnings
-from robustcs.project.model import Project, judged_runs, needs
-from robustcs.project.requirements import new_judgments
+from robustcs.project.model import Project, needs
+from robustcs.project.requirements import judged_runs, new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import unit_of, units_of

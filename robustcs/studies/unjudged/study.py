@@ -17,8 +17,9 @@ from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.hole_imputation import fill, selection_warnings
-from robustcs.project.model import Project, judged_runs
+from robustcs.project.model import Project
 from robustcs.project.open_questions import comparable_groups
+from robustcs.project.requirements import judged_runs
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
