@@ -129,5 +129,6 @@ def _what(project: Project, kept: Kept) -> str:
     roles = [part.role for part in project.formulations.values()]
     parts = [counted(roles.count("qr"), "rewriter")] if "qr" in roles else []
     parts += [counted(len(project.runs), "further run" if roles else "run")] if project.runs else []
+    parts += [f"grid of {counted(len(project.components), 'cell')}"] if project.components else []
     parts += [counted(len(project.judges), "judge")] if project.judges else []
     return " · ".join([", ".join(parts), _turns(kept)] if parts else [_turns(kept)])

@@ -64,7 +64,7 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
     between = percent_range(getattr(row, f"{first}_low"), getattr(row, f"{first}_high"))
     basis = f"mean over {counted(row.systems, 'system')}; correct if {cut_label(cut)}"
     tone = {"wording": "qr", "ranker": "qa"}[first]
-    return Verdict(whole_percent(share), between, _sentence(said), basis, 1.0, tone, caveat=caveat)
+    return Verdict(whole_percent(share), between, _sentence(said), basis, float(share), tone, caveat=caveat)
 
 
 def _unanswered(result: Components, cut: Cut) -> Verdict:
@@ -72,7 +72,8 @@ def _unanswered(result: Components, cut: Cut) -> Verdict:
     row = next(own[own["cause"] == "none"].itertuples())
     said = f"no system of the grid answers {whole_percent(row.share)} of the turns"
     basis = f"{row.count} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
-    return Verdict(whole_percent(row.share), percent_range(row.ci_low, row.ci_high), _sentence(said), basis, float(row.share))
+    # without weight, because it names no component
+    return Verdict(whole_percent(row.share), percent_range(row.ci_low, row.ci_high), _sentence(said), basis, 0.0)
 
 
 def _leads(result: Components, cut: Cut) -> Verdict:

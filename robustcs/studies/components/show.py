@@ -91,13 +91,13 @@ def _systems(result: Components, cut: Cut) -> Table:
     spec = result.spec("blame")
     correct = spec.field("share").called("correct (95% CI)")
     mean = result.spec("means").field("value").bare.called(measure_label(cut[0]))
-    turns = [count(f"by_{cause}", header=cause, group="turns by cause") for cause in CAUSES[1:]]
+    turns = [count(f"by_{cause}", header=cause, group="turns by cause") for cause in CAUSES[1:-1]]
     columns: list[Shown] = [_SYSTEM, mean, correct, *turns]
     note = (
-        f"Counts of {counted(result.evaluated.turns, 'turn')}. Wording: another wording with the same ranker is correct, but no"
-        " other ranker with the same wording. Ranker: the reverse. Either: each change alone is enough. Both: only both changes"
-        f" together help. None: no system is correct. Grid: {_cells(result)}.{_shown(rows)} {LUCK}"
-        f" 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
+        f"Counts of {counted(result.evaluated.turns, 'turn')}, on {rows['by_none'].iloc[0]} of which no system is correct."
+        " Wording: another wording with the same ranker is correct, but no other ranker with the same wording. Ranker: the"
+        " reverse. Either: each change alone is enough. Both: only both changes together help."
+        f" Grid: {_cells(result)}.{_shown(rows)} {LUCK} 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
     )
     caption = f"Which component loses the answer? Correct if {cut_label(cut)}"
     return result_table(result, "blame", caption, columns, note, rows=rows.head(SHOWN), slug="systems",
@@ -116,7 +116,7 @@ def _blame(result: Components) -> Table:
 
 def _means(result: Components) -> list[Table]:
     tables = []
-    for metric in dict.fromkeys(result.means["metric"]):
+    for metric in dict.fromkeys((cut_of(result)[0], *result.means["metric"])):
         rows = result.means[result.means["metric"] == metric]
         value, caption = result.spec("means").field("value"), f"Mean {measure_label(metric)} by wording and ranker"
         note = f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons.{notes_of(rows)}"
@@ -160,11 +160,13 @@ def _effects(result: Components) -> Table:
         )
     note = (
         "ω²: variance due to the effect, divided by this variance plus the error variance of the analysis of variance turn ×"
-        " wording × ranker. Interactions: the effect of one depends on the other; turn*wording means that different turns need"
-        f" different wordings. 95% CI for other {result.evaluated.unit}s with these wordings and rankers.{used}{notes_of(rows)}"
+        " wording × ranker. Interactions: the effect of one depends on the other; turn × wording means that different turns"
+        f" need different wordings. 95% CI for other {result.evaluated.unit}s with these wordings and rankers.{used}"
+        f"{notes_of(rows)}"
     )
+    rows = rows.assign(factor=rows["factor"].map(_times))
     return wide_table(result, "effects", "How much does each component matter?", ["factor"], "metric", ["omega2"], note,
-                      heads=heads, group="ω² (95% CI)")  # fmt: skip
+                      rows=rows, heads=heads, group="ω² (95% CI)")  # fmt: skip
 
 
 def _swaps(result: Components, metric: str) -> Table:
@@ -265,7 +267,11 @@ def _forest(effects: pd.DataFrame) -> Drawing:
         MeanPanel(measure_label(str(metric)), *(rows[name].to_numpy() for name in ("ci_low", "omega2", "ci_high")))
         for metric, rows in effects.groupby("metric", sort=False)
     ]
-    return forest(list(dict.fromkeys(effects["factor"])), panels, "ω² and 95% CI", zero=True)
+    return forest([_times(name) for name in dict.fromkeys(effects["factor"])], panels, "ω² and 95% CI", zero=True)
+
+
+def _times(factor: str) -> str:
+    return factor.replace("*", " × ")
 
 
 def to_read(result: Components) -> tuple[Cards, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
 
-from robustcs.documents.document import Figure
+from robustcs.documents.forms import shown_blocks
+from robustcs.documents.order import figures_first
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.lazy import pd
 from robustcs.project.model import Project, measures, needs, only
@@ -97,12 +98,12 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    blocks, opening = show(result), overview(result)
+    opening = overview(result)
     shown = {block.slug for block in opening}
-    rest = tuple(block for block in blocks if not isinstance(block, Figure) or block.slug not in shown)
+    rest = (block for block in shown_blocks(result, show(result), ()) if getattr(block, "slug", "") not in shown)
     return Answer(
-        findings(result), _READING, tuple(sorted(rest, key=lambda block: not isinstance(block, Figure))), result.evaluated,
-        {"components": result}, to_read(result), verdicts=verdicts(result), overview=opening,
+        findings(result), _READING, figures_first(tuple(rest)), result.evaluated, {"components": result}, to_read(result),
+        verdicts=verdicts(result), overview=opening,
     )  # fmt: skip
 
 
