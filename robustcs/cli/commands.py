@@ -271,17 +271,17 @@ class Call:
 
         return Workspace(project or self.project, jobs_of(self.given), track, not self.given.get("no_retrieve"))
 
-    def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
+    def answered(self, project: Project | None = None, samples: bool = False, cells: bool = False) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
 
-        ``samples``: also retrieve for further samples of rewriters.
+        ``samples``: also retrieve for further samples of rewriters. ``cells``: also retrieve missing cells of the grid.
         """
         workspace = self.workspace(project)
         if workspace.project.retrieval is None:
             return workspace
         from robustcs.project.retrieved import with_runs
 
-        return workspace.of(with_runs(workspace, self.tell, samples))
+        return workspace.of(with_runs(workspace, self.tell, samples, cells))
 
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
         """Return the result of the study; with ``--by`` also per collection."""

@@ -186,7 +186,7 @@ def _retrieved(call: Call) -> Project:
             project = with_testsets(call.workspace(), tell)
         except UsageError as error:
             tell(f"no test sets: {error}")
-    return call.answered(project, samples=True).project
+    return call.answered(project, samples=True, cells=True).project
 
 
 def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, fresh: bool = False) -> None:

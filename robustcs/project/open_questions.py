@@ -12,6 +12,7 @@ from typing import Any
 
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.grid import parse_cell
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.inputs.files import sha256
 from robustcs.inputs.text import text_lines
@@ -108,6 +109,8 @@ class System:
         The run that answers all texts, ``given`` or retrieved before; None if a run must be written.
     kept
         The run that answers the turns that are not ``open``.
+    cell
+        Whether it is a cell of the grid, named ``WORDING/RANKER``.
     """
 
     name: str
@@ -118,6 +121,7 @@ class System:
     sample: int = 1
     run: Path | None = None
     kept: Path | None = None
+    cell: bool = False
 
     @property
     def base(self) -> str:
@@ -151,6 +155,25 @@ def systems_of(workspace: Inputs, samples: bool = False) -> list[System]:
                 found += _further_samples(maker, name, file.samples(role, source.column), (), raw)
     if wants_original_rewritten(project) and workspace.texts.get("original"):
         found.append(_system(maker, ORIGINAL_REWRITTEN, workspace.texts["original"], None, True))
+    return found
+
+
+def cells_of(workspace: Inputs) -> dict[str, list[System]]:
+    """Return ranker of the grid → the missing cells of this ranker: one for each system with texts and no given cell.
+
+    Empty if ``[retrieval]`` names no rankers.
+    """
+    project = workspace.project
+    settings = project.retrieval
+    if settings is None or not settings.rankers:
+        return {}
+    given = {parse_cell(name) for name in project.components}
+    wordings, found = systems_of(workspace), {}
+    for ranker in settings.rankers:
+        maker = Maker(settings.of_ranker(ranker))
+        missing = [one for one in wordings if (one.name, ranker) not in given]
+        cells = [_system(maker, f"{one.name}/{ranker}", one.texts, None, one.raw) for one in missing]
+        found[ranker] = [replace(cell, cell=True) for cell in cells]
     return found
 
 
@@ -232,6 +255,8 @@ class Maker:
 
 def with_run(project: Project, system: System, run: Path) -> Project:
     """Return the project with this run of a system."""
+    if system.cell:
+        return replace(project, components={**project.components, system.name: run})
     key = next((key for key, part in project.formulations.items() if part.name == system.base), None)
     if key is None:
         return replace(project, runs={**project.runs, system.name: run})

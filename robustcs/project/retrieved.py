@@ -25,6 +25,7 @@ from robustcs.project.open_questions import (
     Maker,
     System,
     believed,
+    cells_of,
     retrievable,
     systems_of,
     turns_in_words,
@@ -323,35 +324,61 @@ def _lines(turn: str, ranking: Ranking) -> str:
     )
 
 
-def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool = False) -> Project:
+def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool = False, cells: bool = False) -> Project:
     """Retrieve the missing runs of a project and return the project with them. Without an index, return it unchanged.
 
-    ``samples``: also retrieve for further samples of rewriters.
+    ``samples``: also retrieve for further samples of rewriters. ``cells``: also retrieve the missing cells of the grid.
     """
     project = workspace.project
-    return project if project.retrieval is None else Retrieval(workspace, tell, retrievable(workspace, samples)).complete()
+    if project.retrieval is None:
+        return project
+    project = Retrieval(workspace, tell, retrievable(workspace, samples)).complete()
+    return with_cells(workspace.of(project), tell) if cells else project
 
 
-def plan_of(retrieval: Retrieval) -> Plan:
-    """Return the plan: answered and open turns before retrieval. In the row for all systems, each question counts once."""
-    systems, rows, every = retrieval.systems, [], list[str]()
-    for system in systems:
-        keys = map(digest, retrieval.questions[system.name].values())
-        missing = [key for key in keys if key not in retrieval.known]
-        every += missing
-        run = system.run or retrieval.maker.run_path(system.name)
-        rows.append(_row(system.name, len(system.texts), missing, str(run)))
-    rows.append(_row("all", sum(len(system.texts) for system in systems), every, ""))
+def retrievals_of_cells(workspace: Workspace, tell: Callable[[str], None]) -> list[Retrieval]:
+    """Return the retrieval of the missing cells of the grid, one for each ranker."""
+    project, found = workspace.project, []
+    for ranker, systems in cells_of(workspace).items():
+        assert project.retrieval is not None
+        own = workspace.of(replace(project, retrieval=project.retrieval.of_ranker(ranker)))
+        found.append(Retrieval(own, tell, systems))
+    return found
+
+
+def with_cells(workspace: Workspace, tell: Callable[[str], None]) -> Project:
+    """Retrieve the missing cells of the grid, and return the project with them."""
+    project = workspace.project
+    for retrieval in retrievals_of_cells(workspace, tell):
+        project = replace(project, components={**project.components, **retrieval.complete().components})
+    return project
+
+
+def plan_of(retrieval: Retrieval, *others: Retrieval) -> Plan:
+    """Return the plan: answered and open turns before retrieval. In the row for all systems, each question counts once.
+
+    ``others``: retrievals of the same texts by other rankers.
+    """
+    rows, every, turns, mixed = [], list[tuple[str, str]](), 0, list[str]()
+    for one in (retrieval, *others):
+        for system in one.systems:
+            keys = map(digest, one.questions[system.name].values())
+            missing = [key for key in keys if key not in one.known]
+            every += [(one.settings.describe(), key) for key in missing]
+            turns += len(system.texts)
+            rows.append(_row(system.name, len(system.texts), missing, str(system.run or one.maker.run_path(system.name))))
+            mixed += [system.name] if system.given and system.open else []
+    rows.append(_row("all", turns, every, ""))
     notes = [retrieval.settings.describe()]
-    mixed = [system.name for system in systems if system.given and system.open]
+    notes += [f"{one.settings.folder.name}: {one.settings.describe()}" for one in others]
     if mixed:
         notes.append(f"{', '.join(mixed)}: turns with changed texts are retrieved from this index, others are in the given run")
-    turns = {turn for system in systems for turn in system.texts}
-    evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(turns), 0, tuple(notes))
+    named = {turn for one in (retrieval, *others) for system in one.systems for turn in system.texts}
+    evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(named), 0, tuple(notes))
     return Plan(evaluated, PLAN.frame(rows))
 
 
-def _row(name: str, turns: int, missing: Sequence[str], run: str) -> tuple[Any, ...]:
+def _row(name: str, turns: int, missing: Sequence[object], run: str) -> tuple[Any, ...]:
     answered = turns - len(missing)
     return name, turns, answered, len(missing), answered / turns if turns else float("nan"), len(set(missing)), run
 

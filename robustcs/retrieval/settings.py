@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ _LEAST_HEAP = 64 * 1024
 #: Largest integer: Java counts in 32 bits.
 _MOST = 2**31 - 1
 _PATHS = ("index", "folder", "store", "reranker")
+#: Settings that a ranker of a grid may change.
+_OF_RANKER = ("model", "k1", "b", "mu", "rm3", "fb_terms", "fb_docs", "original_query_weight", "depth", "reranker",
+              "rerank_depth")  # fmt: skip
 
 #: A test of a value, and the advice if it fails.
 _Check = tuple[Callable[[Any], bool], str]
@@ -76,6 +79,8 @@ class RetrievalSettings:
         Device of rewriter and re-ranker (``auto``, ``cpu``, ``cuda``), and the number of texts per batch.
     ir_metadata
         Whether runs begin with comment lines about how they were made.
+    rankers
+        Rankers of a grid (see ``robustcs components``): name → the settings that differ from these.
     """
 
     index: Path
@@ -97,6 +102,7 @@ class RetrievalSettings:
     device: str = "auto"
     batch: int = 16
     ir_metadata: bool = False
+    rankers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, (holds, advice) in _CHECKS.items():
@@ -105,6 +111,10 @@ class RetrievalSettings:
         if int(self.heap[:-1]) * 1024 ** "kmg".index(self.heap[-1].lower()) < _LEAST_HEAP:
             found = f"heap {self.heap}: too little for Java and Lucene"
             raise UsageError("bad-heap", found, "give it 64m or more, such as 2g")
+
+    def of_ranker(self, name: str) -> RetrievalSettings:
+        """Return the settings of a ranker of the grid; its runs are in a subfolder with its name."""
+        return replace(self, rankers={}, folder=self.folder / name, **self.rankers[name])
 
     def parameters(self) -> dict[str, Any]:
         """Return what determines a ranking besides question, index, software and depth; only what the model uses."""
@@ -158,4 +168,34 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
             given[name] = folder / given[name]
     if "rewriter" in given and given["rewriter"] not in CONTEXT:
         given["rewriter"] = str(folder / given["rewriter"])
-    return RetrievalSettings(**given)
+    given["rankers"] = {name: _ranker(name, own, folder) for name, own in _rankers(given.get("rankers", {})).items()}
+    settings = RetrievalSettings(**given)
+    for name in settings.rankers:
+        try:
+            settings.of_ranker(name)
+        except UsageError as error:
+            raise UsageError(error.slug, f"rankers: {error.found} in {name}", error.advice) from None
+    return settings
+
+
+def _rankers(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, dict) and all(isinstance(own, dict) for own in value.values()):
+        return value
+    raise UsageError(
+        "bad-retrieval", f"rankers is {value!r}", "write [retrieval.rankers.NAME] above the settings of each ranker"
+    )
+
+
+def _ranker(name: str, values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the settings of a ranker of the grid. Raises :class:`UsageError` for another key, and a name that is no folder."""
+    if not re.fullmatch(r"[\w+-][\w.+-]*", name):
+        raise UsageError("bad-retrieval", f"rankers: the name {name!r}", "use letters, digits and . _ + - only")
+    for key in values:
+        if key not in _OF_RANKER:
+            raise UsageError("bad-retrieval", f"rankers: unknown key {key!r} in {name}", f"choose from {', '.join(_OF_RANKER)}")
+    own = dict(values)
+    if "reranker" in own:
+        if not (isinstance(own["reranker"], str) and own["reranker"]):
+            raise UsageError("bad-retrieval", f"rankers: reranker is {own['reranker']!r} in {name}", "write a text in quotes")
+        own["reranker"] = folder / own["reranker"]
+    return own

@@ -121,10 +121,10 @@ class Call(Protocol):
     def workspace(self, project: Project | None = None) -> Workspace:
         """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""
 
-    def answered(self, project: Project | None = None, samples: bool = False) -> Workspace:
+    def answered(self, project: Project | None = None, samples: bool = False, cells: bool = False) -> Workspace:
         """Return :meth:`workspace` after retrieving the missing runs, if ``[retrieval]`` names an index.
 
-        ``samples``: also retrieve for further samples of rewriters.
+        ``samples``: also retrieve for further samples of rewriters. ``cells``: also retrieve missing cells of the grid.
         """
 
     def ask(self, workspace: Workspace, **settings: Any) -> Any:

@@ -15,7 +15,7 @@ from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, ex
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.project.model import STUDY_TABLES
-from robustcs.project.open_questions import systems_of
+from robustcs.project.open_questions import cells_of, systems_of
 from robustcs.project.requirements import REQUIREMENTS, question_pairs
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
@@ -131,7 +131,8 @@ class Readiness:
     @property
     def _answered(self) -> Readiness:
         """The readiness after retrieving missing runs, if an index is configured. Raises an error if retrieval cannot run."""
-        if self.project.retrieval is None or not self._waiting:
+        cells = {cell.name: cell for some in cells_of(self.workspace).values() for cell in some}
+        if self.project.retrieval is None or not (self._waiting or any(cell.open for cell in cells.values())):
             return self
         self._check_index()
         project, folder = self.project, self.project.retrieval.folder
@@ -139,7 +140,8 @@ class Readiness:
             if part.name in self._waiting:
                 project = project.with_formulation(key, run=folder / part.name)
         others = {name: folder / name for name in self._waiting if name not in project.systems}
-        workspace = self.workspace.of(replace(project, runs={**project.runs, **others}))
+        grid = project.components | {name: folder / name for name in cells}
+        workspace = self.workspace.of(replace(project, runs={**project.runs, **others}, components=grid))
         return Readiness(workspace, self.survey)
 
     def _check_index(self) -> None:

@@ -18,7 +18,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.components.analysis import MOST_CELLS, Components, components
 from robustcs.studies.components.findings import findings, verdicts
 from robustcs.studies.components.show import overview, show, to_read
-from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Question, command
+from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Call, Question, command
 
 
 def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
@@ -74,9 +74,18 @@ def _texts(workspace: Workspace, wordings: Iterable[str], frames: dict[str, pd.D
     return {name: texts for name, texts in found.items() if texts}
 
 
+def _run(call: Call) -> None:
+    """Run the study for the command line, after retrieving missing cells."""
+    from robustcs.studies.components.show import show
+
+    workspace = call.answered(cells=True)
+    result = call.ask(workspace, swaps="swaps" in call.given["table"] or None)
+    call.emit(workspace, result, show(result))
+
+
 COMMAND = command(
     ask, ("qrels", "components", "rewrites", "texts", "raw_texts", "threshold", *SCORING, *BY, *UNIT, *SEED),
-    on_request=("swaps",),
+    on_request=("swaps",), run=_run,
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from robustcs.errors import UsageError
 from robustcs.project.model import Project
 from robustcs.project.open_questions import Maker, import_runs
 from robustcs.project.requirements import collection, systems_with_texts
-from robustcs.project.retrieved import Plan, Retrieval, index_states, plan_of
+from robustcs.project.retrieved import Plan, Retrieval, index_states, plan_of, retrievals_of_cells
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.retrieval.segments import by_rules, by_spacy, segment_collection
@@ -30,8 +30,9 @@ def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], No
     """Retrieve passages for questions without a run.
 
     Prints a plan, searches with BM25 (pyserini) for questions that are not in the store of rankings, and writes a TREC run for
-    each formulation and test set with texts but no run. --jobs N sets the number of threads. See [retrieval] in robustcs.toml
-    for more settings, such as RM3.
+    each formulation and test set with texts but no run. With [retrieval.rankers.NAME], it also fills the grid of robustcs
+    components: a run of every ranker for all texts, missing cells only. --jobs N sets the number of threads. See [retrieval]
+    in robustcs.toml for more settings, such as RM3.
 
     dry_run
             Print the plan without retrieving.
@@ -48,11 +49,12 @@ def ask(workspace: Workspace, *, dry_run: bool = False, tell: Callable[[str], No
       robustcs retrieve --explain 31_4
       robustcs retrieve --segment 250 --collection documents.jsonl.gz
     """
-    retrieval = Retrieval(workspace, tell, systems_with_texts(workspace))
-    if any(system.open for system in retrieval.systems) and not dry_run:
-        retrieval.prepare()
-    plan = plan_of(retrieval)
-    if not dry_run:
+    every = [Retrieval(workspace, tell, systems_with_texts(workspace)), *retrievals_of_cells(workspace, tell)]
+    for retrieval in () if dry_run else every:
+        if any(system.open for system in retrieval.systems):
+            retrieval.prepare()
+    plan = plan_of(*every)
+    for retrieval in () if dry_run else every:
         retrieval.complete()
     return plan
 
@@ -181,14 +183,16 @@ def _retrieve(call: Call, workspace: Workspace, turn: str | None, dry_run: bool)
     if not (left or turn or workspace.project.retrieval):
         call.tell(_NOTHING)
         return
-    retrieval = Retrieval(workspace, call.tell, systems)
-    if left and not (dry_run or turn):
-        retrieval.prepare()
-    found = explain(retrieval, turn) if turn else plan_of(retrieval)
+    every = [Retrieval(workspace, call.tell, systems), *retrievals_of_cells(workspace, call.tell)]
+    for retrieval in () if dry_run or turn else every:
+        if any(system.open for system in retrieval.systems):
+            retrieval.prepare()
+    found = explain(every[0], turn) if turn else plan_of(*every)
     call.emit(workspace, found, show(found))
     if not (dry_run or turn):
-        retrieval.complete()
-        if not retrieval.changed:
+        for retrieval in every:
+            retrieval.complete()
+        if not any(retrieval.changed for retrieval in every):
             call.tell(_NOTHING)
 
 

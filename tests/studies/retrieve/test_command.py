@@ -674,3 +674,61 @@ def test_each_text_of_several_samples_is_retrieved_once(project: Path, capfd: py
     (project / "robustcs.toml").write_text(f'{config}\n[texts]\nmine = "llm.jsonl:predicted_rewrite"\n')
     assert counts(capfd)["mine.3"] == (12, 12, 0)
     assert (project / "retrieved" / "mine.3.trec").is_file()
+
+
+# ------------------------------------------------------------ a grid of texts and rankers
+
+_RANKERS = """
+[retrieval.rankers.bm25]
+
+[retrieval.rankers.ql]
+model = "ql"
+depth = 20
+"""
+
+
+@needs_pyserini
+def test_a_grid_is_filled_with_its_missing_cells(project: Path, capfd: pytest.CaptureFixture[str], demo: Path) -> None:
+    config = project / "robustcs.toml"
+    given = demo / "runs" / "plain_human.trec"
+    config.write_text(f'{config.read_text()}{_RANKERS}\n[components]\n"human/ql" = "{given}"\n')
+    plan = counts(capfd, "--dry-run")
+    cells = {f"{one}/{other}" for one in ("original", "qr", "human") for other in ("bm25", "ql")} - {"human/ql"}
+    assert {name for name in plan if "/" in name} == cells
+    assert all(plan[name][2] == (70 if name.endswith("ql") else 0) for name in cells)  # bm25 is in the store
+    code, out, err = call(capfd, "check")
+    assert code == 0 and "components    can run" in out
+    rows = {(row["wording"], row["ranker"]): row for row in table(capfd, "means", "components", "--metric", "ndcg_cut_3")}
+    assert set(rows) == {("human", "ql"), *(tuple(name.split("/")) for name in cells)}
+    assert (project / "retrieved" / "ql" / "original_ql.trec").is_file()
+    assert not (project / "retrieved" / "ql" / "human_ql.trec").exists()
+    code, out, err = call(capfd, "retrieve")
+    assert code == 0 and err.endswith(NOTHING)
+    assert (project / "retrieved" / "bm25" / "qr_bm25.trec").read_bytes() == (project / "retrieved" / "qr.trec").read_bytes()
+    shutil.rmtree(project / "retrieved" / "ql")
+    code, out, err = call(capfd, "components", "--no-retrieve", "--metric", "ndcg_cut_3")
+    assert code == 2 and "no run answers" in err and "original/ql" in err
+    code, out, err = call(capfd, "report", "--output", "out")
+    assert code == 0 and (project / "out" / "results" / "components.json").is_file()
+    shutil.rmtree(project / "out")
+    shutil.rmtree(project / "retrieved" / "bm25")
+    shutil.rmtree(project / "retrieved" / "ql")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('rankers = "ql"', "rankers is 'ql'; write [retrieval.rankers.NAME] above the settings of each ranker"),
+        ('[retrieval.rankers."../ql"]', "rankers: the name '../ql'; use letters, digits and . _ + - only"),
+        ("[retrieval.rankers.ql]\nheap = '2g'", "rankers: unknown key 'heap' in ql; choose from model, k1, b"),
+        ("[retrieval.rankers.ql]\nmodel = 'x'", "rankers: model is 'x' in ql; write bm25 or ql"),
+        ("[retrieval.rankers.ql]\nreranker = 3", "rankers: reranker is 3 in ql; write a text in quotes"),
+    ],
+)
+def test_rankers_that_cannot_be_read(
+    text: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "robustcs.toml").write_text(f'[retrieval]\nindex = "index"\n{text}\n')
+    code, out, err = call(capfd, "retrieve", "--dry-run")
+    assert code == 3 and message in err and "robustcs.toml:" in err
