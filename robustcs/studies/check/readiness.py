@@ -140,7 +140,7 @@ class Readiness:
             if part.name in self._waiting:
                 project = project.with_formulation(key, run=folder / part.name)
         others = {name: folder / name for name in self._waiting if name not in project.systems}
-        grid = project.components | {name: folder / name for name in cells}
+        grid = {**project.components, **{name: folder / name for name in cells}}
         workspace = self.workspace.of(replace(project, runs={**project.runs, **others}, components=grid))
         return Readiness(workspace, self.survey)
 
