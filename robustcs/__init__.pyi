@@ -196,7 +196,7 @@ def evaluate(
 def samples(
     qrels: Project | Input | Sequence[Input] | None = ...,
     *,
-    within: float = ...,
+    margin: float = ...,
     project: Project | StrPath | None = ...,
     qr: Input | Mapping[str, Input] | None = ...,
     rewrites: Mapping[str, Any] | None = ...,
@@ -479,7 +479,7 @@ def clariq(
 def passages(
     qrels: Project | Input | Sequence[Input] | None = ...,
     *,
-    per_turn: int = ...,
+    number: int = ...,
     project: Project | StrPath | None = ...,
     collection: Input | None = ...,
     relevance_level: int | None = ...,

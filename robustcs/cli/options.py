@@ -140,7 +140,12 @@ SET: Mapping[str, Sequence[str]] = {
 }
 #: Command → old name of an option → its new name. Old names work for one more release, as do options that became keys of --set.
 RENAMED: Mapping[str, Mapping[str, str]] = {
+    "answers": {"--run": "--passages"},
     "init": {"--explain": "--why"},
+    "paraphrase": {"--source": "--turns"},
+    "passages": {"--per-turn": "--number"},
+    "retrieve": {"--import": "--record"},
+    "samples": {"--within": "--margin"},
     "unjudged": {"--depth": "--top"},
 }
 

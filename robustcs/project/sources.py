@@ -174,7 +174,7 @@ SOURCES: tuple[Source, ...] = (
     Source("questions", "clariq", "one", "question bank", "question_bank", option="--questions",
            help="Question bank (question_bank.tsv), which maps question texts in runs to ids."),
     Source("runs", "clariq", "named", "{name}", "question_run", lambda found: len(found.run), "--run", "NAME=FILE",
-           "Ranked clarifying questions of a system."),
+           "Run of a system: its ranked clarifying questions."),
     Source("qrels", "clariq", "one", "qrels", "qrels", _judgments, "--qrels", irds=True, joins=True,
            help="Judgments of documents per facet; needed if --performance or --evaluations name runs."),
     Source("performance", "clariq", "one", "performance", "performance", option="--performance",
@@ -213,7 +213,7 @@ SOURCES: tuple[Source, ...] = (
            help="Nuggets that answers should contain: JSONL with a topic and its nuggets (text, importance, passages)."),
     Source("assignments", "answers", "named", "{name} assignments", "assignments", option="--assignments",
            metavar="NAME=FILE", help="Nuggets that a judge found in a system's answers (JSONL of nuggetizer)."),
-    Source("runs", "answers", "named", "{name} passages", "run", option="--run", metavar="NAME=FILE",
+    Source("runs", "answers", "named", "{name} passages", "run", option="--passages", metavar="NAME=FILE",
            help="Run with the passages from which a system generated its answers (default: the project's run NAME)."),
     Source("human", "answers", "one", "human passages", "run", option="--human",
            help="Run for the human rewrites; it stands for a perfect rewriter (default: the project's run)."),
@@ -228,7 +228,7 @@ SOURCES: tuple[Source, ...] = (
     Source("subset", "crowd", "one", "subset", "turn_list", option="--subset",
            help="Turns to evaluate separately: a list, or the turns of qrels or of a run."),
     Source("runs", "crowd", "named", "run {name}", "crowd_run", option="--run", metavar="NAME=FILE",
-           help="Run in TREC format or mixed-initiative JSON."),
+           help="Run of a system, in TREC format or mixed-initiative JSON."),
 )  # fmt: skip
 
 #: Source by the name that commands list. Runs of formulations are not in the list: commands have an option for each.

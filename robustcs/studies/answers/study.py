@@ -53,7 +53,7 @@ def ask(workspace: Workspace) -> Answers:
     words, and each missed one has a cause. Sentences are compared with the passages: invented ones have no support.
 
     Answers are JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks or InspectorRAGet exports. The
-    passages of an answer are those in the tasks, else the top passages of the run with the system's name (--run or project),
+    passages of an answer are those in the tasks, else the top passages of the run with the system's name (--passages or project),
     else those that the file lists.
 
     Raises :class:`UsageError` if answers are missing, if neither gold information nor labels are given, or for an unknown
@@ -64,7 +64,7 @@ def ask(workspace: Workspace) -> Answers:
       robustcs answers --tasks ours=ours.jsonl --gold-passages qrels.tsv
       robustcs answers --tasks a=a.jsonl --tasks b=b.jsonl --labels reference.jsonl --metric RL_F
       robustcs answers --response ours=ours.jsonl --nuggets nuggets.jsonl \\
-          --run ours=ours.trec --human human.trec
+          --passages ours=ours.trec --human human.trec
       robustcs answers --assignments a=a.jsonl --assignments b=b.jsonl
     """
     answers_and_gold(workspace)

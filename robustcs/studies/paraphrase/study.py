@@ -39,7 +39,7 @@ def ask(
     *,
     command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
     context_remover: Literal["nouns", "nltk"] | None = None,
-    sources: Annotated[tuple[Literal["raw", "manual"], ...], Opt(flag="--source")] = (),
+    sources: Annotated[tuple[Literal["raw", "manual"], ...], Opt(flag="--turns")] = (),
     keep_feedback: bool = False,
     number: Annotated[int, at_least(1, 1000)] = 5,
     timeout: Annotated[int, at_least(1, 604_800, "SECONDS")] = 600,

@@ -16,14 +16,14 @@ from robustcs.studies.study import SEED, command
 from robustcs.wording import counted
 
 
-def ask(workspace: Workspace, *, per_turn: Annotated[int, Opt("N", low=1, high=100)] = 5) -> PassageChoice:
+def ask(workspace: Workspace, *, number: Annotated[int, Opt("N", low=1, high=100)] = 5) -> PassageChoice:
     """Choose relevant passages of each turn for annotation.
 
     Takes the passages with the highest grades, none below the relevance level. If a grade has more passages than places
     are left, clusters their texts (k-means on TF-IDF) and draws one passage per cluster, so that the chosen passages say
     different things. Requires scikit-learn: pip install 'robustcs[passages]'.
 
-    per_turn
+    number
             Passages per turn.
 
     Raises :class:`UsageError` if there are no qrels, no collection, or no relevant passages with a text.
@@ -31,7 +31,7 @@ def ask(workspace: Workspace, *, per_turn: Annotated[int, Opt("N", low=1, high=1
     Examples:
       robustcs passages --relevance-level 2 --output passages.csv
       robustcs passages --qrels qrels.txt --collection passages.jsonl.gz \\
-          --per-turn 3 --seed 7
+          --number 3 --seed 7
     """
     project = workspace.project
     path = collection(workspace)
@@ -52,7 +52,7 @@ def ask(workspace: Workspace, *, per_turn: Annotated[int, Opt("N", low=1, high=1
     if lacking:
         notes = (*notes, f"{counted(lacking, 'relevant passage')} skipped: no text in the collection")
     evaluated = Evaluated(project.policy, "texts", len(qrels.turns), 0, notes)
-    return choose_passages(qrels, texts, evaluated, per_turn, project.seed)
+    return choose_passages(qrels, texts, evaluated, number, project.seed)
 
 
 COMMAND = command(ask, ("qrels", "collection", "relevance_level", *SEED), retrieves=False)

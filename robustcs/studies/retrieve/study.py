@@ -99,7 +99,7 @@ def _run(
     folder: Folder | None,
     dry_run: bool,
     explain: Annotated[str, Opt("TURN")] | None,
-    import_: Annotated[bool, Opt(flag="--import")],
+    record: bool,
     segment: Annotated[int, Opt("WORDS", 1, MOST)] | None,
     spacy: Annotated[str, Opt("MODEL")] | None,
     size: bool,
@@ -144,7 +144,7 @@ def _run(
     explain
             Explain which questions of TURN are answered and why, then stop.
 
-    import_
+    record
             Record for which texts the given runs were made; later, only questions whose text changed are retrieved.
 
     segment
@@ -170,7 +170,7 @@ def _run(
     elif size or prune:
         stored = store_of(workspace, prune, call.tell)
         call.emit(workspace, stored, show(stored))
-    elif import_:
+    elif record:
         for name, path, turns in import_runs(workspace):
             call.tell(f"{name}: {turns} turns noted in {path}")
     else:

@@ -140,7 +140,7 @@ def compare_samples(
     above 0.
     """
     if not within > 0:
-        raise UsageError("bad-setting", f"within is {within:g}", "write a number above 0, such as 0.01")
+        raise UsageError("bad-setting", f"margin is {within:g}", "write a number above 0, such as 0.01")
     unit = evaluated.policy.unit
     rows: dict[str, list[tuple[Any, ...]]] = {spec.name: [] for spec in Samples.declared}
     for one in sampled:

@@ -77,7 +77,7 @@ def _scores(result: Samples) -> Table:
         f"Mean of all samples: the 95% CI is for other {_kind(result)}s and other samples. ± of one sample: half the 95% CI of"
         " the mean of one sample, for other samples on the same turns (Student's t); in brackets, the 95% CI of 1.96 standard"
         " deviations of this mean, which is wide with few samples. Samples: number needed to keep the deviation of their"
-        f" average within ±{within:g} (--within); more samples do not reduce the variation between {_kind(result)}s."
+        f" average within ±{within:g} (--margin); more samples do not reduce the variation between {_kind(result)}s."
     )
     notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
     caption = "How much does a score depend on the sample?"

@@ -27,7 +27,7 @@ from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Call, Question, 
 from robustcs.wording import counted, some_of
 
 
-def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> Samples:
+def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> Samples:
     """Measure how much the samples of a rewriter differ in words, rankings and scores.
 
     A rewriter based on a language model writes another text each time. Its samples are several texts of a turn in one file,
@@ -36,14 +36,14 @@ def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> S
 
     Without runs, the command compares only texts. If [retrieval] names an index, it retrieves each distinct text once.
 
-    within
-        Largest deviation allowed for an average of samples; the output says how many samples this needs.
+    margin
+        Largest difference that does not matter; the output says how many samples bring their average within ±D.
 
     Examples:
       robustcs samples
       robustcs samples --qr llm=draw1.trec --qr llm=draw2.trec --qr llm=draw3.trec
       robustcs samples --rewrites qr=llm4cs.jsonl --output samples.json
-      robustcs samples --within 0.005 --output best_of_n.pdf
+      robustcs samples --margin 0.005 --output best_of_n.pdf
     """
     workspace.takes_samples = True
     parts = sampled(workspace)
@@ -83,7 +83,7 @@ def ask(workspace: Workspace, *, within: Annotated[float, Opt("D")] = 0.01) -> S
             )
         )
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
-    return compare_samples(found, evaluated, within, workspace.project.seed)
+    return compare_samples(found, evaluated, margin, workspace.project.seed)
 
 
 def _files(part: Formulation) -> list[ScoredFile]:
@@ -112,12 +112,12 @@ def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]
     return dict(zip(turns, (total / len(pairs)).tolist(), strict=True))
 
 
-def _run(call: Call, within: float) -> None:
+def _run(call: Call, margin: float) -> None:
     """Run the command line."""
     from robustcs.studies.samples.show import show
 
     workspace = call.answered(samples=True)
-    result = ask(workspace, within=within)
+    result = ask(workspace, margin=margin)
     call.emit(workspace, result, show(result))
 
 

@@ -19,7 +19,7 @@ def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)]
     set up to each turn, and the manual text).
 
     sets
-            Number of sets.
+            Number of manual and of raw test sets.
 
     clean
             Drop paraphrases that differ from another of their turn by at most one word or a few characters before drawing;

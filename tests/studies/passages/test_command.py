@@ -25,7 +25,7 @@ def test_few_places_need_clusters(in_copy: Command, tmp_path: Path, monkeypatch:
     subjects = ("sourdough", "tides", "coffee")
     lines = [f"1_1 0 {subject}_{number:02} 2\n" for subject in subjects for number in (1, 2, 3)]
     (tmp_path / "demo" / "few.txt").write_text("".join(lines))
-    command = "passages --qrels few.txt --per-turn 3 --format csv"
+    command = "passages --qrels few.txt --number 3 --format csv"
     first = in_copy(f"{command} --seed 1").out
     assert first == in_copy(f"{command} --seed 1").out != in_copy(f"{command} --seed 2").out
     assert [line.split(",")[2:5] for line in first.splitlines()[1:]] == [["2", "cluster", str(n)] for n in (1, 2, 3)]

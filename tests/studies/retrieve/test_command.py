@@ -217,7 +217,7 @@ def test_runs_from_elsewhere_count_until_a_text_changes(capfd: pytest.CaptureFix
     shutil.copy(demo / "runs" / "stem_qr.trec", project / "runs" / "mine.trec")
     given = (project / "runs" / "mine.trec").read_bytes()
     options = ("--qr", "runs/mine.trec", "--folder", "runs/new")
-    code, _, err = call(capfd, "retrieve", "--import", *options)
+    code, _, err = call(capfd, "retrieve", "--record", *options)
     answered = len({line.split()[0] for line in given.decode().splitlines()})
     assert (code, err) == (0, f"qr: {answered} turns noted in runs/mine.trec.texts.json\n")
     assert counts(capfd, "--dry-run", *options)["qr"][2] == 0

@@ -103,7 +103,7 @@ def test_one_set_of_texts_beside_several_runs(in_copy: Command, tmp_path: Path) 
             2,
             "samples of human; write samples only for a rewriter (qr or qr:NAME)",
         ),
-        (f"samples {PEOPLE} --within 0", 2, "within is 0; write a number above 0"),
+        (f"samples {PEOPLE} --margin 0", 2, "margin is 0; write a number above 0"),
     ],
 )
 def test_wrong_use(in_demo: Command, line: str, code: int, message: str) -> None:
