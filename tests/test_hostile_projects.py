@@ -215,7 +215,7 @@ PROJECTS: dict[str, Hostile] = {
     "what is noted beside a run elsewhere": Hostile(
         BASE.replace("raw.trec", "../outside/raw.trec"),
         prepare=lambda folder, outside: (outside / "raw.trec").write_text(RUN) and None,
-        commands=("retrieve --record",), said=("raw.trec.texts.json: would be written outside the project folder",),
+        commands=("retrieve --set record=true",), said=("raw.trec.texts.json: would be written outside the project folder",),
     ),
     "the report's folder is a link": Hostile(
         prepare=_link("reports", "."), commands=("report",), said=("would be written outside the project folder",)

@@ -133,8 +133,8 @@ SET: Mapping[str, Sequence[str]] = {
     "audit": ("off-scale",),
     "judge": ("max-grade", "also-judged", "batch", "copies", "retries", "timeout"),
     "robustness": ("alpha", "figure"),
-    "paraphrase": ("keep-feedback", "timeout"),
-    "retrieve": ("model", "k1", "b", "rm3", "heap", "spacy", "size", "prune"),
+    "paraphrase": ("turns", "keep-feedback", "timeout"),
+    "retrieve": ("model", "k1", "b", "rm3", "heap", "spacy", "record", "size", "prune"),
     "agreement": ("majority",),
     "try-program": ("timeout",),
 }
@@ -144,7 +144,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "init": {"--explain": "--why"},
     "paraphrase": {"--source": "--turns"},
     "passages": {"--per-turn": "--number"},
-    "retrieve": {"--import": "--record"},
+    "retrieve": {"--import": "--record", "--hits": "--top"},
     "samples": {"--within": "--margin"},
     "unjudged": {"--depth": "--top"},
 }
@@ -168,11 +168,12 @@ def program_first(arguments: Sequence[str], partial: bool) -> list[str]:
     words = iter(arguments)
     for word in words:
         name, equals, value = word.partition("=")
-        if name in old:
-            tell(f"{name} is now called {old[name]}; the next release removes the old name")
-            word, name = f"{old[name]}{equals}{value}", old[name]
-        elif name.removeprefix("--") in keys:
-            tell(f"{name} is now --set {name.removeprefix('--')}=VALUE; the next release removes the old form")
+        new = old.get(name, name)
+        if new.removeprefix("--") in keys:
+            tell(f"{name} is now --set {new.removeprefix('--')}=VALUE; the next release removes the old form")
+        elif new != name:
+            tell(f"{name} is now called {new}; the next release removes the old name")
+        word, name = new + equals + value, new
         if word == "--":
             others += [word, *words]
         elif name not in takes and word[:2] not in takes:

@@ -300,7 +300,7 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
             changed = changed_since(run, text_checksums(texts[name], name in raw))
         for file in replaced:
             where = f"{sidecar_path(file)} describes other content of {file.name}"
-            notes.append(f"{where}; update it with robustcs retrieve --record")
+            notes.append(f"{where}; update it with robustcs retrieve --set record=true")
         if changed:
             where = f"the run of {name} was made for other texts of {turns_in_words(changed)}"
             notes.append(f"{where}; retrieve them with robustcs retrieve")

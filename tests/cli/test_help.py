@@ -81,7 +81,7 @@ def test_an_old_name_works_and_says_the_new_one(in_demo: Command) -> None:
     assert (old.out, new.err) == (new.out, "")
     assert old.err == "--depth is now called --top; the next release removes the old name\n"
     for command, names in RENAMED.items():
-        words = {word for option in options_of(command) for word in option.opts}
+        words = {word for option in options_of(command) for word in option.opts} | {f"--{key}" for key in SET.get(command, ())}
         assert set(names.values()) <= words and not set(names) & words - {"--depth"}
 
 

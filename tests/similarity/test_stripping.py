@@ -69,7 +69,7 @@ def test_the_command_takes_nouns_off_by_the_tagger(
         "    request = json.loads(line)\n"
         "    print(json.dumps({'id': request['id'], 'texts': ['Why does honey bees spoil?']}), flush=True)\n"
     )
-    rewrites = ["--rewrites", "original=raw.tsv", "--rewrites", "human=manual.tsv", "--turns", "manual"]
+    rewrites = ["--rewrites", "original=raw.tsv", "--rewrites", "human=manual.tsv", "--set", "turns=manual"]
     options = ["--with", "python3 ask.py", "--context-remover", "nltk", "--format", "json"]
     assert run(["paraphrase", *rewrites, *options]) == 0
     found = json.loads(capfd.readouterr().out)

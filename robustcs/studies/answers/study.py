@@ -53,8 +53,8 @@ def ask(workspace: Workspace) -> Answers:
     words, and each missed one has a cause. Sentences are compared with the passages: invented ones have no support.
 
     Answers are JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks or InspectorRAGet exports. The
-    passages of an answer are those in the tasks, else the top passages of the run with the system's name (--passages or project),
-    else those that the file lists.
+    passages of an answer are those in the tasks, else the top passages of the run with the system's name (--passages or the
+    project), else those that the file lists.
 
     Raises :class:`UsageError` if answers are missing, if neither gold information nor labels are given, or for an unknown
     metric, and :class:`InputError` for a broken file.

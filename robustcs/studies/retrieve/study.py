@@ -88,7 +88,7 @@ def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> 
 def _run(
     call: Call,
     index: Annotated[str, Opt("FOLDER")] | None,
-    depth: Annotated[int, Opt("K", 1, MOST, flag="--hits")] | None,
+    depth: Annotated[int, Opt("K", 1, MOST, flag="--top")] | None,
     rewriter: Annotated[str, Opt("HOW")] | None,
     reranker: Annotated[str, Opt("FOLDER")] | None,
     model: Literal["bm25", "ql"] | None,

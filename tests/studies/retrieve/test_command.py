@@ -199,8 +199,8 @@ def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path)
 
     assert why() == "retrieved/human.trec answers the turn: it was made for this text"
     assert why("--folder", "runs") == "the store has its ranking with at least 50 passages"
-    assert why("--hits", 60) == "its ranking has only 50 passages, but the depth is 60"
-    assert why("--hits", 10) == "the store has its ranking with at least 10 passages"
+    assert why("--top", 60) == "its ranking has only 50 passages, but the depth is 60"
+    assert why("--top", 10) == "the store has its ranking with at least 10 passages"
     assert why("--set", "b=0.7").startswith('known only with {"analyser": ')
     shutil.copytree("index", "copy")
     assert why("--index", "copy", "--folder", "runs") == "the store has its ranking with at least 50 passages"
@@ -217,7 +217,7 @@ def test_runs_from_elsewhere_count_until_a_text_changes(capfd: pytest.CaptureFix
     shutil.copy(demo / "runs" / "stem_qr.trec", project / "runs" / "mine.trec")
     given = (project / "runs" / "mine.trec").read_bytes()
     options = ("--qr", "runs/mine.trec", "--folder", "runs/new")
-    code, _, err = call(capfd, "retrieve", "--record", *options)
+    code, _, err = call(capfd, "retrieve", "--set", "record=true", *options)
     answered = len({line.split()[0] for line in given.decode().splitlines()})
     assert (code, err) == (0, f"qr: {answered} turns noted in runs/mine.trec.texts.json\n")
     assert counts(capfd, "--dry-run", *options)["qr"][2] == 0
@@ -273,7 +273,7 @@ def test_raw_texts_go_through_the_rewriter(capfd: pytest.CaptureFixture[str], pr
 @needs_pyserini
 def test_size_and_prune(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project_without_runs(demo, tmp_path / "p"))
-    assert call(capfd, "retrieve", "--hits", 5)[0] == 0
+    assert call(capfd, "retrieve", "--top", 5)[0] == 0
     rows = table(capfd, "store", "retrieve", "--set", "size=true")
     assert [(row["state"], row["ranker"], row["questions"]) for row in rows][0][:2] == ("current", "BM25 k1=0.9 b=0.4")
     assert (
@@ -526,9 +526,9 @@ def test_interrupted_and_taken_up_again(demo: Path, tmp_path: Path) -> None:
 @needs_transformers
 def test_a_reranker_orders_the_top_anew(capfd: pytest.CaptureFixture[str], project: Path, tmp_path: Path) -> None:
     save_mono_t5(tmp_path / "model")
-    options = ("--hits", 3, "--reranker", tmp_path / "model", "--folder", "runs")
+    options = ("--top", 3, "--reranker", tmp_path / "model", "--folder", "runs")
     assert call(capfd, "retrieve", *options)[0] == 0
-    assert call(capfd, "retrieve", "--hits", 3, "--folder", tmp_path / "plain")[0] == 0
+    assert call(capfd, "retrieve", "--top", 3, "--folder", tmp_path / "plain")[0] == 0
     plain, anew = (ranked(folder / "human.trec") for folder in (tmp_path / "plain", Path("runs")))
     assert plain != anew and {turn: set(found) for turn, found in plain.items()} == {
         turn: set(found) for turn, found in anew.items()
@@ -550,7 +550,7 @@ def test_models_work_where_the_project_file_says(
     monkeypatch.setattr("robustcs.project.retrieved.rerank", fake)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text("{}")
-    options = ("retrieve", "--hits", 3, "--reranker", tmp_path / "model", "--folder")
+    options = ("retrieve", "--top", 3, "--reranker", tmp_path / "model", "--folder")
     assert call(capfd, *options, tmp_path / "a")[0] == 0
     with (project / "robustcs.toml").open("a") as file:
         file.write('device = "cuda"\nbatch = 8\n')
