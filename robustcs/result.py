@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from robustcs.lazy import Drawing, pd
 from robustcs.policy import BY_DOCUMENT, EvaluationPolicy, Missing
@@ -219,6 +220,22 @@ def flag(name: str, says: str = "", header: str = "") -> Field:
     return Field(name, "boolean", "", says, header)
 
 
+class Rows(list[Any]):
+    """A table as named tuples, which are computed and displayed without the import time of pandas; ``names``: its columns."""
+
+    def __init__(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        self.names = tuple(names)
+        super().__init__(map(namedtuple("Row", names, rename=True)._make, rows))  # type: ignore[misc, attr-defined]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> Rows:
+        """Return the rows of a frame; a missing integer or boolean is None."""
+        columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
+        lacks = [one.dtype.kind in "iub" and one.hasnans for one in columns]
+        plain = (one.astype(object).where(one.notna(), None) if lack else one for one, lack in zip(columns, lacks, strict=True))
+        return cls(list(map(str, frame.columns)), zip(*(one.tolist() for one in plain), strict=True))
+
+
 @dataclass(frozen=True)
 class TableSpec:
     """The declaration of a table: name, description, and columns.
@@ -236,11 +253,24 @@ class TableSpec:
         """Return the column of that name. Raises :class:`KeyError` if there is none."""
         return {field.name: field for field in self.fields}[name]
 
+    def rows(self, rows: Iterable[Sequence[Any]] | Mapping[str, Any]) -> Rows:
+        """Return tuples, or columns (lists or arrays), as rows; None is a missing value."""
+        names = [field.name for field in self.fields]
+        if isinstance(rows, Mapping):
+            values = (rows[name] for name in names)
+            rows = zip(*(column.tolist() if hasattr(column, "tolist") else column for column in values), strict=True)
+        return Rows(names, rows)
+
     def frame(self, rows: Sequence[Any] | pd.DataFrame) -> pd.DataFrame:
         """Convert rows (tuples, or dictionaries by column) to a frame.
 
         An estimate (an object with ``value``, ``low`` and ``high``) fills its column and the columns of its interval.
         """
+        if isinstance(rows, Rows):
+            frame = pd.DataFrame(rows, columns=rows.names)
+            kinds = {"integer": "Int64", "boolean": "boolean"}
+            lacks = [field for field in self.fields if field.kind in kinds and frame[field.name].isna().any()]
+            return frame.astype({field.name: kinds[field.kind] for field in lacks})
         limits = {} if isinstance(rows, pd.DataFrame) else {field.name: field.limits for field in self.fields if field.limits}
         rows = [_spread(row, limits) for row in rows] if limits else rows
         return pd.DataFrame(rows, columns=[field.name for field in self.fields])
@@ -274,8 +304,15 @@ def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> Tab
     return TableSpec(name, says, fields, more)
 
 
+#: A computed table.
+Table: TypeAlias = "pd.DataFrame | Rows"
+
+
 class Later:
-    """A table that is computed when it is first used: a field that holds a frame, or the function that returns it."""
+    """A table that is computed when it is first used: a field that holds a frame or rows, or the function that returns them.
+
+    It is read as a frame; :meth:`Result.table` returns what was computed.
+    """
 
     def __set_name__(self, owner: type[Result], name: str) -> None:
         self._name = name
@@ -283,13 +320,13 @@ class Later:
     def __get__(self, result: Result | None, owner: type[Result]) -> pd.DataFrame:
         if result is None:
             raise AttributeError(self._name)  # there is no default
-        made: pd.DataFrame = result.__dict__[self._name]
-        if callable(made):
-            made = result.__dict__[self._name] = made()
+        made = result.table(self._name)
+        if isinstance(made, Rows):
+            made = result.__dict__[self._name] = result.spec(self._name).frame(made)
             result.spec(self._name).check(made)
         return made
 
-    def __set__(self, result: Result, made: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
+    def __set__(self, result: Result, made: Table | Callable[[], Table]) -> None:
         result.__dict__[self._name] = made
 
 
@@ -363,14 +400,14 @@ class Result:
 
     def __repr__(self) -> str:
         """Return the number of turns, and the tables with their numbers of rows, if computed."""
-        made = self.tables
-        rows = {name: "" if callable(self.__dict__.get(name)) else f" ({counted(len(made[name]), 'row')})" for name in made}
-        tables = ", ".join(f"{name}{number}" for name, number in rows.items())
+        made = [name for name in self.tables if not callable(self.__dict__.get(name))]
+        rows = {name: f" ({counted(len(self.table(name)), 'row')})" for name in made}
+        tables = ", ".join(f"{name}{rows.get(name, '')}" for name in self.tables)
         return f"<{type(self).__name__}: {counted(self.evaluated.turns, 'turn')}; {tables}>"
 
     def __post_init__(self) -> None:
         for spec in self.declared:
-            if not callable(self.__dict__.get(spec.name)):
+            if not callable(self.__dict__.get(spec.name)) and not isinstance(self.table(spec.name), Rows):
                 spec.check(self.tables[spec.name])
 
     def changed(self, **parts: Any) -> Self:
@@ -389,6 +426,23 @@ class Result:
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Table name → frame, the main table first."""
         return Tables(self)
+
+    def table(self, name: str) -> Table:
+        """Return a table as it was computed, a frame or rows. Raises :class:`KeyError` if there is none."""
+        if name in self.by_collection:
+            return self.by_collection[name]
+        made = self.__dict__[name]
+        if callable(made):
+            made = self.__dict__[name] = made()
+            if not isinstance(made, Rows):
+                self.spec(name).check(made)
+        return made  # type: ignore[no-any-return]
+
+    def rows(self, name: str, **equal: object) -> Rows:
+        """Return the rows of a table, or those with these values in these columns."""
+        made = self.table(name)
+        rows = made if isinstance(made, Rows) else Rows.of(made)
+        return Rows(rows.names, (row for row in rows if all(getattr(row, key) == one for key, one in equal.items())))
 
     def spec(self, name: str) -> TableSpec:
         """Return the declaration of a table."""

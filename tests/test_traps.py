@@ -13,7 +13,6 @@ import pytest
 from robustcs.errors import InputError
 from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import Run, read_run
@@ -22,6 +21,7 @@ from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Formulation, Project
 from robustcs.project.workspace import Workspace
+from tests.formulations import score_frame
 
 RUN = "31_1 Q0 d1 1 3.5 t\n31_1 Q0 d2 2 2.5 t\n31_2 Q0 d3 1 1.5 t\n"
 QRELS = "31_1 0 d1 1\n31_1 0 d2 2\n31_2 0 d3 0\n31_2 0 d4 1\n"
@@ -44,7 +44,7 @@ def matrix_of(run: Path, qrels: Path) -> GradeMatrix:
 
 
 def scores_of(run: Path, qrels: Path, *measures: str, level: int = 1) -> pd.DataFrame:
-    return evaluate(matrix_of(run, qrels), [parse_measure(name) for name in measures], EvaluationPolicy(level))
+    return score_frame(matrix_of(run, qrels), [parse_measure(name) for name in measures], EvaluationPolicy(level))
 
 
 def assert_same_run(first: Run, second: Run) -> None:
@@ -271,7 +271,7 @@ def test_ties_of_a_real_run_change_its_scores(shared_data: Path) -> None:
     for order in ("score", "rank"):
         policy = EvaluationPolicy(order=order)
         matrix = grade_matrix(rank_run(read_run(path, ranks=True), policy), qrels)
-        means[order] = evaluate(matrix, [parse_measure("map")], policy)["map"].mean()
+        means[order] = score_frame(matrix, [parse_measure("map")], policy)["map"].mean()
     assert means["score"] != means["rank"]
     assert means["score"] == pytest.approx(means["rank"], abs=0.002)
 

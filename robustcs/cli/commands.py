@@ -241,8 +241,7 @@ def study_command(study: Study) -> click.Command:
         workspace = call.answered() if command.retrieves else call.workspace()
         own |= {name: True for name in command.on_request if name in values["table"]}
         result = call.ask(workspace, **own)
-        figure = any(name.endswith(FIGURE_SUFFIXES) for name in values["output"])
-        call.emit(workspace, result, study.blocks(result, () if figure else values["table"]))
+        call.emit(workspace, result, study.blocks(result, call.tables))
 
     return PagedCommand(study.name, uses, params=list(command.parameters), callback=callback, help=command.help)
 
@@ -258,6 +257,11 @@ class Call:
         """The study of the command."""
         assert self._study
         return self._study
+
+    @property
+    def tables(self) -> Sequence[str]:
+        """The tables of ``--table`` whose blocks are written; empty if a figure is written, or all."""
+        return () if any(name.endswith(FIGURE_SUFFIXES) for name in self.given["output"]) else self.given["table"]
 
     @cached_property
     def project(self) -> Project:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from robustcs.lazy import pd
+from robustcs.result import Rows, Table
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -22,7 +23,7 @@ def to_json(
     version: str,
     policy: Mapping[str, Any],
     inputs: Sequence[Mapping[str, Any]],
-    tables: Mapping[str, pd.DataFrame],
+    tables: Mapping[str, Table],
     notes: Iterable[str] = (),
 ) -> str:
     """Return one JSON object ``{"command", "version", "policy", "inputs", "tables": {name: [{column: value}]}, "notes"}``.
@@ -31,7 +32,7 @@ def to_json(
     not written. Each row is one line, and the text ends with a line feed. Bytes of file names that are not UTF-8 become
     U+FFFD.
     """
-    bodies = [f"\n{_encode(str(name))}: {_lines(_rows(frame))}" for name, frame in tables.items()]
+    bodies = [f"\n{_encode(str(name))}: {_lines(_rows(table))}" for name, table in tables.items()]
     parts = [
         f'"command": {_encode(command)}',
         f'"version": {_encode(version)}',
@@ -43,7 +44,7 @@ def to_json(
     return _SURROGATE.sub("\ufffd", "{\n" + ",\n".join(parts) + "\n}\n")
 
 
-def to_csv(frame: pd.DataFrame, raw: bool = False) -> str:
+def to_csv(table: Table, raw: bool = False) -> str:
     """Return the table as CSV with a header line, line feeds as line ends, and RFC 4180 quoting.
 
     Numbers read back as the same double; missing values are empty. Unless ``raw``, a text that a spreadsheet would run as a
@@ -52,22 +53,26 @@ def to_csv(frame: pd.DataFrame, raw: bool = False) -> str:
     apostrophe restores every text.
     """
     cell = _quoted if raw else _guarded
-    lines = [",".join(cell(str(name)) for name in frame.columns)]
-    lines += map(",".join, zip(*([_field(value, cell) for value in column] for column in _columns(frame)), strict=True))
+    columns = _columns(table)
+    lines = [",".join(map(cell, columns))]
+    lines += map(",".join, zip(*([_field(value, cell) for value in column] for column in columns.values()), strict=True))
     # Readers skip an empty line, so the row would be lost.
     return "".join(f"{line}\n" if line else '""\n' for line in lines)
 
 
-def _rows(frame: pd.DataFrame) -> Iterable[str]:
+def _rows(table: Table) -> Iterable[str]:
     # Encoding whole columns and filling one pattern per row is twice as fast as encoding dictionaries.
-    pattern = ", ".join(f"{_encode(str(name))}: ".replace("%", "%%") + "%s" for name in frame.columns)
+    columns = _columns(table)
+    pattern = ", ".join(f"{_encode(name)}: ".replace("%", "%%") + "%s" for name in columns)
     encode = _ENCODER.encode
-    columns = ([repr(v) if type(v) is float else encode(v) for v in column] for column in _columns(frame))
-    return map(("{" + pattern + "}").__mod__, zip(*columns, strict=True))
+    cells = ([repr(v) if type(v) is float else encode(v) for v in column] for column in columns.values())
+    return map(("{" + pattern + "}").__mod__, zip(*cells, strict=True))
 
 
-def _columns(frame: pd.DataFrame) -> list[list[Any]]:
-    return [_plain_list(frame.iloc[:, position]) for position in range(frame.shape[1])]
+def _columns(table: Table) -> dict[str, list[Any]]:
+    if isinstance(table, Rows):
+        return {name: [_plain(row[place]) for row in table] for place, name in enumerate(table.names)}
+    return {str(name): _plain_list(table.iloc[:, position]) for position, name in enumerate(table.columns)}
 
 
 def _plain_list(column: pd.Series[Any]) -> list[Any]:

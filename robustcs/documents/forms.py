@@ -10,20 +10,19 @@ from robustcs.documents.data import to_csv, to_json
 from robustcs.documents.document import Block, Cards, Heading, Paragraph, Table
 from robustcs.documents.tables import collection_tables, plain_tables
 from robustcs.errors import UsageError
-from robustcs.lazy import pd
 from robustcs.version import __version__
 
 if TYPE_CHECKING:
     from robustcs.result import Result
 
 
-def chosen_tables(result: Result, names: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Return the tables of ``names``, or all. Raises :class:`UsageError` if the result has no such table."""
-    tables = result.tables
+def chosen_tables(result: Result, names: Sequence[str]) -> list[str]:
+    """Return ``names`` in the result's order, or all. Raises :class:`UsageError` if the result has no such table."""
+    tables = list(result.tables)
     for name in names:
         if name not in tables:
             raise UsageError("no-such-table", f"no table is named {name!r}", f"choose from {', '.join(tables)}")
-    return {name: tables[name] for name in tables if not names or name in names}
+    return [name for name in tables if not names or name in names]
 
 
 def shown_blocks(result: Result, blocks: Sequence[Block], names: Sequence[str]) -> list[Block]:
@@ -58,8 +57,9 @@ def data_of(form: str, command: str, result: Result, inputs: Sequence[Mapping[st
     tables = chosen_tables(result, names)
     if form == "json":
         evaluated = result.evaluated
-        return to_json(command, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
-    return to_csv(next(iter(tables.values())), raw=form == "raw-csv")
+        every = {name: result.table(name) for name in tables}
+        return to_json(command, __version__, evaluated.as_dict(), inputs, every, evaluated.notes)
+    return to_csv(result.table(tables[0]), raw=form == "raw-csv")
 
 
 def text_of(form: str, result: Result, blocks: Sequence[Block], names: Sequence[str] = (), terminal: bool = False) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds, parse_threshold
 from robustcs.lazy import pd
+from robustcs.result import Rows, Table
 
 #: (metric, threshold), as the tables name them.
 Cut = tuple[str, str]
@@ -29,9 +30,11 @@ def headline_of(names: Iterable[str], thresholds: Sequence[Threshold]) -> Cut:
     return headline_cut([(name, str(one)) for name in names for one in distinct_thresholds(name, thresholds)])
 
 
-def shown_cuts(frame: pd.DataFrame) -> list[Cut]:
+def shown_cuts(table: Table) -> list[Cut]:
     """Return the (metric, threshold) pairs of a table, in its order."""
-    return list(dict.fromkeys(zip(frame["metric"], frame["threshold"], strict=True)))
+    if isinstance(table, Rows):
+        return list(dict.fromkeys((row.metric, row.threshold) for row in table))
+    return list(dict.fromkeys(zip(table["metric"], table["threshold"], strict=True)))
 
 
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:

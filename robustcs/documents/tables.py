@@ -75,7 +75,7 @@ _FORMS: Mapping[str, Callable[[Field, Any], str]] = {
 
 
 def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or bool(value != value)
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def head(field: Field) -> Column:
@@ -120,8 +120,8 @@ def result_table(
     hint
         How to see more of it at the terminal.
     """
-    frame = result.tables[name] if rows is None else rows
-    lines = list(frame.itertuples(index=False)) if isinstance(frame, pd.DataFrame) else list(frame)
+    rows = result.rows(name) if rows is None else rows
+    lines: list[Any] = list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
     shown = [_shown(result, name, column) for column in columns]
     cells = tuple(tuple(make(line) for _, make in shown) for line in lines)
     keys = [getattr(line, by) for line in lines] if by else []

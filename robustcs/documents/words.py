@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.lazy import pd
 from robustcs.statistics.estimate import p_text
 from robustcs.wording import and_more
 
@@ -28,10 +27,10 @@ def marks(bin_: str) -> str:
     return " ".join("✓" if bit == "1" else "×" for bit in bin_ if bit != "-")
 
 
-def formulations(table: pd.DataFrame) -> str:
-    """Return the formulations of a table's bins, in order: ``Original, QR, Human``."""
+def formulations(rows: Iterable[Any]) -> str:
+    """Return the formulations of the bins in rows of a table, in order: ``Original, QR, Human``."""
     names = list(FORMULATION_NAMES.values())
-    return ", ".join(names if bins_of(table) == BINS else names[1:])
+    return ", ".join(names if bins_of(rows) == BINS else names[1:])
 
 
 def percent(share: float) -> str:

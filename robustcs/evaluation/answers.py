@@ -12,9 +12,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from robustcs.evaluation.measures import TurnScores
 from robustcs.inputs.answers import CANNOT_ANSWER
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -72,16 +74,15 @@ def _exact_match(predicted: str, gold: str) -> float:
     return float(answer_tokens(predicted) == answer_tokens(gold))
 
 
-def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, Unmatched]:
+def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]]) -> tuple[TurnScores, Unmatched]:
     """Return the scores of every gold turn, and the numbers of turns that only one side has.
 
-    The frame is indexed by ``turn`` in natural order and has the columns ``f1`` and ``em``, floats in [0, 1]. A turn without a
-    prediction scores 0 in both.
+    The turns are in natural order, and the measures are ``f1`` and ``em``, in [0, 1]. A turn without a prediction scores 0 in
+    both.
     """
     turns = sorted(gold, key=turn_sort_key)
-    rows = [
-        (answer_f1(predicted[turn], gold[turn]), exact_match(predicted[turn], gold[turn])) if turn in predicted else (0.0, 0.0)
-        for turn in turns
-    ]
-    scores = pd.DataFrame(rows, index=pd.Index(turns, name="turn", dtype=str), columns=["f1", "em"], dtype=float)
-    return scores, Unmatched(len(gold.keys() - predicted.keys()), len(predicted.keys() - gold.keys()))
+    scores = {
+        name: np.array([score(predicted[turn], gold[turn]) if turn in predicted else 0.0 for turn in turns], dtype=np.float64)
+        for name, score in (("f1", answer_f1), ("em", exact_match))
+    }
+    return TurnScores(turns, scores), Unmatched(len(gold.keys() - predicted.keys()), len(predicted.keys() - gold.keys()))

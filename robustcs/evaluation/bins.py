@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
-from robustcs.lazy import pd
+from robustcs.lazy import npt, pd
 from robustcs.statistics.units import Units
 
 #: Original, QR, Human; 1: correct. Rows 1–8 of Tables 1 and 2 of the error-analysis paper.
@@ -36,9 +38,9 @@ def bin_index(
     return original.astype(np.int64) + 2 * qr.astype(np.int64) + 4 * human.astype(np.int64)
 
 
-def bins_of(table: pd.DataFrame) -> tuple[str, ...]:
-    """Return the bins of a table with the columns original, qr and human."""
-    return BINS if table["original"].notna().any() else BINS_WITHOUT_ORIGINAL
+def bins_of(rows: Iterable[Any]) -> tuple[str, ...]:
+    """Return the bins of the rows of a table with the columns original, qr and human."""
+    return BINS if any(str(row.original) in "01" for row in rows) else BINS_WITHOUT_ORIGINAL
 
 
 @dataclass(frozen=True)
@@ -46,24 +48,25 @@ class Formulations:
     """Scores of the three formulations of the same turns, for one or several rewriters.
 
     original, human
-        Float frames, turns × measures. Original is None if unknown.
+        Original is None if unknown.
     rewriters
-        Rewriter → such a frame. All frames have the same index and columns.
+        Rewriter → scores. All have the same turns and measures.
     """
 
-    original: pd.DataFrame | None
-    rewriters: Mapping[str, pd.DataFrame]
-    human: pd.DataFrame
+    original: TurnScores | None
+    rewriters: Mapping[str, TurnScores]
+    human: TurnScores
 
     def __post_init__(self) -> None:
         if not self.rewriters:
             raise UsageError("no-rewriter", "no scores of a rewriter are given", "add them with --qr")
-        for frame in self._frames:
-            if not frame.index.equals(self.human.index) or list(frame.columns) != list(self.human.columns):
+        for scores in self.every:
+            if scores.turns != self.human.turns or list(scores) != list(self.human):
                 raise ValueError("the three formulations must be scored on the same turns by the same measures")
 
     @property
-    def _frames(self) -> tuple[pd.DataFrame, ...]:
+    def every(self) -> tuple[TurnScores, ...]:
+        """The scores of all formulations: Original if known, the rewriters, and Human."""
         return (*(() if self.original is None else (self.original,)), *self.rewriters.values(), self.human)
 
     @property
@@ -72,53 +75,66 @@ class Formulations:
         return BINS_WITHOUT_ORIGINAL if self.original is None else BINS
 
     @property
-    def turns(self) -> pd.Index:
+    def turns(self) -> tuple[str, ...]:
         """The turns, in natural order."""
-        return self.human.index
+        return self.human.turns
 
     @property
     def measures(self) -> Sequence[str]:
         """The names of the measures."""
-        return list(self.human.columns)
+        return list(self.human)
 
     def graded(self) -> Formulations:
         """Return the measures with values other than 0 and 1, if any: thresholds make no difference for the others."""
-        graded = [name for name in self.measures if not all(frame[name].isin([0.0, 1.0]).all() for frame in self._frames)]
+        graded = [name for name in self.measures if not all(np.isin(one[name], (0.0, 1.0)).all() for one in self.every)]
         if not graded:
             return self
-        rewriters = {name: frame[graded] for name, frame in self.rewriters.items()}
-        original = None if self.original is None else self.original[graded]
-        return Formulations(original, rewriters, self.human[graded])
+        rewriters = {name: scores.only(graded) for name, scores in self.rewriters.items()}
+        original = None if self.original is None else self.original.only(graded)
+        return Formulations(original, rewriters, self.human.only(graded))
+
+
+class Cut(NamedTuple):
+    """What makes the answers of a rewriter correct; a threshold of a sweep is a number."""
+
+    rewriter: str
+    metric: str
+    threshold: str | float
 
 
 @dataclass(frozen=True, eq=False)
 class Binned:
     """T turns in their bins at C cuts, one for each rewriter, measure and threshold.
 
-    keys
-        The cuts: rewriter, metric, threshold.
+    cuts
+        The cuts, by rewriter and measure.
     bins
         The B possible bins.
     places
         int64[C, T]: the bin of every turn.
     """
 
-    keys: pd.DataFrame
+    cuts: Sequence[Cut]
     bins: Sequence[str]
     places: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True) -> Binned:
         """Return the bins at every one of ``thresholds``; if ``distinct``, only at those that differ for the measure."""
-        keys, places = [], []
+        cuts, places = [], []
         for rewriter, frame in scores.rewriters.items():
             for metric in scores.measures:
                 for threshold in distinct_thresholds(metric, thresholds) if distinct else thresholds:
                     qr, human = (threshold.holds(one[metric]) for one in (frame, scores.human))
                     original = None if scores.original is None else threshold.holds(scores.original[metric])
-                    keys.append((rewriter, metric, str(threshold)))
+                    cuts.append(Cut(rewriter, metric, str(threshold)))
                     places.append(bin_index(original, qr, human))
-        return cls(pd.DataFrame(keys, columns=["rewriter", "metric", "threshold"]), scores.bins, np.array(places))
+        return cls(cuts, scores.bins, np.array(places))
+
+    @cached_property
+    def keys(self) -> pd.DataFrame:
+        """The cuts as a frame: rewriter, metric, threshold."""
+        return pd.DataFrame(self.cuts, columns=list(Cut._fields))
 
     @property
     def right(self) -> dict[str, npt.NDArray[np.bool_]]:
@@ -147,11 +163,10 @@ class Binned:
         """Return a row for every cut and every combination of the values in ``columns``."""
         return self.keys.merge(pd.DataFrame(columns), how="cross")
 
-    def crossed_bins(self) -> pd.DataFrame:
-        """Return a row for every cut and bin with original (null if unknown), qr and human as 0 or 1."""
+    def crossed_bins(self) -> list[tuple[object, ...]]:
+        """Return a row for every cut and bin: the cut, original (None if unknown), qr and human as 0 or 1."""
         marks = [[None if mark == "-" else int(mark) for mark in bin_] for bin_ in self.bins]
-        frame = pd.DataFrame(marks, columns=["original", "qr", "human"]).astype({"original": "Int64"})
-        return self.keys.merge(frame, how="cross")
+        return [(*cut, *own) for cut in self.cuts for own in marks]
 
     def turns(self, scores: Formulations) -> pd.DataFrame:
         """Return the scores and the bin of every turn.
@@ -163,11 +178,11 @@ class Binned:
             [
                 pd.DataFrame({
                     "rewriter": cut.rewriter, "turn": scores.turns, "metric": cut.metric, "threshold": cut.threshold,
-                    "original": np.nan if scores.original is None else scores.original[cut.metric].to_numpy(),
-                    "qr": scores.rewriters[cut.rewriter][cut.metric].to_numpy(), "human": scores.human[cut.metric].to_numpy(),
+                    "original": np.nan if scores.original is None else scores.original[cut.metric],
+                    "qr": scores.rewriters[cut.rewriter][cut.metric], "human": scores.human[cut.metric],
                     "bin": bins[own], "cause": causes[own],
                 })
-                for cut, own in zip(self.keys.itertuples(), self.places, strict=True)
+                for cut, own in zip(self.cuts, self.places, strict=True)
             ],
             ignore_index=True,
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -127,10 +127,41 @@ def score_columns(matrix: GradeMatrix, measures: Sequence[Measure], policy: Eval
     return {measure.name: columns[measure.name] for measure in measures}
 
 
-def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> pd.DataFrame:
-    """Return :func:`score_columns` as a frame indexed by turn, with one column per measure."""
-    # importing pandas takes longer than evaluating 500 turns
-    return pd.DataFrame(score_columns(matrix, measures, policy), index=pd.Index(matrix.turns, name="turn"))
+class TurnScores(dict[str, Scores]):
+    """Scores of a system on T turns: measure → float64[T]. Importing pandas would take longer than evaluating 500 turns."""
+
+    def __init__(self, turns: Iterable[str], scores: Mapping[str, Scores]) -> None:
+        super().__init__(scores)
+        self.turns = tuple(turns)
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> TurnScores:
+        """Return the scores of a float frame, turns × measures."""
+        return cls(frame.index, {str(metric): values.to_numpy(np.float64) for metric, values in frame.items()})
+
+    def frame(self) -> pd.DataFrame:
+        """Return the scores as a float frame, turns × measures."""
+        return pd.DataFrame(self, index=pd.Index(self.turns, name="turn"))
+
+    def only(self, measures: Iterable[str]) -> TurnScores:
+        """Return the scores by some of the measures."""
+        return TurnScores(self.turns, {name: self[name] for name in measures})
+
+    def take(self, chosen: npt.NDArray[np.bool_]) -> TurnScores:
+        """Return the scores on the turns of ``chosen``, bool[T]."""
+        turns = (turn for turn, one in zip(self.turns, chosen, strict=True) if one)
+        return TurnScores(turns, {name: values[chosen] for name, values in self.items()})
+
+    def over(self, turns: Sequence[str]) -> TurnScores:
+        """Return the scores on other turns, with :func:`missing_score` for those without one."""
+        places = {turn: place for place, turn in enumerate(self.turns)}
+        at = np.array([places.get(turn, -1) for turn in turns], dtype=np.int64)
+        return TurnScores(turns, {name: np.append(values, missing_score(name))[at] for name, values in self.items()})
+
+
+def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> TurnScores:
+    """Return :func:`score_columns` with the turns."""
+    return TurnScores(matrix.turns, score_columns(matrix, measures, policy))
 
 
 # ---------------------------------------------------------------- other measures, computed by pytrec_eval

@@ -101,7 +101,8 @@ def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
 
 def answered_by_turns(name: str, path: StrPath, own: Collection[str], expected: Expected) -> Answered:
     """Return which expected turns a file with the turns ``own`` has."""
-    missing = np.array([turn not in own for turn in expected.turns], dtype=bool)
+    known = frozenset(own)
+    missing = np.array([turn not in known for turn in expected.turns], dtype=bool)
     return Answered(name, path, missing, next(iter(own), ""), extra=len(own) - int((~missing).sum()))
 
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure
-from robustcs.evaluation.measures import evaluate, missing_score, sampling_notes
+from robustcs.evaluation.measures import TurnScores, evaluate, sampling_notes
 from robustcs.evaluation.turns import (
     Answered,
     Expected,
@@ -28,7 +30,6 @@ from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs
 from robustcs.result import Evaluated
@@ -81,12 +82,12 @@ def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
 
 def score(
     inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
-) -> tuple[list[pd.DataFrame], Evaluated]:
-    """Score each file on the turns that count; return float frames (turns × measures).
+) -> tuple[list[TurnScores], Evaluated]:
+    """Score each file on the turns that count.
 
     Without ``measures``, the default measures that all files have are used. Files of answers cannot be mixed with others. If
     runs and per-turn scores are mixed, the turns are those of the qrels. ``alone``: each file is aggregated separately, so
-    totals and geometric means are allowed, and with ``missing = "own"`` missing turns are nan in its frame.
+    totals and geometric means are allowed, and with ``missing = "own"`` the scores of its missing turns are nan.
 
     Raises :class:`UsageError` if qrels or gold answers are missing, or if a file does not have a measure; :class:`InputError`
     for a file that shares no turn with the others.
@@ -102,7 +103,10 @@ def score(
     own = {}
     if alone and policy.missing == "own":
         own = {file.name: int((~found.missing).sum()) for file, found in zip(files, answered, strict=True)}
-        frames = [frame[~found.missing].reindex(frame.index) for frame, found in zip(frames, answered, strict=True)]
+        frames = [
+            TurnScores(one.turns, {name: np.where(found.missing, np.nan, values) for name, values in one.items()})
+            for one, found in zip(frames, answered, strict=True)
+        ]
     evaluated = Evaluated(
         policy,
         next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
@@ -112,11 +116,11 @@ def score(
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
         own_turns=own,
     )
-    return [frame[turns.counted] for frame in frames], evaluated
+    return [frame.take(turns.counted) for frame in frames], evaluated
 
 
 #: Scores by turn, per file; the expected turns; the answered turns, per file; notes.
-Scored = tuple[list["pd.DataFrame"], Expected, list[Answered], list[str]]
+Scored = tuple[list[TurnScores], Expected, list[Answered], list[str]]
 
 
 def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
@@ -126,7 +130,7 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
     if not runs:
         return join_scores(given, tables)
     if given:
-        measures = [parse_measure(str(name)) for name in tables[0].columns]
+        measures = [parse_measure(name) for name in tables[0]]
     measures = measures or DEFAULT_MEASURES
     matrices = inputs.matrices([(file.role, file.path) for file in runs])
     expected = expected_of(inputs.qrels)
@@ -135,15 +139,15 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
     frames = {file: evaluate(matrix, measures, inputs.project.policy) for file, matrix in zip(runs, matrices, strict=True)}
     answered = {file: answered_by_run(file.name, file.path, matrix) for file, matrix in zip(runs, matrices, strict=True)}
     for file, table in zip(given, tables, strict=True):
-        frames[file] = _over(table, expected)
-        answered[file] = answered_by_turns(file.name, file.path, list(table.index), expected)
+        frames[file] = table.over(expected.turns)
+        answered[file] = answered_by_turns(file.name, file.path, table.turns, expected)
         if answered[file].extra:
             notes.append(no_judgments(answered[file].extra, f"the scores of {file.name}"))
     return [frames[file] for file in files], expected, [answered[file] for file in files], notes
 
 
-def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> list[pd.DataFrame]:
-    """Read per-turn scores; each frame has the turns with all measures.
+def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> list[TurnScores]:
+    """Read per-turn scores, of the turns with all measures.
 
     Without ``measures``, the default measures that all files have are used.
 
@@ -165,23 +169,18 @@ def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[
                 f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}",
                 f"it has {', '.join(map(str, frame.columns))}",
             )
-    return [frame[names].dropna() for frame in frames]
+    return [TurnScores.of(frame[names].dropna()) for frame in frames]
 
 
-def join_scores(files: Sequence[ScoredFile], frames: Sequence[pd.DataFrame]) -> Scored:
+def join_scores(files: Sequence[ScoredFile], frames: Sequence[TurnScores]) -> Scored:
     """Join per-turn scores by turn id (never by row) over the union of their turns; missing turns score 0.
 
     Raises :class:`InputError` for a file that shares no turn with the others.
     """
-    own = [list(frame.index) for frame in frames]
+    own = [list(frame.turns) for frame in frames]
     expected = union_of_turns([(file.path, turns) for file, turns in zip(files, own, strict=True)], "the scores")
     answered = [answered_by_turns(file.name, file.path, turns, expected) for file, turns in zip(files, own, strict=True)]
-    return [_over(frame, expected) for frame in frames], expected, answered, []
-
-
-def _over(frame: pd.DataFrame, expected: Expected) -> pd.DataFrame:
-    missing = {name: missing_score(str(name)) for name in frame}
-    return frame.reindex(list(expected.turns)).fillna(missing).rename_axis("turn")
+    return [frame.over(expected.turns) for frame in frames], expected, answered, []
 
 
 def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
@@ -207,9 +206,9 @@ def scored_answers(
     expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")
     frames, answered, notes = [], [], []
     for file, answers in zip(files, predicted, strict=True):
-        frame, unmatched = answer_scores(answers, gold)
+        scores, unmatched = answer_scores(answers, gold)
         if unmatched.extra:
             notes.append(f"{counted(unmatched.extra, 'answer')} of {file.name} to turns without gold answers excluded")
-        frames.append(frame[names])
+        frames.append(scores.only(names))
         answered.append(answered_by_turns(file.name, file.path, answers, expected))
     return frames, expected, answered, notes

@@ -108,11 +108,11 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     if given:
         frames, evaluated = workspace.scores_of(given, measures)
         missing = max(missing, evaluated.missing)
-        own = score_files(workspace, given, [parse_measure(str(name)) for name in next(iter(frames.values())).columns])
+        own = score_files(workspace, given, [parse_measure(name) for name in next(iter(frames.values()))])
         for (name, frame), read in zip(frames.items(), own, strict=True):
-            turns = list(map(str, frame.index))
-            lacking = sorted(set(turns) - set(map(str, read.index)), key=turn_sort_key)
-            scores = {str(metric): dict(zip(turns, values.tolist(), strict=True)) for metric, values in frame.items()}
+            turns = frame.turns
+            lacking = sorted(set(turns) - set(read.turns), key=turn_sort_key)
+            scores = {metric: dict(zip(turns, values.tolist(), strict=True)) for metric, values in frame.items()}
             found[name] = SystemState(parts[name].role, scores, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking)
     state = State(
         name=project.name,

@@ -10,10 +10,10 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
+from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
 from robustcs.inputs.scores import has_scores
-from robustcs.lazy import pd
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
@@ -59,10 +59,8 @@ class Workspace(Inputs):
                 raise UsageError("no-such-run", f"no run is named {name!r}", have)
         return [(name, systems[name]) for name in names]
 
-    def system_scores(
-        self, names: Sequence[str], measures: Sequence[Measure] = ()
-    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
-        """Score runs over the same turns under the project's policy. Return name → float frame (turns × measures).
+    def system_scores(self, names: Sequence[str], measures: Sequence[Measure] = ()) -> tuple[dict[str, TurnScores], Evaluated]:
+        """Score runs over the same turns under the project's policy. Return name → scores.
 
         ``measures`` replace the project's; without either, P@1 and NDCG@3 are used.
 
@@ -73,7 +71,7 @@ class Workspace(Inputs):
 
     def scores_of(
         self, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
-    ) -> tuple[dict[str, pd.DataFrame], Evaluated]:
+    ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score any runs and files of per-turn scores as :meth:`system_scores` does; see
         :func:`~robustcs.project.scoring.score` for ``alone``.
         """

@@ -143,8 +143,9 @@ def _systems(workspace: Workspace) -> dict[str, pd.DataFrame]:
         frames, _ = workspace.scores_of(workspace.scored_systems(), measures)
     except UsageError:
         return {}
-    most = max(1, ALL_SCORES // max(1, next(iter(frames.values())).size))
-    return dict(list(frames.items())[:most])
+    first = next(iter(frames.values()))
+    most = max(1, ALL_SCORES // max(1, len(first.turns) * len(first)))
+    return {name: one.frame() for name, one in list(frames.items())[:most]}
 
 
 def _scores(

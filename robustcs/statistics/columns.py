@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -34,13 +36,45 @@ def columns_of(
     return {name: [getattr(one, attribute) for one in estimates] for name, attribute in names.items()}
 
 
-class Comparisons(NamedTuple):
-    """A frame with a row for each comparison, and the tests, effect sizes and families it was made from."""
+@dataclass(frozen=True)
+class Comparisons:
+    """M comparisons: their tests, adjusted p-values and families. Effect sizes are computed when they are first used.
 
-    frame: pd.DataFrame
+    sums, sizes, noun
+        What was tested: see :func:`comparisons`.
+    """
+
     tests: Sequence[Tested]
-    effects: Sequence[Estimate]
+    corrected: Sequence[float]
     families: Sequence[Family]
+    sums: np.ndarray
+    sizes: np.ndarray
+    noun: str
+    power: bool
+
+    @cached_property
+    def effects(self) -> Sequence[Estimate]:
+        """The effect sizes."""
+        return effect_sizes(self.sums, self.sizes, self.noun) if len(self.tests) else ()
+
+    @cached_property
+    def columns(self) -> dict[str, list[Any]]:
+        """The columns: difference, ci_low, ci_high, p, p_floor, exact, note, p_corrected.
+
+        With ``power`` also effect, effect_low, effect_high, detectable, detectable_low and detectable_high.
+        """
+        found = columns_of(self.tests, "difference", p="p", p_floor="floor", exact="exact", note="note")
+        found["p_corrected"] = list(self.corrected)
+        if self.power:
+            least = detectable_differences(self.sums, self.sizes, self.noun) if len(self.tests) else ()
+            found |= columns_of(self.effects, "effect", "effect_low", "effect_high")
+            found |= columns_of(least, "detectable", "detectable_low", "detectable_high")
+        return found
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The columns as a frame."""
+        return pd.DataFrame(self.columns)
 
 
 def comparisons(
@@ -54,25 +88,17 @@ def comparisons(
 ) -> Comparisons:
     """Test every row of ``sums`` [M, K] with :func:`~robustcs.statistics.sign_flip.paired_tests`, and adjust by max-T.
 
-    Columns: difference, ci_low, ci_high, p, p_floor, exact, note, p_corrected; with ``power`` also effect, effect_low,
-    effect_high, detectable, detectable_low and detectable_high.
-
     families
         A label for every row; rows with the same label form a family. By default, all rows form one.
     """
     tests = paired_tests(sums, sizes, seed, noun, mid_p=mid_p) if len(sums) else ()
-    frame = pd.DataFrame(columns_of(tests, "difference", p="p", p_floor="floor", exact="exact", note="note"))
-    frame["p_corrected"] = frame["p"]
-    together = np.zeros(len(tests), dtype=int) if families is None else pd.factorize(pd.Series(list(families)))[0]
-    read = []
-    for label in np.unique(together):
-        rows = np.flatnonzero(together == label)
+    together: dict[Hashable, list[int]] = {}
+    for row, label in enumerate([None] * len(tests) if families is None else families):
+        together.setdefault(label, []).append(row)
+    corrected, read = [test.p for test in tests], []
+    for rows in together.values():
         read.append(max_t_family([tests[row] for row in rows], sums[rows], seed))
         if len(rows) > 1:  # a single comparison needs no adjustment and keeps its mid-p
-            frame.loc[rows, "p_corrected"] = read[-1].p
-    effects = effect_sizes(sums, sizes, noun) if power and len(tests) else ()
-    if power:
-        least = detectable_differences(sums, sizes, noun) if len(tests) else ()
-        shown = columns_of(effects, "effect", "effect_low", "effect_high")
-        frame = frame.assign(**shown, **columns_of(least, "detectable", "detectable_low", "detectable_high"))
-    return Comparisons(frame, tests, effects, read)
+            for row, p in zip(rows, read[-1].p.tolist(), strict=True):
+                corrected[row] = p
+    return Comparisons(tests, corrected, read, sums, sizes, noun, power)

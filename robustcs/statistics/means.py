@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -62,8 +63,49 @@ def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
 
 def t_quantile(units: npt.ArrayLike, confidence: float = CONFIDENCE) -> Floats:
     """Return the two-sided quantile of Student's t with units − 1 degrees of freedom; nan below two units."""
-    freedom = np.asarray(units, dtype=np.float64) - 1
-    return np.asarray(np.where(freedom > 0, special.stdtrit(np.maximum(freedom, 1), 0.5 + confidence / 2), np.nan))
+    freedom, place = np.unique(np.asarray(units, dtype=np.float64) - 1, return_inverse=True)
+    found = np.array([_quantile(one, confidence) if one > 0 else math.nan for one in freedom.tolist()])
+    return np.asarray(found[place].reshape(np.shape(units)))
+
+
+@lru_cache(maxsize=4096)
+def _quantile(freedom: float, confidence: float) -> float:
+    """Return the two-sided quantile of Student's t to 12 digits, without the import time of scipy.special.
+
+    Newton's method from the left, where the tail is convex. From 1,000 degrees on, an expansion around the quantile of the
+    normal distribution (Abramowitz & Stegun 1964, 26.7.5) is as exact.
+    """
+    z, t = 0.0, 1e-3
+    while t > z:
+        z, t = t, t - (math.erf(t / math.sqrt(2)) - confidence) / (math.sqrt(2 / math.pi) * math.exp(-t * t / 2))
+    if freedom >= 1000:
+        powers = (
+            (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+            (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+        )  # fmt: skip
+        return z + sum(term / freedom**place for place, term in enumerate(powers, 1))
+    half = freedom / 2
+    scale = math.exp(math.lgamma(half + 0.5) - math.lgamma(half)) / math.sqrt(freedom * math.pi)
+    t, before = max(z, 1e-3), 0.0
+    while t - before > 1e-15 * t:
+        x = freedom / (freedom + t * t)
+        density = scale * x ** (half + 0.5)
+        before, t = t, t + (density * t / half * _beta_fraction(half, 0.5, x) - (1 - confidence)) / (2 * density)
+    return t
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    """Return the continued fraction of the incomplete beta function by Lentz's method (Press et al. 2007, 6.4)."""
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    value, m, change = d, 1, 0.0
+    while abs(change - 1) > 1e-15:
+        change = 1.0
+        for top in (m * (b - m) * x / (a + 2 * m - 1), -(a + m) * (a + b + m) * x / (a + 2 * m + 1)):
+            d = 1 / (1 + top / (a + 2 * m) * d)
+            c = 1 + top / (a + 2 * m) / c
+            change *= c * d
+        value, m = value * change, m + 1
+    return value
 
 
 def mean_estimates(

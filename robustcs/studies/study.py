@@ -90,11 +90,11 @@ class Study:
         return import_module(f"robustcs.studies.{self.name}.{name}")
 
     def blocks(self, result: Result, names: Sequence[str] = ()) -> tuple[Block, ...]:
-        """Return the displayed blocks of a result; only those of the tables ``names`` if ``show`` has ``VIEWS``."""
+        """Return the displayed blocks of a result; only those of the tables ``names`` if ``show`` can select them."""
         show = self.part("show")
-        if not names or not hasattr(show, "VIEWS"):
-            return tuple(show.show(result))
-        return tuple(block for name, view in show.VIEWS if name in names for block in view(result))
+        if names and hasattr(show, "VIEWS"):
+            return tuple(block for name, view in show.VIEWS if name in names for block in view(result))
+        return tuple(show.show(result, names=names) if "names" in show.show.__annotations__ else show.show(result))
 
 
 def _of_command(node: ast.stmt) -> bool:
@@ -113,6 +113,10 @@ class Call(Protocol):
     """
 
     given: Mapping[str, Any]
+
+    @property
+    def tables(self) -> Sequence[str]:
+        """The tables of ``--table`` whose blocks are written; empty if a figure is written, or all."""
 
     @property
     def project(self) -> Project:

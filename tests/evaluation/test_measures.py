@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
 from robustcs.evaluation.measure import averaged, highest_score, is_averaged, parse_measure
-from robustcs.evaluation.measures import evaluate, score_of_run
+from robustcs.evaluation.measures import score_of_run
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
+from tests.formulations import score_frame
 
 #: Our name → what pytrec_eval is asked for.
 REQUESTS = {
@@ -38,7 +39,7 @@ REAL = [
 
 def ours(run: Path, qrels: Path, policy: EvaluationPolicy, names: list[str]) -> pd.DataFrame:
     matrix = grade_matrix(rank_run(read_run(run), policy), read_qrels(qrels))
-    return evaluate(matrix, [parse_measure(name) for name in names], policy)
+    return score_frame(matrix, [parse_measure(name) for name in names], policy)
 
 
 def theirs(run: dict, qrels: dict, level: int) -> dict:
@@ -94,7 +95,7 @@ def test_decaf_evaluations_are_reproduced_to_the_printed_digits(shared_data: Pat
     matrix = grade_matrix(
         rank_run(read_run(folder / "decaf" / f"{system}.run.gz"), policy), read_qrels(folder / "qrels.txt.gz")
     )
-    scores = evaluate(matrix, measures, policy)
+    scores = score_frame(matrix, measures, policy)
     got = {
         name: f"{score_of_run(name, scores[name].to_numpy()):.{len(published[name].partition('.')[2])}f}"
         for name in map(str, measures)
@@ -291,7 +292,7 @@ def test_a_turn_without_judgments_scores_0_through_trec_eval(tmp_path: Path) -> 
     run, qrels = write(tmp_path, "1_1 Q0 a 1 1 t\n1_2 Q0 a 1 1 t\n", "1_1 0 a 1\n1_2 0 a 1\n")
     matrix = grade_matrix(rank_run(read_run(run), EvaluationPolicy()), read_qrels(qrels))
     matrix = replace(matrix, judged=np.array([matrix.judged[0], [ABSENT]]), grades=np.array([matrix.grades[0], [UNJUDGED]]))
-    scores = evaluate(matrix, [parse_measure("Rprec"), parse_measure("map")], EvaluationPolicy())
+    scores = score_frame(matrix, [parse_measure("Rprec"), parse_measure("map")], EvaluationPolicy())
     assert scores.loc["1_2"].tolist() == [0, 0]
     assert scores.loc["1_1"].tolist() == [1, 1]
 

@@ -9,11 +9,12 @@ import pytest
 
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.measures import evaluate, sampling_notes
+from robustcs.evaluation.measures import sampling_notes
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
+from tests.formulations import score_frame
 
 POLICY = EvaluationPolicy()
 
@@ -24,7 +25,7 @@ def test_infap_is_map_unless_passages_were_sampled(tmp_path: Path, grade: int, e
     (tmp_path / "run").write_text("".join(f"1_1 Q0 {doc} 1 {-place} x\n" for place, doc in enumerate("abcde")))
     qrels, measures = read_qrels(tmp_path / "qrels"), [parse_measure(name) for name in ("infAP", "map")]
     ranking = rank_run(read_run(tmp_path / "run", "r"), POLICY)
-    [scores] = evaluate(grade_matrix(ranking, qrels), measures, POLICY).to_numpy()
+    [scores] = score_frame(grade_matrix(ranking, qrels), measures, POLICY).to_numpy()
     assert (abs(scores[0] - scores[1]) < 1e-4) == equal
     note = "infAP equals MAP here, because the qrels have no passages with grade -1 (sampled but unjudged)"
     assert sampling_notes(measures, qrels.grades) == ([note] if equal else [])

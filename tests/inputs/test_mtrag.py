@@ -14,7 +14,6 @@ import pytest
 from robustcs.errors import InputError
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
@@ -25,6 +24,7 @@ from robustcs.inputs.sniff import identify
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import answer_files
+from tests.formulations import score_frame
 from tests.inputs.test_run_formats import rows, written
 
 SAID = [{"speaker": "user", "text": "Who?"}, {"speaker": "agent", "text": "Me."}, {"speaker": "user", "text": "Why?"}]
@@ -157,7 +157,7 @@ def test_the_published_score_of_every_turn(shared_data: Path, ranker: str, wordi
     qrels = read_qrels(shared_data / "mtrag-answers" / "qrels_clapnq.tsv")
     matrix = grade_matrix(rank_run(read_run(path), EvaluationPolicy()), qrels)
     measures = [parse_measure(name) for name in ("ndcg_cut_5", "recall_5")]
-    scores = evaluate(matrix, measures, EvaluationPolicy())
+    scores = score_frame(matrix, measures, EvaluationPolicy())
     with gzip.open(path, "rt") as file:
         published = {task["task_id"]: task["retriever_scores"] for task in map(json.loads, file)}
     assert set(published) == set(matrix.turns) and len(published) == 208

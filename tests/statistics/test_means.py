@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import linalg, stats
 from statsmodels.stats.proportion import proportion_confint
 
-from robustcs.statistics.means import cluster_ratio, cluster_t_test, mean_estimates, share_estimates
+from robustcs.statistics.means import cluster_ratio, cluster_t_test, mean_estimates, share_estimates, t_quantile
 
 
 def sample(seed: int, lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -148,3 +148,11 @@ def test_coverage_of_means_and_shares() -> None:
     assert 0.91 <= np.mean([one.low <= truth <= one.high for one in found]) <= 0.99
     found = mean_estimates(lengths * level * 0.3 + random.normal(size=(400, 15)) * np.sqrt(lengths), lengths)
     assert 0.91 <= np.mean([one.low <= 0 <= one.high for one in found]) <= 0.98
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
+def test_quantiles_are_scipy_s_to_twelve_digits(confidence: float) -> None:
+    freedom = np.array([[1, 1.3, 2, 2.5, 3, 4, 7.7, 28], [207, 999, 999.5, 1000, 1001, 6979, 1e5, 1e8]])
+    expected = stats.t.ppf(0.5 + confidence / 2, freedom)
+    assert t_quantile(freedom + 1, confidence) == pytest.approx(expected, rel=1e-12, abs=0)
+    assert np.isnan(t_quantile([0, 1, np.nan], confidence)).all()

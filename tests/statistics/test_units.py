@@ -11,13 +11,13 @@ from scipy.stats import t
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import unit_of, units_of, units_of_items
+from tests.formulations import score_frame
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_turns_of_a_conversation_depend_on_each_other(
     policy, measure, folder = EvaluationPolicy(relevance_level=2), parse_measure("ndcg_cut_3"), shared_data / year
     qrels = read_qrels(folder / "qrels.txt.gz")
     manual, raw = (
-        evaluate(grade_matrix(rank_run(read_run(folder / "runs" / f"{name}.trec.gz"), policy), qrels), [measure], policy)[
+        score_frame(grade_matrix(rank_run(read_run(folder / "runs" / f"{name}.trec.gz"), policy), qrels), [measure], policy)[
             measure.name
         ]
         for name in (run, other)

@@ -6,10 +6,11 @@ Source: Vakulenko et al. (2020), "A wrong answer or a wrong question?", sections
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from robustcs.lazy import pd
 from robustcs.result import (
     Evaluated,
     Field,
+    Later,
     Result,
+    Rows,
     TableSpec,
     count,
     difference,
@@ -40,10 +43,6 @@ from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.rewriters import COMPARED, SIDE_BY_SIDE, compared, side_by_side
 from robustcs.studies.breakdown.slices import COSTS, FOUND_SLICES, SLICES, Texts, error_costs, found_losses, slice_shares
 from robustcs.wording import counted, some_of
-
-if TYPE_CHECKING:
-    from pandas.arrays import BooleanArray
-
 
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
 _WILSON = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
@@ -125,23 +124,23 @@ class Breakdown(Result):
         *SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES,
     )  # fmt: skip
 
-    bins: pd.DataFrame
-    attribution: pd.DataFrame
-    blame: pd.DataFrame
-    answerable: pd.DataFrame
-    tests: pd.DataFrame
-    headroom: pd.DataFrame
-    choice: pd.DataFrame
-    turns: pd.DataFrame
-    rewriters: pd.DataFrame
-    overview: pd.DataFrame
-    rewriter_tests: pd.DataFrame
-    rewriter_scores: pd.DataFrame
-    repairs: pd.DataFrame
-    best_of: pd.DataFrame
-    error_types: pd.DataFrame
-    slices: pd.DataFrame
-    found_slices: pd.DataFrame
+    bins: Later = Later()
+    attribution: Later = Later()
+    blame: Later = Later()
+    answerable: Later = Later()
+    tests: Later = Later()
+    headroom: Later = Later()
+    choice: Later = Later()
+    turns: Later = Later()
+    rewriters: Later = Later()
+    overview: Later = Later()
+    rewriter_tests: Later = Later()
+    rewriter_scores: Later = Later()
+    repairs: Later = Later()
+    best_of: Later = Later()
+    error_types: Later = Later()
+    slices: Later = Later()
+    found_slices: Later = Later()
     tried: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -180,45 +179,49 @@ def breakdown(
     texts = texts or {}
     units = units_of(list(scores.turns), evaluated.policy.unit)
     unchanged = unchanged_turns(scores.turns, texts)
-    if unchanged is not None and unchanged.isna().any():
-        unknown = list(scores.turns[unchanged.isna()])
+    if unchanged is not None and None in unchanged:
+        unknown = [turn for turn, same in zip(scores.turns, unchanged, strict=True) if same is None]
         note = f"{counted(len(unknown), 'turn')} without an Original or Human text excluded from shares of rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {some_of(unknown)}"))
     binned = Binned.of(scores, thresholds)
-    by_unit = binned.by_unit(units)
-    qa, qr, _ = np.moveaxis(binned.blamed @ by_unit, 1, 0)
+    found, tried = found_losses(scores, searched, units, seed) if searched else (FOUND_SLICES.rows(()), {})
+    of_rewriters = cache(lambda: side_by_side(scores, thresholds, units, seed, pairs))
+    makers: dict[str, Callable[[], Any]] = {
+        "attribution": lambda: attribution(binned, units),
+        "blame": lambda: _blame(binned, units, seed),
+        "answerable": lambda: answerable(binned, unchanged, units),
+        "tests": lambda: _tests(binned, units, seed),
+        "headroom": lambda: _headroom(scores, binned, units),
+        "choice": lambda: _choice(scores, units, seed),
+        "turns": lambda: _turns(scores, binned, unchanged, texts),
+        "error_types": lambda: error_costs(scores, binned, texts, units, seed),
+        "slices": lambda: slice_shares(binned, slicings, units, seed),
+    } | {spec.name: lambda name=spec.name: of_rewriters()[name] for spec in SIDE_BY_SIDE}  # type: ignore[misc]
+    frames: dict[str, Any] = {
+        spec.name: lambda spec=spec: spec.frame(makers[spec.name]())  # type: ignore[misc]
+        for spec in Breakdown.declared if spec.name in makers
+    }  # fmt: skip
+    bins = _bins(Breakdown.declared[0], binned, unchanged)
+    return Breakdown(units.stated(evaluated), bins=bins, found_slices=found, **frames, tried=tried)
+
+
+def _blame(binned: Binned, units: Units, seed: int) -> pd.DataFrame:
+    qa, qr, _ = np.moveaxis(binned.blamed @ binned.by_unit(units), 1, 0)
     blame = binned.keys.assign(qa=qa.sum(axis=1).astype(int), qr=qr.sum(axis=1).astype(int))
-    found, tried = found_losses(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
-    frames = {
-        "bins": _bins(binned, unchanged),
-        "attribution": attribution(binned, units),
-        # one family, because the verdict considers all measures and thresholds
-        "blame": compared(blame, qa - qr, units, seed, family=None),
-        "answerable": answerable(binned, unchanged, units),
-        "tests": _tests(binned, by_unit, units, seed),
-        "headroom": _headroom(scores, binned, units),
-        "choice": _choice(scores, units, seed),
-        "turns": _turns(scores, binned, unchanged, texts),
-        **side_by_side(scores, thresholds, units, seed, pairs),
-        "error_types": error_costs(scores, binned, texts, units, seed),
-        "slices": slice_shares(binned, slicings, units, seed),
-        "found_slices": found,
-    }
-    tables = {spec.name: spec.frame(frames[spec.name]) for spec in Breakdown.declared}
-    return Breakdown(units.stated(evaluated), **tables, tried=tried)
+    # one family, because the verdict considers all measures and thresholds
+    return compared(blame, qa - qr, units, seed, family=None)
 
 
-def unchanged_turns(turns: pd.Index, texts: Texts) -> BooleanArray | None:
+def unchanged_turns(turns: Sequence[str], texts: Texts) -> list[bool | None] | None:
     """Return per turn whether Human and Original have the same text, apart from white space around it.
 
-    The value is missing for a turn without one of the two; the result is None if either formulation has no texts.
+    The value is None for a turn without one of the two; the result is None if either formulation has no texts.
     """
     original, human = texts.get("original"), texts.get("human")
     if not original or not human:
         return None
     pairs = [(original.get(turn), human.get(turn)) for turn in turns]
-    same = [None if first is None or second is None else first.strip() == second.strip() for first, second in pairs]
-    return pd.array(same, dtype="boolean")
+    return [None if first is None or second is None else first.strip() == second.strip() for first, second in pairs]
 
 
 def _by_chance(binned: Binned) -> np.ndarray:
@@ -227,12 +230,13 @@ def _by_chance(binned: Binned) -> np.ndarray:
     return (counts + counts[:, [list(binned.bins).index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in binned.bins]]) / 2
 
 
-def _bins(binned: Binned, unchanged: BooleanArray | None) -> pd.DataFrame:
-    frame = binned.crossed_bins().assign(count=binned.counts().ravel(), by_chance=_by_chance(binned).ravel())
-    if unchanged is None:
-        return frame.assign(**dict.fromkeys(("unchanged", "unknown"), pd.array([pd.NA] * len(frame), dtype="Int64")))
-    some = {"unchanged": unchanged.to_numpy(bool, na_value=False), "unknown": unchanged.isna()}
-    return frame.assign(**{name: pd.array(binned.counts(own).ravel(), dtype="Int64") for name, own in some.items()})
+def _bins(spec: TableSpec, binned: Binned, unchanged: Sequence[bool | None] | None) -> Rows:
+    rows, numbers = binned.crossed_bins(), binned.counts().ravel().tolist()
+    some: list[Any] = [[None] * len(rows)] * 2
+    if unchanged is not None:
+        some = [binned.counts([one is mark for one in unchanged]).ravel().tolist() for mark in (True, None)]
+    found = zip(rows, numbers, *some, _by_chance(binned).ravel().tolist(), strict=True)
+    return spec.rows((*row, *own) for row, *own in found)
 
 
 def attribution(binned: Binned, units: Units) -> pd.DataFrame:
@@ -245,7 +249,7 @@ def attribution(binned: Binned, units: Units) -> pd.DataFrame:
     )
 
 
-def answerable(binned: Binned, unchanged: BooleanArray | None, units: Units) -> pd.DataFrame:
+def answerable(binned: Binned, unchanged: Sequence[bool | None] | None, units: Units) -> pd.DataFrame:
     """Return the share of the turns answered by Human that Original answers too (equation 1, Tables 3 and 4 of the paper).
 
     It is computed over all turns and, if there are texts, over the turns known to be rewritten. Units without a turn that
@@ -254,7 +258,7 @@ def answerable(binned: Binned, unchanged: BooleanArray | None, units: Units) -> 
     right = binned.right
     if "original" not in right:
         return pd.DataFrame()
-    slices = {"all": None} | ({} if unchanged is None else {"rewritten": ~unchanged.to_numpy(bool, na_value=True)})
+    slices = {"all": None} | ({} if unchanged is None else {"rewritten": [one is False for one in unchanged]})
     turns = np.stack([binned.by_unit(units, own) for own in slices.values()], axis=1)
     total, answered = (
         turns[:, :, bins].sum(axis=2).reshape(-1, units.count) for bins in (right["human"], right["human"] & right["original"])
@@ -265,9 +269,9 @@ def answerable(binned: Binned, unchanged: BooleanArray | None, units: Units) -> 
     )  # fmt: skip
 
 
-def _tests(binned: Binned, by_unit: np.ndarray, units: Units, seed: int) -> pd.DataFrame:
-    """Compare every pair of formulations by the turns that only one of them answers; ``by_unit``: float64[C, B, K]."""
-    right = binned.right
+def _tests(binned: Binned, units: Units, seed: int) -> pd.DataFrame:
+    """Compare every pair of formulations by the turns that only one of them answers."""
+    right, by_unit = binned.right, binned.by_unit(units)
     pairs = list(combinations(right, 2))
     only_first, only_second = (
         np.stack([by_unit[:, right[one] & ~right[other]].sum(axis=1) for one, other in ways], axis=1).reshape(-1, units.count)
@@ -281,11 +285,11 @@ def _tests(binned: Binned, by_unit: np.ndarray, units: Units, seed: int) -> pd.D
 def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFrame:
     """Return the gain of QR's mean if every rewriter error had Human's score."""
     right, rows = binned.right, []
-    for (rewriter, metric, _), places in zip(binned.keys.itertuples(index=False), binned.places, strict=True):
-        qr, human = scores.rewriters[rewriter][metric].to_numpy(), scores.human[metric].to_numpy()
+    for (rewriter, metric, _), places in zip(binned.cuts, binned.places, strict=True):
+        qr, human = scores.rewriters[rewriter][metric], scores.human[metric]
         better = np.where((right["human"] & ~right["qr"])[places], human - qr, 0.0)
         worse = np.where((right["qr"] & ~right["human"])[places], human - qr, 0.0)
-        known = [] if scores.original is None else [scores.original[metric].to_numpy()]
+        known = [] if scores.original is None else [scores.original[metric]]
         gain = _gain(better, (*known, qr, human), units)
         rows.append({
             "original": known[0].mean() if known else math.nan, "qr": qr.mean(), "human": human.mean(),
@@ -301,7 +305,7 @@ def _choice(scores: Formulations, units: Units, seed: int) -> pd.DataFrame:
     rows, differences, gains = [], [], []
     for rewriter, qr_scores in scores.rewriters.items():
         for metric in scores.measures:
-            qr, human = qr_scores[metric].to_numpy(), scores.human[metric].to_numpy()
+            qr, human = qr_scores[metric], scores.human[metric]
             differences.append(units.sums(human - qr))
             gains.append(_gain(np.maximum(human - qr, 0.0), (qr, human), units))
             rows.append((rewriter, metric, qr.mean(), human.mean(), np.abs(human - qr).mean() / 2))
@@ -323,10 +327,10 @@ def _gain(gain: np.ndarray, values: Sequence[np.ndarray], units: Units) -> Estim
     return found
 
 
-def _turns(scores: Formulations, binned: Binned, unchanged: BooleanArray | None, texts: Texts) -> pd.DataFrame:
+def _turns(scores: Formulations, binned: Binned, unchanged: Sequence[bool | None] | None, texts: Texts) -> pd.DataFrame:
     frame = binned.turns(scores)
-    same = pd.array([pd.NA] * len(scores.turns) if unchanged is None else unchanged, dtype="boolean")
-    frame["unchanged"] = pd.array(list(same) * len(binned.keys), dtype="boolean")
+    same = [None] * len(scores.turns) if unchanged is None else unchanged
+    frame["unchanged"] = pd.array([*same] * len(binned.cuts), dtype="boolean")
     for role in ("original", "qr", "human"):
         whose = frame["rewriter"] if role == "qr" else [role] * len(frame)
         frame[f"{role}_text"] = [texts.get(who, {}).get(turn) for who, turn in zip(whose, frame["turn"], strict=True)]

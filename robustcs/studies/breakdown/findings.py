@@ -103,7 +103,7 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
 
     The verdict on the component with more errors also states whether it fails significantly more often.
     """
-    cut = headline_cut(shown_cuts(result.turns))
+    cut = headline_cut(shown_cuts(result.rows("bins")))
     best, others = _best(result, cut)
     told = _Told(result, best, cut)
     found = []
@@ -180,7 +180,7 @@ def _lost(result: Breakdown, cut: Cut, best: str) -> Verdict:
 
 def finding(result: Breakdown) -> tuple[str, ...]:
     """Return how often each component fails and which fails more often; with several rewriters, first how they compare."""
-    cut = headline_cut(shown_cuts(result.turns))
+    cut = headline_cut(shown_cuts(result.rows("bins")))
     best, others = _best(result, cut)
     told = _Told(result, best, cut)
     said = {}

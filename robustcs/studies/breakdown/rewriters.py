@@ -110,7 +110,7 @@ def side_by_side(
     pairs = list(combinations(range(len(names)), 2)) if every_pair else []
     systems, tests, moved, by_scores, repairs, choices = [], [], [], [], [], []
     for metric in scores.measures:
-        every = np.stack([frame[metric].to_numpy() for frame in frames.values()])
+        every = np.stack([frame[metric] for frame in frames.values()])
         letters = [""] * len(names)
         if pairs:
             table, letters = _score_pairs(names, every[own], pairs, units, seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,58 +25,68 @@ from robustcs.documents.words import (
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, bins_of
 from robustcs.lazy import pd
-from robustcs.result import count, number, text
+from robustcs.result import Rows, count, number, text
 from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE
 from robustcs.studies.breakdown.show_rewriters import CORRECT_IF, best_rewriter, overview_table, rewriter_names, show_rewriters
 from robustcs.studies.breakdown.show_slices import SLICED, show_costs, show_slices
 from robustcs.wording import counted
 
 
-def show(result: Breakdown, details: Sequence[str] = ()) -> tuple[Block, ...]:
+def show(result: Breakdown, details: Sequence[str] = (), names: Sequence[str] = ()) -> tuple[Block, ...]:
     """Return the tables of the rewriter; with several, their comparison and then the tables of those in ``details``.
+
+    names
+        Tables that are shown (default: all, with the figures); only these are computed.
 
     Raises :class:`UsageError` for an unknown rewriter.
     """
-    names = rewriter_names(result)
+    rewriters = rewriter_names(result)
     for name in details:
-        if name not in names:
-            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(names)}")
-    cut = headline_cut(shown_cuts(result.turns))
-    asked = [overview_table(result, cut)]
-    if len(names) == 1:
-        blocks = [*_tables(result, names), *show_costs(result, cut), *show_slices(result, cut, names)]
+        if name not in rewriters:
+            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(rewriters)}")
+    cut = headline_cut(shown_cuts(result.rows("bins")))
+
+    def asked(*tables: str) -> bool:
+        return not names or bool({*tables} & {*names})
+
+    def split(chosen: Callable[[], Sequence[str]]) -> list[Block]:
+        costs = show_costs(result, cut) if asked("error_types") else []
+        return costs + (show_slices(result, cut, chosen()) if asked("slices", "found_slices") else [])
+
+    def sliced() -> Sequence[str]:
+        return rewriters if len(rewriters) <= SLICED else list(dict.fromkeys([best_rewriter(result, cut), *details]))
+
+    last = [overview_table(result, cut)] if asked("overview") else []
+    if len(rewriters) == 1:
+        blocks = [*_tables(result, rewriters, names), *split(lambda: rewriters)]
     else:
-        blocks = [*show_rewriters(result)]
-        if len(result.answerable):
-            blocks.append(_answerable(result, result.answerable[result.answerable["rewriter"] == names[0]], ""))
-        blocks += show_costs(result, cut)
-        best = best_rewriter(result, cut)
-        blocks += show_slices(result, cut, names if len(names) <= SLICED else list(dict.fromkeys([best, *details])))
-        asked += [] if details else _tables(result, names)
+        blocks = [*show_rewriters(result)] if asked(*(spec.name for spec in SIDE_BY_SIDE)) else []
+        if asked("answerable") and len(result.answerable):
+            blocks.append(_answerable(result, result.answerable[result.answerable["rewriter"] == rewriters[0]], ""))
+        blocks += split(sliced)
+        last += [] if details else _tables(result, rewriters, names)
     for name in details:
-        blocks += [Heading(f"Rewriter {name}", 2), *_tables(result, [name], f"-{name}")]
-    return (*blocks, *(replace(table, asked=True) for table in asked))
+        blocks += [Heading(f"Rewriter {name}", 2), *_tables(result, [name], names, f"-{name}")]
+    return (*blocks, *(replace(table, asked=True) for table in last))
 
 
-def _tables(result: Breakdown, names: Sequence[str], slug: str = "") -> list[Table]:
-    """Return the tables of one rewriter; with several, tables with a row for each."""
-    tables = {
-        name: frame[frame["rewriter"].isin(names)] for name, frame in result.tables.items() if "rewriter" in frame.columns
-    }
-    several = len(names) > 1
-    own = {name: tables["bins"][tables["bins"]["rewriter"] == name] for name in names}
-    blocks = [_bins(result, bins, f"-{name}" if several else slug) for name, bins in own.items()]
-    blocks += [_attribution(result, tables["attribution"], slug), _blame(result, tables, slug)]
-    if len(tables["answerable"]) and not several:
-        blocks.append(_answerable(result, tables["answerable"], slug))
-    blocks += [_tests(result, tables["tests"], slug), _headroom(result, tables["headroom"], slug)]
-    blocks.append(_choice(result, tables["choice"], slug))
+def _tables(result: Breakdown, rewriters: Sequence[str], names: Sequence[str], slug: str = "") -> list[Table]:
+    """Return the tables of one rewriter, those of ``names`` or all; with several, tables with a row for each."""
+    several = len(rewriters) > 1
+    blocks: dict[str, list[Table]] = {name: [] for name in (*rewriters, counted(len(rewriters), "rewriter"))}
+    for name in rewriters if not names or "bins" in names else ():
+        blocks[name].append(_bins(result, result.rows("bins", rewriter=name), f"-{name}" if several else slug))
+    for table, view in _VIEWS.items():
+        if (not names or table in names) and not (several and table == "answerable"):
+            rows = result.tables[table]
+            rows = rows[rows["rewriter"].isin(rewriters)] if len(rows) else rows
+            blocks[counted(len(rewriters), "rewriter")] += [view(result, rows, slug)] if len(rows) else []
     if not several:
-        return blocks
+        return [table for some in blocks.values() for table in some]
     # no heading names the rewriters, so the captions do
-    of = f"{', '.join(map(measure_label, dict(shown_cuts(tables['turns']))))}, {result.evaluated.turns} turns"
-    whose = [*names, *[counted(len(names), "rewriter")] * (len(blocks) - len(names))]
-    return [replace(table, caption=f"{table.caption} {who}, {of}") for table, who in zip(blocks, whose, strict=True)]
+    of = f"{', '.join(map(measure_label, dict(shown_cuts(result.rows('bins')))))}, {result.evaluated.turns} turns"
+    return [replace(table, caption=f"{table.caption} {who}, {of}") for who, some in blocks.items() for table in some]
 
 
 def _of(rows: pd.DataFrame) -> list[Shown]:
@@ -102,15 +112,15 @@ def _told(rows: pd.DataFrame) -> str:
     return noted(dict.fromkeys((_label(row), row.note) for row in rows.itertuples()))
 
 
-def _bins(result: Breakdown, bins: pd.DataFrame, slug: str) -> Table:
-    known = not bins["unchanged"].isna().any()
+def _bins(result: Breakdown, bins: Rows, slug: str) -> Table:
+    known = all(row.unchanged is not None for row in bins)
     names = bins_of(bins)
     (first, mark), *others = bin_columns(names)
     columns: list[Shown] = [(first, lambda row: mark(row) or row), *others]
     for metric, threshold in shown_cuts(bins):
-        part = at(bins, (metric, threshold))[["count", "unchanged"]]
-        numbers = [*part.itertuples(index=False, name=None), tuple(part.sum())]
-        cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in numbers]
+        numbers = [(row.count, row.unchanged or 0) for row in bins if (row.metric, row.threshold) == (metric, threshold)]
+        totals = map(sum, zip(*numbers, strict=True))
+        cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in (*numbers, totals)]
         head = count(threshold_label(threshold), group=measure_label(metric))
         columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
     note = "Horizontal lines separate QA errors, rewriter errors, and turns on which QR and Human are correct."
@@ -144,8 +154,8 @@ def _wilson(result: Breakdown) -> str:
     return f"In brackets: 95% CI (Wilson intervals{units}, not adjusted for multiple comparisons)."
 
 
-def _blame(result: Breakdown, tables: dict[str, pd.DataFrame], slug: str) -> Table:
-    blame, errors = tables["blame"], tables["attribution"]
+def _blame(result: Breakdown, blame: pd.DataFrame, slug: str) -> Table:
+    errors = result.attribution
     chance = errors[errors["cause"] == "qr"][["rewriter", "metric", "threshold", "by_chance"]]
     columns: list[Shown] = [
         CORRECT_IF, *_of(blame), "qa", "qr", number("by_chance", header="by chance", group="errors").rounded(1),
@@ -226,6 +236,13 @@ def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
     )  # fmt: skip
 
 
+#: Table → the function that shows it for some rewriters.
+_VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame, str], Table]] = {
+    "attribution": _attribution, "blame": _blame, "answerable": _answerable, "tests": _tests, "headroom": _headroom,
+    "choice": _choice,
+}  # fmt: skip
+
+
 def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int | None = None) -> Cards:
     """Return the turns of one bin with their scores and texts, for the first rewriter.
 
@@ -236,7 +253,7 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
 
     Raises :class:`UsageError` for an unknown bin.
     """
-    names = bins_of(result.bins)
+    names = bins_of(result.rows("bins"))
     if bin_ not in names:
         raise UsageError("bad-bin", f"there is no bin {bin_!r}", f"write Original, QR, Human as 0 or 1: {', '.join(names)}")
     turns = result.turns

@@ -33,7 +33,7 @@ CORRECT_IF: Shown = (text("Correct if"), lambda row: cut_label((row.metric, row.
 
 def rewriter_names(result: Breakdown) -> list[str]:
     """Return the names of the rewriters in the given order."""
-    return list(dict.fromkeys(result.rewriters["rewriter"]))
+    return list(dict.fromkeys(row.rewriter for row in result.rows("bins")))
 
 
 def best_rewriter(result: Breakdown, cut: Cut) -> str:
@@ -44,7 +44,7 @@ def best_rewriter(result: Breakdown, cut: Cut) -> str:
 
 def overview(result: Breakdown) -> tuple[Table | Figure, ...]:
     """Return the table of all systems and a figure: every turn as a square, or the bins of several rewriters."""
-    cut = headline_cut(shown_cuts(result.turns))
+    cut = headline_cut(shown_cuts(result.rows("bins")))
     figures = show_squares(result) or [rewriters_figure(result, cut)]
     return overview_table(result, cut), figures[0]
 
@@ -200,20 +200,20 @@ def draw_rewriters(result: Breakdown, cut: Cut) -> Drawing:
 
 def show_squares(result: Breakdown) -> list[Figure]:
     """Return a figure of all turns at the headline measure and threshold; none for many turns or several rewriters."""
-    if result.evaluated.turns > _MOST_TURNS or result.bins["rewriter"].nunique() > 1:
+    if result.evaluated.turns > _MOST_TURNS or len(rewriter_names(result)) > 1:
         return []
     turns = result.turns
-    cut = headline_cut(shown_cuts(turns))
+    cut = headline_cut(shown_cuts(result.rows("bins")))
     counts = at(turns, cut)["bin"].value_counts()
     causes = at(result.attribution, cut).set_index("cause")["count"]
-    words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.bins))
+    words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.rows("bins")))
     return [
         Figure(
             "every-turn",
             f"Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human × contain"
             f" {counted(causes['qa'], CAUSE_TITLES['qa'])}; the bins with QR × and Human ✓ contain"
             f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
-            f"Turns per bin ({formulations(result.bins)}): {words}.",
+            f"Turns per bin ({formulations(result.rows('bins'))}): {words}.",
             lambda: draw_squares(result, str(turns["rewriter"].iloc[0]), cut),
         )
     ]
@@ -225,4 +225,4 @@ def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> Drawing:
 
     turns = result.turns
     part = at(turns[turns["rewriter"] == rewriter], cut)
-    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.bins)})
+    return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.rows("bins"))})

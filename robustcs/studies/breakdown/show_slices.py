@@ -117,7 +117,7 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
 
     Errors without a text are reported as well.
     """
-    cut = headline_cut(shown_cuts(result.turns))
+    cut = headline_cut(shown_cuts(result.rows("bins")))
     best = best_rewriter(result, cut)
     rows = at(result.error_types, cut)
     rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values("errors", ascending=False, kind="stable")

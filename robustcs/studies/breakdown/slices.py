@@ -78,7 +78,7 @@ def found_losses(
     Raises :class:`UsageError` if there are too few units.
     """
     gains = {
-        metric: np.stack([(frame[metric] - scores.human[metric]).to_numpy() for frame in scores.rewriters.values()])
+        metric: np.stack([one[metric] - scores.human[metric] for one in scores.rewriters.values()])
         for metric in scores.measures
     }
     rows, tried = found_rows(list(scores.rewriters), gains, slicings, units, seed)
@@ -98,7 +98,7 @@ def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units
         inside = np.array([[kind in own for own in types] for kind in kinds])
         sizes = units.sums(inside)
         for metric, cuts in own_cuts.groupby("metric", sort=False):
-            lost = units.sums(inside * (scores.human[metric] - scores.rewriters[str(name)][metric]).to_numpy())
+            lost = units.sums(inside * (scores.human[str(metric)] - scores.rewriters[str(name)][str(metric)]))
             losses, points = (paired_tests(lost, turns, seed, units.kind) for turns in (sizes, units.sizes))
             for place, *cut in cuts.itertuples(name=None):
                 errors = binned.blamed[1][binned.places[place]]

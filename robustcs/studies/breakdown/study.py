@@ -89,7 +89,7 @@ def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, details: Names, **
     workspace = call.answered()
     pairs = bool({"rewriter_tests", "rewriter_scores"} & set(call.given["table"]))
     result = call.ask(workspace, pairs=pairs or None, **split)
-    blocks = shown.show(result, details)
+    blocks = shown.show(result, details, call.tables)
     if show is not None:
         blocks += (shown.show_turns(result, show),)
     call.emit(workspace, result, blocks)
@@ -150,8 +150,8 @@ def _answer(workspace: Workspace) -> Answer:
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
     """Return the turns to read: of each bin in :data:`BINS_TO_READ` those on which QR and Human differ most."""
-    cut = headline_cut(shown_cuts(result.turns))
-    cards = (show_turns(result, bin_, cut, most=_CARDS) for bin_ in BINS_TO_READ if bin_ in bins_of(result.bins))
+    cut = headline_cut(shown_cuts(result.rows("bins")))
+    cards = (show_turns(result, bin_, cut, most=_CARDS) for bin_ in BINS_TO_READ if bin_ in bins_of(result.rows("bins")))
     return tuple(block for block in cards if isinstance(block, Cards) and block.cards)
 
 

@@ -173,7 +173,7 @@ class _Reader:
         self.notes += notes
         for name, lacking in turns.missing.items():
             self.missing.setdefault(name, set()).update(lacking)
-        return {part.name: frame[turns.counted] for part, frame in zip(self.parts, frames, strict=True)}
+        return {part.name: one.take(turns.counted).frame() for part, one in zip(self.parts, frames, strict=True)}
 
     def _run_scores(self, measures: Sequence[Measure]) -> Scored:
         qrels = self.workspace.qrels

@@ -6,6 +6,7 @@ coverage of the intervals and the error rates of the tests.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -15,13 +16,13 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import TOTAL, is_averaged
-from robustcs.evaluation.measures import score_of_run
+from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, table, text
+from robustcs.result import Evaluated, Later, Result, count, difference, measure, number, p_value, score, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR, columns_of, comparisons
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR, Comparisons, comparisons
 from robustcs.statistics.effect import check_margin, units_needed, within_margin
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
@@ -97,19 +98,19 @@ class Evaluation(Result):
     study = "evaluate"
     declared = (MEASURES, PAIRS, SLICES, FOUND_SLICES, TURNS)
 
-    measures: pd.DataFrame
-    pairs: pd.DataFrame
-    slices: pd.DataFrame
-    found_slices: pd.DataFrame
-    turns: pd.DataFrame
     families: Mapping[str, Family]
     baseline: str | None
     margin: float | None
+    measures: Later = Later()
+    pairs: Later = Later()
+    slices: Later = Later()
+    found_slices: Later = Later()
+    turns: Later = Later()
     tried: Mapping[str, int] = field(default_factory=dict)
 
 
 def evaluate(
-    scores: Mapping[str, pd.DataFrame],
+    scores: Mapping[str, TurnScores],
     bounded: Mapping[str, bool],
     units: Units,
     evaluated: Evaluated,
@@ -123,7 +124,7 @@ def evaluate(
     """Compare systems by their mean scores.
 
     scores
-        System → float frame, turns × measures, over the same turns; NaN for a turn that the system does not answer.
+        System → scores on the same turns; NaN for a turn that the system does not answer.
     bounded
         Measure → whether it lies between 0 and 1; if so, its intervals do too.
     units
@@ -150,49 +151,53 @@ def evaluate(
         compared = [(place, names.index(baseline)) for place, name in enumerate(names) if name != baseline]
     else:
         compared = list(combinations(range(len(names)), 2)) if every_pair else []
-    means, pairs, families = [], [], {}
+    means: list[tuple[Any, ...]] = []
+    pairs: dict[str, Comparisons] = {}
+    families: dict[str, Family] = {}
     for metric in next(iter(scores.values())):
-        values = np.stack([scores[name][metric].to_numpy() for name in names])
+        values = np.stack([scores[name][metric] for name in names])
         if not is_averaged(metric):
             families[metric] = max_t_family((), values, seed)
-            means.append(_totals(metric, names, values))
+            means += _totals(metric, names, values)
             continue
-        rows, families[metric] = _pairs(names, values, compared, units, margin, seed)
-        pairs.append(rows.assign(metric=metric))
+        if compared:
+            pairs[metric] = comparisons(*_differences(values, compared, units), units.kind, seed)
+            (families[metric],) = pairs[metric].families
+        else:
+            families[metric] = max_t_family((), values, seed)
         corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
-        means.append(_means(metric, names, values, units, bounded[metric], corrected))
-    turns = [
-        frame.rename_axis("turn").melt(var_name="metric", ignore_index=False).reset_index().assign(system=name)
-        for name, frame in scores.items()
-    ]
-    scores = {name: frame[[metric for metric in frame if is_averaged(metric)]] for name, frame in scores.items()}
-    found, tried = _found_slices(scores, searched, units, seed) if searched else (FOUND_SLICES.frame([]), {})
+        means += _means(metric, names, values, units, bounded[metric], corrected)
+    averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
+    found, tried = _found_slices(averaged, searched, units, seed) if searched else (FOUND_SLICES.rows(()), {})
     return Evaluation(
-        units.stated(evaluated),
-        MEASURES.frame(pd.concat(means, ignore_index=True)),
-        PAIRS.frame(pd.concat(pairs, ignore_index=True) if pairs else []),
-        _slice_means(scores, bounded, slicings, units, seed), found,
-        TURNS.frame(pd.concat(turns, ignore_index=True).dropna(subset="value", ignore_index=True)),
-        families, baseline, margin, tried,
+        units.stated(evaluated), families, baseline, margin, MEASURES.rows(means),
+        lambda: _pairs(names, pairs, compared, len(units.codes), margin),
+        lambda: _slice_means(averaged, bounded, slicings, units, seed), found, lambda: _turns(scores), tried,
     )  # fmt: skip
+
+
+def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
+    """Return the table :data:`TURNS`."""
+    frames = [pd.DataFrame({"system": name, "turn": one.turns, "metric": metric, "value": values})
+              for name, one in scores.items() for metric, values in one.items()]  # fmt: skip
+    return TURNS.frame(pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True))
 
 
 def _pairs(
-    names: Sequence[str], values: np.ndarray, compared: Sequence[Pair], units: Units, margin: float | None, seed: int
-) -> tuple[pd.DataFrame, Family]:
-    """Return the rows of the pairs of a measure, and their family; ``values``: scores, float[systems, turns]."""
-    if not compared:
-        return pd.DataFrame(), max_t_family((), values, seed)
-    sums, sizes = _differences(values, compared, units)
-    frame, tests, effects, (family,) = comparisons(sums, sizes, units.kind, seed)
-    shared = np.broadcast_to(sizes, sums.shape).sum(axis=1).astype(int).tolist()
-    over = [f"over the {counted(turns, 'turn')} that both answer" if turns < values.shape[1] else "" for turns in shared]
-    frame = frame.assign(
-        first=[names[first] for first, _ in compared], second=[names[second] for _, second in compared],
-        equivalent=pd.array([within_margin(test, margin) for test in tests], dtype="boolean"),
-        note=[joined(*notes) for notes in zip(over, frame["note"], strict=True)],
-    )  # fmt: skip
-    return frame.join(pd.DataFrame(units_needed(effects), columns=NEEDED, dtype="Int64")), family
+    names: Sequence[str], found: Mapping[str, Comparisons], compared: Sequence[Pair], turns: int, margin: float | None
+) -> pd.DataFrame:
+    """Return the table :data:`PAIRS`; ``turns``: their number."""
+    frames = []
+    for metric, one in found.items():
+        shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
+        over = [f"over the {counted(number, 'turn')} that both answer" if number < turns else "" for number in shared]
+        frame = one.frame.assign(
+            first=[names[first] for first, _ in compared], second=[names[second] for _, second in compared], metric=metric,
+            equivalent=pd.array([within_margin(test, margin) for test in one.tests], dtype="boolean"),
+            note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)],
+        )  # fmt: skip
+        frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED, dtype="Int64")))
+    return PAIRS.frame(pd.concat(frames, ignore_index=True) if frames else [])
 
 
 def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units) -> tuple[np.ndarray, np.ndarray]:
@@ -207,15 +212,13 @@ def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units:
     return np.round(sums, DECIMALS), sizes
 
 
-def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> pd.DataFrame:
+def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> list[tuple[Any, ...]]:
     """Return the rows of a total or geometric mean, highest first; they have no intervals."""
     note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
     own = [scores[~np.isnan(scores)] for scores in values]
-    found = [score_of_run(metric, scores) for scores in own]
-    frame = pd.DataFrame({"system": names, "metric": metric, "value": found, "turns": list(map(len, own))})
-    return frame.assign(ci_low=np.nan, ci_high=np.nan, letters="", note=note).sort_values(
-        "value", ascending=False, kind="stable"
-    )
+    rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", note)
+            for name, one in zip(names, own, strict=True)]  # fmt: skip
+    return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
 
 
 def _means(
@@ -225,43 +228,46 @@ def _means(
     units: Units,
     bounded: bool,
     corrected: Mapping[tuple[int, int], float],
-) -> pd.DataFrame:
+) -> list[tuple[Any, ...]]:
     """Return the means of a measure, highest first; ``corrected``: adjusted p of all its pairs, for the letters."""
     by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
-    means = columns_of(mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None), "value", note="note")
-    letters = letters_of(means["value"], corrected, ALPHA) if corrected else ""
-    turns = sizes.sum(axis=1).astype(int)
-    frame = pd.DataFrame({"system": names, "metric": metric, **means, "turns": turns, "letters": letters})
-    return frame.sort_values("value", ascending=False, kind="stable")
+    means = mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None)
+    letters = letters_of([one.value for one in means], corrected, ALPHA) if corrected else [""] * len(names)
+    rows = [
+        (name, metric, one.value, one.low, one.high, turns, group, one.note)
+        for name, one, turns, group in zip(names, means, sizes.sum(axis=1).astype(int).tolist(), letters, strict=True)
+    ]
+    return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
 
 
 def _slice_means(
-    scores: Mapping[str, pd.DataFrame], bounded: Mapping[str, bool], slicings: Sequence[Slicing], units: Units, seed: int
+    scores: Mapping[str, TurnScores], bounded: Mapping[str, bool], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> pd.DataFrame:
     """Return the table :data:`SLICES` for every system and measure."""
     rows: list[tuple[Any, ...]] = []
-    for name, frame in scores.items() if slicings else ():
+    for name, by_metric in scores.items() if slicings else ():
         own = [one for one in slicings if one.concerns(name)]
-        for metric in frame:
+        for metric, values in by_metric.items():
             bounds = (0.0, 1.0) if bounded[metric] else None
-            rows_of = frame[metric].notna().to_numpy()
+            rows_of = ~np.isnan(values)
             cut = [replace(one, codes=one.codes[rows_of]) for one in own]
-            for one in slices_of(frame[metric].dropna().to_numpy(), cut, units.take(rows_of), seed, bounds=bounds):
+            for one in slices_of(values[rows_of], cut, units.take(rows_of), seed, bounds=bounds):
                 mean = one.own
                 rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
     return SLICES.frame(rows)
 
 
 def _found_slices(
-    scores: Mapping[str, pd.DataFrame], slicings: Sequence[Slicing], units: Units, seed: int
+    scores: Mapping[str, TurnScores], slicings: Sequence[Slicing], units: Units, seed: int
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """Return the table :data:`FOUND_SLICES` and, per measure, the number of rules tried over all systems together.
 
     The search covers the turns that all systems answer. Raises :class:`UsageError` if there are too few units.
     """
     measures = list(next(iter(scores.values())))
-    common = np.all([frame.notna().all(axis=1) for frame in scores.values()], axis=0)
-    values = {metric: np.stack([frame.loc[common, metric].to_numpy() for frame in scores.values()]) for metric in measures}
+    every = {metric: np.stack([one[metric] for one in scores.values()]) for metric in measures}
+    common = np.all([np.ones(len(units.codes), bool), *(~np.isnan(table).any(axis=0) for table in every.values())], axis=0)
+    values = {metric: table[:, common] for metric, table in every.items()}
     cut = [replace(one, codes=one.codes[common]) for one in slicings]
     rows, tried = found_rows(list(scores), values, cut, units.take(common), seed)
     return FOUND_SLICES.frame(rows), tried

@@ -20,8 +20,7 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     if not metrics:
         return ()
     metric = headline_measure(metrics)
-    rows = result.measures[result.measures["metric"] == metric]
-    best, *others = rows.itertuples()
+    best, *others = rows = result.rows("measures", metric=metric)
     label = measure_label(metric)
     pairs = result.pairs[result.pairs["metric"] == metric]
     mean = number(best.value, 3)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
@@ -26,27 +28,32 @@ BEST = 10
 SLICED = 3
 
 
-def show(result: Evaluation) -> tuple[Block, ...]:
-    """Return the figure and, per measure, the table of means and the table of pairs (if few, or with a baseline)."""
-    tables: list[Block] = [_figure(result)] if means_of(result) else []
-    for metric in dict.fromkeys(result.measures["metric"]):
-        tables.append(_means(result, metric))
-        pairs = _part(result.pairs, metric)
-        if len(pairs) and (result.baseline is not None or len(pairs) <= SHOWN):
-            tables.append(_pairs(result, metric, pairs))
-    return (*tables, *(_slices(result) if means_of(result) else ()))
+def show(result: Evaluation, names: Sequence[str] = ()) -> tuple[Block, ...]:
+    """Return the figure and, per measure, the table of means and the table of pairs (if few, or with a baseline).
+
+    names
+        Tables that are shown (default: all, with the figure); only these are computed.
+    """
+    tables: list[Block] = [_figure(result)] if means_of(result) and not names else []
+    for metric, family in result.families.items():
+        tables += [_means(result, metric)] if not names or "measures" in names else []
+        few = len(family.p) > 0 and (result.baseline is not None or len(family.p) <= SHOWN)
+        if few and (not names or "pairs" in names):
+            tables.append(_pairs(result, metric, _part(result.pairs, metric)))
+    sliced = means_of(result) and (not names or {"slices", "found_slices"} & set(names))
+    return (*tables, *(_slices(result) if sliced else ()))
 
 
 def means_of(result: Evaluation) -> list[str]:
     """Return the measures that are means over turns; only they have intervals and pairs."""
-    return [metric for metric in dict.fromkeys(result.measures["metric"]) if is_averaged(metric)]
+    return [metric for metric in result.families if is_averaged(metric)]
 
 
 def _slices(result: Evaluation) -> list[Block]:
     """Return the tables of slices (with many systems, of the best and of the baseline), and of the slices found."""
     metric = headline_measure(means_of(result))
     label = measure_label(metric)
-    names = list(_part(result.measures, metric)["system"])
+    names = [row.system for row in result.rows("measures", metric=metric)]
     blocks: list[Block] = []
     rows = _part(result.slices, metric)
     chosen = names if len(names) <= SLICED else list(dict.fromkeys([names[0], result.baseline or names[0]]))
@@ -67,7 +74,7 @@ def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
     if not means_of(result):
         return ()
     metric = headline_measure(means_of(result))
-    runs = list(_part(result.measures, metric)["system"])
+    runs = [row.system for row in result.rows("measures", metric=metric)]
     cut = f" Shown: the {BEST} best of {counted(len(runs), 'system')}." if len(runs) > BEST else ""
     table = _means(result, metric)
     table = replace(
@@ -89,21 +96,21 @@ def _part(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def _apart(result: Evaluation, metric: str) -> str:
     """Return ``19 of 66 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs)``."""
-    pairs, family = _part(result.pairs, metric), result.families[metric]
-    told = int((pairs["p_corrected"] <= ALPHA).sum())
+    family = result.families[metric]
+    told = int((family.p <= ALPHA).sum())
     return (
-        f"{told} of {counted(len(pairs), 'pair')} of systems {verb(told, 'differs', 'differ')} significantly (adjusted p ≤"
+        f"{told} of {counted(len(family.p), 'pair')} of systems {verb(told, 'differs', 'differ')} significantly (adjusted p ≤"
         f" {ALPHA:g}, {family.describe('pair')})"
     )
 
 
 def _means(result: Evaluation, metric: str) -> Table:
-    rows = _part(result.measures, metric)
+    rows = result.rows("measures", metric=metric)
     label, own = f"{measure_label(metric)} of every system", ["turns"] if result.evaluated.own_turns else []
     slug = f"measures-{metric}"
     if not is_averaged(metric):
         total = metric.startswith(TOTAL)
-        note = f"{rows['note'].iloc[0].capitalize()}, and pairs of systems are not tested."
+        note = f"{rows[0].note.capitalize()}, and pairs of systems are not tested."
         mean = score("value", header="geometric mean")
         value: Shown = (mean.called("total"), lambda row: f"{row.value:,.0f}") if total else mean
         return result_table(result, "measures", label, ["system", value, *own], note, rows=rows, slug=slug)
@@ -118,7 +125,7 @@ def _means(result: Evaluation, metric: str) -> Table:
             note += " Systems that share a letter do not differ significantly; this does not show that they are equal."
             hint = "--table pairs lists every pair." if len(family.p) > SHOWN else ""
     note += f" {family.note[0].upper()}{family.note[1:]}." if family.note else ""
-    note += noted((row.system, row.note) for row in rows.itertuples())
+    note += noted((row.system, row.note) for row in rows)
     return result_table(result, "measures", label, columns, note, rows=rows, slug=slug, hint=hint)
 
 
@@ -159,16 +166,15 @@ def _needed(row: Any) -> str:
 
 def _figure(result: Evaluation) -> Figure:
     metrics = means_of(result)
-    tested = "; the pairs are tested separately" if len(result.pairs) else ""
+    tested = "; the pairs are tested separately" if any(len(one.p) for one in result.families.values()) else ""
     words = []
     for metric in metrics:
-        rows = _part(result.measures, metric)
-        best = next(rows.itertuples())
+        best, *_ = result.rows("measures", metric=metric)
         between = number_interval(best.ci_low, best.ci_high)
         words.append(f"{measure_label(metric)}: {best.system} is highest with {number(best.value, 3)} ({between})")
     return Figure(
         "evaluate",
-        f"Means of {counted(result.measures['system'].nunique(), 'system')} over {_over(result)} (95% CI"
+        f"Means of {counted(len({row.system for row in result.rows('measures')}), 'system')} over {_over(result)} (95% CI"
         f"{clustered(result.evaluated.unit)}). Overlapping intervals do not show that two systems are equal{tested}.",
         "Means with intervals. " + "; ".join(words) + ".",
         lambda: draw(result),
@@ -185,10 +191,10 @@ def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = 
     from robustcs.documents.forest import MeanPanel, forest
 
     metrics = metrics or means_of(result)
-    runs = runs or list(_part(result.measures, metrics[0])["system"])
+    runs = runs or [row.system for row in result.rows("measures", metric=metrics[0])]
     panels = []
     for metric in metrics:
-        rows = _part(result.measures, metric).set_index("system").loc[list(runs)]
-        low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
+        rows = {row.system: (row.ci_low, row.value, row.ci_high) for row in result.rows("measures", metric=metric)}
+        low, value, high = np.array([rows[run] for run in runs]).T
         panels.append(MeanPanel(measure_label(metric), low, value, high))
     return forest(runs, panels)

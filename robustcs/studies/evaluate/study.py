@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
-from robustcs.evaluation.measures import NATIVE
-from robustcs.lazy import pd
+from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.overrides import named_files
 from robustcs.project.slices import searched, slicings
@@ -76,12 +75,12 @@ def ask(
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
     first = next(iter(frames.values()))
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
-        are = verb(len(first.columns), "is not a mean", "are not means")
+        are = verb(len(first), "is not a mean", "are not means")
         notes.append(f"slices and pairs of systems skipped: {', '.join(first)} {are} over turns")
     notes += [limit.reason.rstrip(".") for limit in limits_of_sources(workspace.project)[:1]]
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
-    turns = list(first.index)
+    turns = list(first.turns)
     units = units_of(turns, workspace.project.policy.unit)
     cut, told = slicings(workspace, turns, slices, evaluated.basis)
     search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
@@ -94,14 +93,14 @@ def ask(
     return evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False)
 
 
-def _is_share(metric: str, scores: Sequence[pd.Series]) -> bool:
+def _is_share(metric: str, scores: Sequence[Scores]) -> bool:
     """Return whether the measure lies between 0 and 1; False if only trec_eval computes it, as its range is unknown."""
     try:
         family = parse_measure(metric).family
     except UsageError:
         return False
     known = family in NATIVE or family in ANSWER_FAMILIES
-    return known and all(values.dropna().between(0, 1).all() for values in scores)
+    return known and not any(((values < 0) | (values > 1)).any() for values in scores)
 
 
 def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **settings: Any) -> None:
@@ -118,7 +117,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     files = dict(named)
     workspace = call.answered()
     result = call.ask(workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings)
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result, show(result, call.tables))
 
 
 COMMAND = command(ask, (*SYSTEMS, *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)

@@ -86,12 +86,13 @@ def ask(
     groups(workspace)
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
-    turns = list(scores[names[0]].index)
+    turns = list(scores[names[0]].turns)
     texts = workspace.texts_of(turns).get("human")
     cut, told = slicings(workspace, turns, slices, always=ALWAYS)
     categories, notes = _categories(workspace, turns)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
-    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, margin, project.seed, categories)
+    frames = {name: one.frame() for name, one in scores.items()}
+    result = robustness(project.groups, frames, evaluated, cut, texts, alpha, margin, project.seed, categories)
     return result if plan is None else experiment(workspace, names, result, plan)
 
 

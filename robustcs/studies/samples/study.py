@@ -9,10 +9,10 @@ from typing import Annotated
 import numpy as np
 
 from robustcs.documents.order import figures_first
+from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 from robustcs.project.model import Formulation, Project, measures, needs, only
 from robustcs.project.requirements import sampled
 from robustcs.project.scoring import ScoredFile
@@ -48,35 +48,33 @@ def ask(workspace: Workspace, *, margin: Annotated[float, Opt("D")] = 0.01) -> S
     workspace.takes_samples = True
     parts = sampled(workspace)
     files = {part.name: _files(part) for part in parts if part.run and part.sample_runs}
-    scores: dict[str, pd.DataFrame] = {}
+    scores: dict[str, TurnScores] = {}
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0)
     if files and workspace.project.qrels:
         measures, notes = workspace.ranking_measures(())
         scores, evaluated = workspace.scores_of([file for some in files.values() for file in some], measures)
         evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     rankings = {part.name: _rankings(workspace, files[part.name]) for part in parts if part.name in files}
-    answered = set(next(iter(scores.values())).index) if scores else {turn for some in rankings.values() for turn in some}
+    answered = set(next(iter(scores.values())).turns) if scores else {turn for some in rankings.values() for turn in some}
     samples = workspace.samples_of(sorted(answered, key=turn_sort_key)) if answered else workspace.samples
     found, notes = [], list[str]()
     for part in parts:
         texts = samples[part.name]
         frames = [scores[file.name] for file in files.get(part.name, []) if scores]
-        turns = list(frames[0].index) if frames else []
+        turns = list(frames[0].turns) if frames else []
         # a single set of texts may accompany several runs: then no turn has a text for each run
         each = any(len(some) >= len(frames) for some in texts.values())
         fewer = {turn for turn, some in texts.items() if each and len(some) < len(frames)} & set(turns)
         if fewer:
             some = some_of(sorted(fewer, key=turn_sort_key))
             notes.append(f"{counted(len(fewer), 'turn')} of {part.name} excluded, with fewer texts than runs: {some}")
+        kept = np.array([turn not in fewer for turn in turns], dtype=bool)
         turns = [turn for turn in turns if turn not in fewer]
         found.append(
             Sampled(
                 part.name,
                 dict(sorted(without_empty(texts).items(), key=lambda item: turn_sort_key(item[0]))),
-                {
-                    metric: np.column_stack([frame[metric][turns] for frame in frames])
-                    for metric in (frames[0] if turns else ())
-                },
+                {metric: np.column_stack([frame[metric][kept] for frame in frames]) for metric in (frames[0] if turns else ())},
                 turns,
                 rankings.get(part.name, {}),
                 len(files.get(part.name, [])),

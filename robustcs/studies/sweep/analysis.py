@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold
-from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, measure, number, p_value, points, share, table, text
-from robustcs.statistics.columns import EXACT, P_FLOOR, columns_of, comparisons
+from robustcs.result import (
+    Evaluated,
+    Later,
+    Result,
+    Rows,
+    TableSpec,
+    count,
+    measure,
+    number,
+    p_value,
+    points,
+    share,
+    table,
+    text,
+)
+from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.units import units_of
+from robustcs.statistics.units import Units, units_of
 
 _WHOSE = (text("rewriter", header="Rewriter"), measure())
 _THRESHOLD = number("threshold", "0 means > 0, every other t means >= t")
@@ -63,10 +78,10 @@ class Sweep(Result):
     study = "sweep"
     declared = (_BINS, _AREAS, _CAUSES, _BLAME)
 
-    bins: pd.DataFrame
-    areas: pd.DataFrame
-    causes: pd.DataFrame
-    blame: pd.DataFrame
+    bins: Later = Later()
+    areas: Later = Later()
+    causes: Later = Later()
+    blame: Later = Later()
 
 
 def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
@@ -104,40 +119,76 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     grid = threshold_grid() if grid is None else grid
     units = units_of(list(scores.turns), evaluated.policy.unit)
     _check_range(scores)
-    thresholds = [Threshold(">", 0.0) if point == 0 else Threshold(">=", point) for point in grid]
-    every = Binned.of(scores, thresholds, distinct=False)
-    tables: dict[str, list[pd.DataFrame]] = {"bins": [], "areas": [], "causes": [], "blame": []}
-    moved = []
-    for (name, metric), keys in every.keys.groupby(["rewriter", "metric"], sort=False):
-        binned = Binned(keys.assign(threshold=grid), every.bins, every.places[keys.index])
-        turns = binned.by_unit(units)
-        shares = share_estimates(turns.reshape(-1, units.count), units.sizes, units.kind)
-        counts = binned.counts().ravel()
-        tables["bins"].append(binned.crossed_bins().assign(count=counts, **columns_of(shares, "share")))
-        qa_errors, qr_errors, _ = np.moveaxis(binned.blamed @ turns, 1, 0)
-        qa_turns, qr_turns = (errors.sum(axis=1).astype(int) for errors in (qa_errors, qr_errors))
-        tables["blame"].append(binned.keys.assign(qa=qa_turns, qr=qr_turns))
-        moved.append(qa_errors - qr_errors)
-        original = None if scores.original is None else scores.original[metric].to_numpy()
-        lengths = bin_lengths(original, scores.rewriters[name][metric].to_numpy(), scores.human[metric].to_numpy())
-        for kind, column, names, own in (
-            ("areas", "bin", binned.bins, lengths), ("causes", "cause", CAUSES, lengths @ binned.blamed.T)
-        ):  # fmt: skip
-            means = mean_estimates(units.sums(own.T), units.sizes, units.kind, (0.0, 1.0))
-            of = {"rewriter": name, "metric": metric, column: names}
-            tables[kind].append(pd.DataFrame(of | columns_of(means, "area", note="note")))
-    frames = {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
-    # neighbouring thresholds often have the same errors in every unit: each different row is tested once
-    different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
-    tests = comparisons(different, units.sizes, units.kind, seed, mid_p=True, power=False).frame
-    frames["blame"] = frames["blame"].join(tests.iloc[place.ravel()].reset_index(drop=True))
-    return Sweep(units.stated(evaluated), **{spec.name: spec.frame(frames[spec.name]) for spec in Sweep.declared})
+    swept = _Swept(scores, units, grid, seed)
+    return Sweep(
+        units.stated(evaluated), swept.bins, lambda: swept.areas(_AREAS, False), lambda: swept.areas(_CAUSES, True), swept.blame
+    )
+
+
+@dataclass
+class _Swept:
+    """Inputs of the tables, each of which is computed when it is first used."""
+
+    scores: Formulations
+    units: Units
+    grid: Sequence[float]
+    seed: int
+
+    @cached_property
+    def _every(self) -> Binned:
+        thresholds = [Threshold(">", 0.0) if point == 0 else Threshold(">=", point) for point in self.grid]
+        return Binned.of(self.scores, thresholds, distinct=False)
+
+    def _parts(self) -> Iterator[Binned]:
+        """Yield the bins of each rewriter and measure."""
+        places = iter(self._every.places)
+        for _, cuts in groupby(self._every.cuts, lambda cut: cut[:2]):
+            own = [cut._replace(threshold=point) for cut, point in zip(cuts, self.grid, strict=True)]
+            yield Binned(own, self._every.bins, np.array([next(places) for _ in own]))
+
+    def bins(self) -> Rows:
+        """Return the table :data:`_BINS`."""
+        rows: list[tuple[object, ...]] = []
+        for part in self._parts():
+            shares = share_estimates(part.by_unit(self.units).reshape(-1, self.units.count), self.units.sizes, self.units.kind)
+            found = zip(part.crossed_bins(), part.counts().ravel().tolist(), shares, strict=True)
+            rows += [(*key, number, one.value, one.low, one.high) for key, number, one in found]
+        return _BINS.rows(rows)
+
+    def areas(self, spec: TableSpec, by_cause: bool) -> Rows:
+        """Return the table :data:`_AREAS` or :data:`_CAUSES`."""
+        rows: list[tuple[object, ...]] = []
+        scores, units, blamed = self.scores, self.units, self._every.blamed
+        for name, metric in dict.fromkeys(cut[:2] for cut in self._every.cuts):
+            original = None if scores.original is None else scores.original[metric]
+            lengths = bin_lengths(original, scores.rewriters[name][metric], scores.human[metric])
+            means = mean_estimates(
+                units.sums((lengths @ blamed.T if by_cause else lengths).T), units.sizes, units.kind, (0.0, 1.0)
+            )
+            names = CAUSES if by_cause else self._every.bins
+            rows += [(name, metric, of, one.value, one.low, one.high, one.note) for of, one in zip(names, means, strict=True)]
+        return spec.rows(rows)
+
+    def blame(self) -> Rows:
+        """Return the table :data:`_BLAME`."""
+        cuts, moved = list[tuple[object, ...]](), []
+        for part in self._parts():
+            qa, qr, _ = np.moveaxis(part.blamed @ part.by_unit(self.units), 1, 0)
+            moved.append(qa - qr)
+            numbers = (errors.sum(axis=1).astype(int).tolist() for errors in (qa, qr))
+            cuts += [(*cut, *own) for cut, *own in zip(part.cuts, *numbers, strict=True)]
+        # neighbouring thresholds often have the same errors in every unit: each different row is tested once
+        different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
+        units = self.units
+        tests = comparisons(different, units.sizes, units.kind, self.seed, mid_p=True, power=False).columns
+        columns = [tests[field.name] for field in _BLAME.fields[5:]]
+        found = list(zip(*columns, strict=True))
+        return _BLAME.rows([(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)])
 
 
 def _check_range(scores: Formulations) -> None:
-    frames = [frame for frame in (scores.original, *scores.rewriters.values(), scores.human) if frame is not None]
     for metric in scores.measures:
-        if min(frame[metric].min() for frame in frames) < 0 or max(frame[metric].max() for frame in frames) > 1 + 1e-9:
+        if min(one[metric].min() for one in scores.every) < 0 or max(one[metric].max() for one in scores.every) > 1 + 1e-9:
             found = f"{metric} has scores outside the range 0 to 1"
             raise UsageError("not-a-share", found, "choose a measure such as ndcg_cut_3")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from robustcs.documents.words import component, measure_label, whole_percent
-from robustcs.lazy import pd
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.wording import counted
@@ -14,19 +14,20 @@ from robustcs.wording import counted
 ALPHA = 0.05
 
 
-def ahead(rows: pd.DataFrame, sign: int) -> str:
+def ahead(rows: Sequence[Any], sign: int) -> str:
     """Return the thresholds at which QA errors (``sign`` 1) or rewriter errors (−1) are significantly more frequent.
 
     ``rows``: the table ``blame`` of one rewriter and measure. Example: ``> 0 to 0.18, ≥ 0.3``.
     """
-    told = ((rows["p_corrected"] <= ALPHA) & (rows["difference"] * sign > 0)).to_numpy()
-    points = rows["threshold"].tolist()
     runs: list[list[float]] = []
-    for place, (point, holds) in enumerate(zip(points, told, strict=True)):
-        if holds and place and told[place - 1]:
-            runs[-1][1:] = [point]
+    before = False
+    for row in rows:
+        holds = row.p_corrected <= ALPHA and row.difference * sign > 0
+        if holds and before:
+            runs[-1][1:] = [row.threshold]
         elif holds:
-            runs.append([point])
+            runs.append([row.threshold])
+        before = holds
     return ", ".join(" to ".join(_threshold(point, place == 0) for place, point in enumerate(run)) for run in runs)
 
 
@@ -40,16 +41,17 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
     With several rewriters, the sentence is about the one with the largest share of turns on which QR and Human are correct.
     """
     part = f"the {component(result.evaluated.basis)}"
-    family = f"max-T over {counted(len(result.blame), 'comparison')}"
-    several = result.blame["rewriter"].nunique() > 1
+    blame, every = result.rows("blame"), result.rows("causes")
+    family = f"max-T over {counted(len(blame), 'comparison')}"
+    several = len({row.rewriter for row in blame}) > 1
     sentences = []
-    for metric, causes in result.causes.groupby("metric", sort=False):
+    for metric in dict.fromkeys(row.metric for row in every):
         if metrics and metric not in metrics:
             continue
-        best = causes["rewriter"][causes["area"].where(causes["cause"] == "correct").idxmax()]
-        areas = causes[causes["rewriter"] == best].set_index("cause")["area"]
-        rows = result.blame[(result.blame["rewriter"] == best) & (result.blame["metric"] == metric)]
-        who, label = f"the rewriter{f' {best}' if several else ''}", measure_label(str(metric))
+        best = max((row for row in every if row.metric == metric and row.cause == "correct"), key=lambda row: row.area).rewriter
+        areas = {row.cause: row.area for row in every if (row.rewriter, row.metric) == (best, metric)}
+        rows = [row for row in blame if (row.rewriter, row.metric) == (best, metric)]
+        who, label = f"the rewriter{f' {best}' if several else ''}", measure_label(metric)
         sides = {name: at for name, sign in ((part, 1), (who, -1)) if (at := ahead(rows, sign))}
         test = f"adjusted p ≤ {ALPHA:g}, {family}"
         if len(sides) > 1:
@@ -59,8 +61,8 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
             ((name, at),) = sides.items()
             said = f"T{name[1:]} fails more often than {who if name == part else part} at {label} {at} ({test})."
         else:
-            least = rows.loc[rows["p_corrected"].idxmin()]
-            p = p_text(least["p_corrected"], 0.0 if least["exact"] else least["p_floor"])
+            least = min(rows, key=lambda row: (row.p_corrected != row.p_corrected, row.p_corrected))
+            p = p_text(least.p_corrected, 0.0 if least.exact else least.p_floor)
             said = f"The data do not show at any threshold of {label} whether {part} or {who} fails more often"
             said += f" (smallest adjusted {p}, {family})."
         qa, qr = (whole_percent(areas[cause]) for cause in ("qa", "qr"))

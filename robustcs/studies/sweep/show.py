@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from robustcs.documents.words import (
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import Drawing
 from robustcs.result import count, text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.studies.sweep.findings import ALPHA, ahead, finding
@@ -35,72 +35,84 @@ from robustcs.wording import counted
 Panel = tuple[str, str]
 
 
-def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None) -> tuple[Block, ...]:
+def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None, names: Sequence[str] = ()) -> tuple[Block, ...]:
     """Return the figure, the tables of areas and, per measure, the counts at every tenth of the range.
 
     details
         With several rewriters: those whose areas and counts are shown as well.
     marked
         The measure and threshold that the text next to the figure mentions; the figure marks it with a line.
+    names
+        Tables that are shown (default: all, with the figure); only these are computed.
 
     Raises :class:`UsageError` for an unknown rewriter.
     """
-    rewriters = list(dict.fromkeys(result.bins["rewriter"]))
+    rewriters = list(dict.fromkeys(row.rewriter for row in result.rows("bins")))
     for name in details:
         if name not in rewriters:
             raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(rewriters)}")
+    first: list[Block] = [] if names else [_figure(result, marked)]
+    if len(rewriters) > 1 and (not names or "causes" in names):
+        first.append(_side_by_side(result))
+    if not names or "blame" in names:
+        first.append(_blame(result))
+    if len(rewriters) == 1:
+        return (*first, *_one(result, rewriters[0], "", names))
+    shown = (block for name in details for block in (Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}", names)))
+    return (*first, *shown)
+
+
+def _figure(result: Sweep, marked: Cut | None) -> Figure:
     answered = CAUSE_TITLES["correct"]
     if _original(result):
         answered = "turns answered only after rewriting, turns answered by Original"
-    figure = Figure(
+    return Figure(
         "sweep",
         f"Shares of the bins at every threshold. From the top: QA errors, rewriter errors, {answered}."
         + (f" Dashed line: {cut_label(marked)}, as in the text." if marked and _line(result, marked) else ""),
         _alt(result),
         lambda: draw_sweep(result, marked),
     )
-    if len(rewriters) == 1:
-        return (figure, _blame(result), *_one(result, rewriters[0], ""))
-    shown = (block for name in details for block in (Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")))
-    return (figure, _side_by_side(result), _blame(result), *shown)
 
 
 def _original(result: Sweep) -> bool:
     """Return whether the result includes Original."""
-    return "111" in bins_of(result.bins)
+    return "111" in bins_of(result.rows("bins"))
 
 
-def _parts(frame: pd.DataFrame) -> dict[Panel, pd.DataFrame]:
-    return {(str(name), str(metric)): part for (name, metric), part in frame.groupby(["rewriter", "metric"], sort=False)}
+def _parts(result: Sweep, table: str) -> dict[Panel, list[Any]]:
+    found: dict[Panel, list[Any]] = {}
+    for row in result.rows(table):
+        found.setdefault((row.rewriter, row.metric), []).append(row)
+    return found
 
 
 def panel_labels(result: Sweep) -> dict[Panel, str]:
     """Return the heading of every (rewriter, metric): the measure, and the rewriter if there are several."""
-    several = result.bins["rewriter"].nunique() > 1
-    return {
-        (rewriter, metric): f"{measure_label(metric)}, {rewriter}" if several else measure_label(metric)
-        for rewriter, metric in _parts(result.bins)
-    }
+    panels = list(dict.fromkeys((row.rewriter, row.metric) for row in result.rows("bins")))
+    several = len(dict(panels)) > 1
+    return {panel: f"{measure_label(panel[1])}, {panel[0]}" if several else measure_label(panel[1]) for panel in panels}
 
 
-def _one(result: Sweep, rewriter: str, slug: str) -> tuple[Block, ...]:
-    """Return the table of areas of one rewriter, and its counts by measure."""
+def _one(result: Sweep, rewriter: str, slug: str, asked: Sequence[str]) -> list[Block]:
+    """Return the table of areas of one rewriter, and its counts by measure; those of ``asked``, or all."""
     labels = {panel: label for panel, label in panel_labels(result).items() if panel[0] == rewriter}
-    names = bins_of(result.bins)
-    areas = _parts(result.areas)
+    blocks: list[Block] = [_areas(result, labels, slug)] if not asked or "areas" in asked else []
+    return blocks + [_counts(result, panel, label) for panel, label in labels.items() if not asked or "bins" in asked]
+
+
+def _areas(result: Sweep, labels: Mapping[Panel, str], slug: str) -> Table:
+    names, areas = bins_of(result.rows("bins")), _parts(result, "areas")
     columns: list[Shown] = [*bin_columns(names)]
     for panel, label in labels.items():
-        columns += group_columns(result, "areas", label, {row.bin: row for row in areas[panel].itertuples()}, "area")
-    told = noted(
-        (f"{marks(row.bin)} {label}", row.note) for panel, label in labels.items() for row in areas[panel].itertuples()
-    )
-    table = result_table(
+        columns += group_columns(result, "areas", label, {row.bin: row for row in areas[panel]}, "area")
+    told = noted((f"{marks(row.bin)} {label}", row.note) for panel, label in labels.items() for row in areas[panel])
+    return result_table(
         result, "areas", "Threshold-free share of every bin", columns,
         f"Share of the {result.evaluated.turns} turns in each bin, averaged over all thresholds: the area of its band in the"
         f" figure. {_interval(result)}.{told}",
         rows=names, rules=bin_rules(names), slug=f"areas{slug}",
     )  # fmt: skip
-    return (table, *(_counts(result, panel, label) for panel, label in labels.items()))
 
 
 def _interval(result: Sweep) -> str:
@@ -109,8 +121,7 @@ def _interval(result: Sweep) -> str:
 
 def _by_cause(result: Sweep, cause: str) -> dict[Panel, Any]:
     """Return (rewriter, metric) → the row of a cause."""
-    rows = result.causes[result.causes["cause"] == cause]
-    return {(row.rewriter, row.metric): row for row in rows.itertuples()}
+    return {(row.rewriter, row.metric): row for row in result.rows("causes", cause=cause)}
 
 
 def _area_columns(result: Sweep, panels: Sequence[Panel], *causes: str) -> list[Shown]:
@@ -124,7 +135,7 @@ def _area_columns(result: Sweep, panels: Sequence[Panel], *causes: str) -> list[
 
 def _blame(result: Sweep) -> Table:
     """Return the table of QA and rewriter errors, with the thresholds at which one of them is significantly more frequent."""
-    rows = _parts(result.blame)
+    rows = _parts(result, "blame")
     group = "fails more often at"
     columns = [
         *_area_columns(result, list(rows), "qa", "qr"),
@@ -134,7 +145,8 @@ def _blame(result: Sweep) -> Table:
     note = (
         f"Areas: shares of {result.evaluated.turns} turns, averaged over all thresholds. {_interval(result)}. Fails more often"
         f" at: thresholds with p adj. ≤ {ALPHA:g} (McNemar's test{clustered(result.evaluated.unit)}; max-T over"
-        f" {counted(len(result.blame), 'comparison')}: all thresholds, measures and rewriters). {' '.join(finding(result))}"
+        f" {counted(sum(map(len, rows.values())), 'comparison')}: all thresholds, measures and rewriters)."
+        f" {' '.join(finding(result))}"
     )
     hint = "CSV and JSON contain p and p adj. for every threshold."
     caption = f"At which thresholds does the {component(result.evaluated.basis)} or the rewriter fail more often?"
@@ -152,7 +164,7 @@ def _side_by_side(result: Sweep) -> Table:
         f" the differences. QA errors are the same for all rewriters: {', '.join(lost.values())}. --details NAME shows the bins"
         " of one rewriter."
     )
-    told = result.causes[result.causes["cause"] != "qa"].itertuples()
+    told = [row for row in result.rows("causes") if row.cause != "qa"]
     return result_table(
         result, "causes", "Threshold-free shares: the rewriters side by side",
         _area_columns(result, keys, "qr", "correct"),
@@ -164,20 +176,20 @@ def _side_by_side(result: Sweep) -> Table:
 def _line(result: Sweep, marked: Cut) -> float | None:
     """Return the threshold of ``marked``; None if its measure is not swept or the threshold is at an end of the range."""
     value = parse_threshold(marked[1]).value
-    points = result.bins[result.bins["metric"] == marked[0]]["threshold"]
-    return value if points.min() < value < points.max() else None
+    points = [row.threshold for row in result.rows("bins", metric=marked[0])]
+    return value if points and min(points) < value < max(points) else None
 
 
 def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
     """Draw the stacked figure, one panel per rewriter and measure; ``marked`` as for :func:`show`."""
     from robustcs.studies.sweep.figure import SweepPanel, sweep_figure
 
-    labels, names = panel_labels(result), bins_of(result.bins)
+    labels, names = panel_labels(result), bins_of(result.rows("bins"))
     panels = []
-    for panel, part in _parts(result.bins).items():
-        own = part["share"].to_numpy().reshape(-1, len(names))
+    for panel, part in _parts(result, "bins").items():
+        own = np.array([row.share for row in part]).reshape(-1, len(names))
         shares = {name.replace("-", "0"): own[:, place] for place, name in enumerate(names)}
-        grid = part["threshold"].drop_duplicates().to_numpy()
+        grid = np.array(list(dict.fromkeys(row.threshold for row in part)))
         line = _line(result, marked) if marked and marked[0] == panel[1] else None
         every = {name: shares.get(name, np.zeros(len(grid))) for name in BINS}
         panels.append(SweepPanel(labels[panel], grid, every, result.evaluated.turns, _original(result), line))
@@ -185,25 +197,27 @@ def draw_sweep(result: Sweep, marked: Cut | None = None) -> Drawing:
 
 
 def _counts(result: Sweep, panel: Panel, label: str) -> Table:
-    part = _parts(result.bins)[panel]
-    rows = {point: list(own["count"]) for point, own in part.groupby("threshold", sort=False)}
+    part = _parts(result, "bins")[panel]
+    rows: dict[float, list[int]] = {}
+    for row in part:
+        rows.setdefault(row.threshold, []).append(row.count)
     columns: list[Shown] = [(text("threshold"), lambda point: "> 0" if point == 0 else f"≥ {point:g}")]
     columns += [
         (count(marks(bin_).replace(" ", "")), lambda point, place=place: str(rows[point][place]))  # type: ignore[misc]
-        for place, bin_ in enumerate(bins_of(result.bins))
+        for place, bin_ in enumerate(bins_of(part))
     ]
     return result_table(
-        result, "bins", f"{label}: turns per bin by threshold ({formulations(result.bins)})", columns,
+        result, "bins", f"{label}: turns per bin by threshold ({formulations(part)})", columns,
         f"Of {result.evaluated.turns} turns. CSV and JSON contain all {len(rows)} thresholds.",
         rows=[point for point in rows if round(point * 10, 9) % 1 == 0], slug=f"bins-{'-'.join(panel)}",
     )  # fmt: skip
 
 
 def _alt(result: Sweep) -> str:
-    areas, causes, said = _parts(result.areas), _parts(result.causes), []
+    areas, causes, said = _parts(result, "areas"), _parts(result, "causes"), []
     for panel, label in panel_labels(result).items():
-        area = areas[panel].set_index("bin")["area"].map(percent)
-        cause = causes[panel].set_index("cause")["area"].map(percent)
+        area = {row.bin: percent(row.area) for row in areas[panel]}
+        cause = {row.cause: percent(row.area) for row in causes[panel]}
         answered = f"{CAUSE_TITLES['correct']} {cause['correct']}"
         if _original(result):
             answered = f"answered only after rewriting {area['011']}, answered by Original {area['111']}"

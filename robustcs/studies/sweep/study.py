@@ -45,7 +45,7 @@ def _run(call: Call, step: str, details: Names) -> None:
 
     workspace = call.answered()
     result = call.ask(workspace, step=step)
-    call.emit(workspace, result, show(result, details))
+    call.emit(workspace, result, show(result, details, names=call.tables))
 
 
 COMMAND = command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED), run=_run)

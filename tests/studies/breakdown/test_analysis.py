@@ -14,16 +14,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pandas.arrays import BooleanArray
 from scipy import stats
 from scipy.stats import binom, binomtest
 from statsmodels.stats.multitest import multipletests
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import BINS, Binned, Formulations
+from robustcs.evaluation.bins import BINS, Binned, Cut, Formulations
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.thresholds import Threshold, parse_threshold
 from robustcs.inputs.qrels import read_qrels
@@ -36,6 +34,7 @@ from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.analysis import Breakdown, answerable, attribution, breakdown, unchanged_turns
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE
 from robustcs.studies.breakdown.show import show
+from tests.formulations import formulations_of, score_frame
 from tests.published import REAL_RUNS, TABLE_1
 
 #: Table 2, reading comprehension: counts, and in brackets the questions that needed no rewriting.
@@ -53,16 +52,15 @@ def evaluated(turns: int) -> Evaluated:
 def formulations(*triples: tuple[float, float, float], name: str = "qr", metric: str = "m") -> Formulations:
     index = pd.Index([f"1_{i}" for i in range(1, len(triples) + 1)], name="turn")
     original, qr, human = (pd.DataFrame({metric: column}, index=index, dtype=float) for column in zip(*triples, strict=True))
-    return Formulations(original, {name: qr}, human)
+    return formulations_of(original, {name: qr}, human)
 
 
-def published_turns(counts: list[int], unchanged: list[int]) -> tuple[Binned, BooleanArray, Units]:
+def published_turns(counts: list[int], unchanged: list[int]) -> tuple[Binned, list[bool | None], Units]:
     """Turns with the published counts: one cut of them, whether each needed no rewriting, and single turns as units."""
     places = np.repeat(np.arange(len(BINS)), counts)
-    same = np.concatenate([np.arange(count) < some for count, some in zip(counts, unchanged, strict=True)])
-    cut = pd.DataFrame({"rewriter": ["qr"], "metric": "m", "threshold": "=1"})
+    same = [place < some for count, some in zip(counts, unchanged, strict=True) for place in range(count)]
     units = units_of([str(turn) for turn in range(len(places))])
-    return Binned(cut, BINS, places[None]), pd.array(same, dtype="boolean"), units
+    return Binned([Cut("qr", "m", "=1")], BINS, places[None]), same, units
 
 
 def counts(result: Breakdown, metric: str, threshold: str, column: str = "count") -> list[int]:
@@ -81,7 +79,7 @@ def cast2019(shared_data: Path) -> Breakdown:
         "qr": read_texts(folder / "Transformer_Plus_Plus_Q.tsv", "qr"),
     }
     thresholds = [parse_threshold(text) for text in (">0", ">=0.5", "=1")]
-    scores = Formulations(frames["original"], {"qr": frames["qr"]}, frames["human"])
+    scores = formulations_of(frames["original"], {"qr": frames["qr"]}, frames["human"])
     return breakdown(scores, evaluated(173), thresholds, texts)
 
 
@@ -171,10 +169,10 @@ def test_real_runs_at_relevance_level_2(shared_data: Path) -> None:
     qrels = read_qrels(folder / "qrels.txt.gz")
     measures = [parse_measure(name) for name in ("P_1", "ndcg_cut_3")]
     original, qr, human = (
-        evaluate(grade_matrix(rank_run(read_run(folder / "runs" / name), policy), qrels), measures, policy)
+        score_frame(grade_matrix(rank_run(read_run(folder / "runs" / name), policy), qrels), measures, policy)
         for name in ("bert_base_raw.trec.gz", "bert_base_cv.trec.gz", "bert_base_oracle.trec.gz")
     )
-    result = breakdown(Formulations(original, {"qr": qr}, human), evaluated(173))
+    result = breakdown(formulations_of(original, {"qr": qr}, human), evaluated(173))
     assert {key: counts(result, *key) for key in REAL_RUNS} == REAL_RUNS
     assert result.bins["unchanged"].isna().all()
     assert set(result.answerable["turns"]) == {"all"}, "without texts nobody knows which turns were rewritten"
@@ -183,7 +181,7 @@ def test_real_runs_at_relevance_level_2(shared_data: Path) -> None:
 @pytest.mark.parametrize(("threshold", "shares"), [(">0", [0.92, 0.91]), (">=0.5", [0.82, 0.79]), ("=1", [0.80, 0.77])])
 def test_table_4_follows_from_table_2(threshold: str, shares: list[float]) -> None:
     turns = published_turns(*TABLE_2[threshold])
-    assert turns[0].places.size == 5571 and turns[1].sum() == 666
+    assert turns[0].places.size == 5571 and sum(map(bool, turns[1])) == 666
     table = answerable(*turns)
     assert table["turns"].tolist() == ["all", "rewritten"]
     assert table["share"].round(2).tolist() == shares
@@ -291,9 +289,10 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
 
 def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
     one, two = formulations((0, 0, 1), (0, 1, 1)), formulations((0, 1, 1), (1, 1, 1))
-    scores = Formulations(
-        one.original.assign(n=1.0), {"t5": one.rewriters["qr"].assign(n=0.0), "bart": two.rewriters["qr"].assign(n=1.0)},
-        one.human.assign(n=1.0),
+    scores = formulations_of(
+        one.original.frame().assign(n=1.0),
+        {"t5": one.rewriters["qr"].frame().assign(n=0.0), "bart": two.rewriters["qr"].frame().assign(n=1.0)},
+        one.human.frame().assign(n=1.0),
     )  # fmt: skip
     texts = {"original": {"1_1": "it?"}, "human": {"1_1": "it?"}, "t5": {"1_1": "from t5"}, "bart": {"1_2": "from bart"}}
     result = breakdown(scores, evaluated(2), [Threshold(">", 0.0), Threshold("=", 1.0)], texts)
@@ -338,7 +337,7 @@ def test_tables_have_the_columns_that_they_declare() -> None:
 def test_of_turns_without_a_text_it_is_unknown_whether_they_were_rewritten() -> None:
     turns = pd.Index(["1_1", "1_2", "1_3"])
     texts = {"original": {"1_1": " Why? ", "1_2": "Why?"}, "human": {"1_1": "Why?", "1_3": "Why?"}}
-    assert unchanged_turns(turns, texts).tolist() == [True, pd.NA, pd.NA]
+    assert unchanged_turns(turns, texts) == [True, None, None]
     assert unchanged_turns(turns, {"human": {"1_1": "Why?"}}) is None
     assert unchanged_turns(turns, {}) is None
 
@@ -362,7 +361,7 @@ def test_human_texts_without_first_turns(shared_data: Path) -> None:
     folder = shared_data / "cast2019"
     qrels, policy = read_qrels(folder / "qrels.txt.gz"), EvaluationPolicy()
     frames = [
-        evaluate(grade_matrix(rank_run(read_run(folder / "runs" / f"bert_base_{name}.trec.gz"), policy), qrels),
+        score_frame(grade_matrix(rank_run(read_run(folder / "runs" / f"bert_base_{name}.trec.gz"), policy), qrels),
                  [parse_measure("P_1")], policy)
         for name in ("raw", "cv", "oracle")
     ]  # fmt: skip
@@ -370,7 +369,7 @@ def test_human_texts_without_first_turns(shared_data: Path) -> None:
         "original": read_texts(folder / "qrqa" / "Human.tsv", "original", "original"),
         "human": read_texts(folder / "runs" / "rewrites_cv.jsonl", "human"),
     }
-    result = breakdown(Formulations(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173), [Threshold("=", 1.0)], texts)
+    result = breakdown(formulations_of(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173), [Threshold("=", 1.0)], texts)
     rows = result.answerable.set_index("turns")
     assert rows.loc["rewritten", ["answered", "answerable"]].tolist() == [31, 90]
     assert result.bins["unknown"].sum() == 20
@@ -388,7 +387,7 @@ def conversations(count: int, length: int, seed: int, rewriters: int = 1) -> For
     def frame(shift: float) -> pd.DataFrame:
         return pd.DataFrame({"m": 1 / (1 + np.exp(-hard - shift - random.normal(size=len(index))))}, index=index)
 
-    return Formulations(frame(-1.0), {f"r{number}": frame(0.3 * number) for number in range(rewriters)}, frame(0.8))
+    return formulations_of(frame(-1.0), {f"r{number}": frame(0.3 * number) for number in range(rewriters)}, frame(0.8))
 
 
 def test_random_sign_patterns_are_seeded() -> None:
@@ -403,7 +402,7 @@ def test_p_is_that_of_all_signs_of_whole_conversations() -> None:
     scores = conversations(8, 5, 3)
     result = breakdown(scores, evaluated(40), [Threshold(">=", 0.5)])
     correct = {"original": scores.original, "qr": scores.rewriters["r0"], "human": scores.human}
-    marks = {role: (frame["m"] >= 0.5).to_numpy().astype(int) for role, frame in correct.items()}
+    marks = {role: (frame["m"] >= 0.5).astype(int) for role, frame in correct.items()}
     causes = {cause: (result.turns["cause"] == cause).to_numpy().astype(int) for cause in ("qa", "qr")}
     moved = [marks[row.first] - marks[row.second] for row in result.tests.itertuples()] + [causes["qa"] - causes["qr"]]
     for row, values in zip([*result.tests.itertuples(), *result.blame.itertuples()], moved, strict=True):
@@ -472,14 +471,14 @@ def test_swapping_qr_and_human_at_random_still_gains(shared_data: Path, runs: st
     if runs == "cv":
         policy, qrels = EvaluationPolicy(relevance_level=2), read_qrels(folder / "qrels.txt.gz")
         frames = [
-            evaluate(grade_matrix(rank_run(read_run(folder / "runs" / f"bert_base_{name}.trec.gz"), policy), qrels),
+            score_frame(grade_matrix(rank_run(read_run(folder / "runs" / f"bert_base_{name}.trec.gz"), policy), qrels),
                      [parse_measure("ndcg_cut_3")], policy)
             for name in ("raw", "cv", "oracle")
         ]  # fmt: skip
     else:
         names = ("original", "Transformer_Plus_Plus_Q", "human")
         frames = [read_scores(folder / "qrqa" / f"{name}_query_metrics.txt")[["ndcg_cut_3"]] for name in names]
-    (row,) = breakdown(Formulations(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173)).choice.itertuples()
+    (row,) = breakdown(formulations_of(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173)).choice.itertuples()
     assert round(row.by_chance, 2) == by_chance
     qr, human = (frame["ndcg_cut_3"].to_numpy() for frame in frames[1:])
     random = np.random.default_rng(0)
@@ -496,11 +495,11 @@ def test_swapping_qr_and_human_at_random_still_gains(shared_data: Path, runs: st
 def test_formulations_must_be_scored_alike() -> None:
     one, two = formulations((0, 0, 1)), formulations((0, 0, 1), (0, 0, 1))
     with pytest.raises(ValueError, match="the same turns by the same measures"):
-        Formulations(one.original, two.rewriters, one.human)
+        formulations_of(one.original, two.rewriters, one.human)
     with pytest.raises(ValueError, match="the same turns by the same measures"):
-        Formulations(one.original, one.rewriters, formulations((0, 0, 1), metric="other").human)
+        formulations_of(one.original, one.rewriters, formulations((0, 0, 1), metric="other").human)
     with pytest.raises(UsageError, match="no scores of a rewriter are given; add them with --qr"):
-        Formulations(one.original, {}, one.human)
+        formulations_of(one.original, {}, one.human)
 
 
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 1.0])] * 3), min_size=1, max_size=30))
@@ -508,7 +507,7 @@ def test_formulations_must_be_scored_alike() -> None:
 def test_without_original_the_bins_are_those_of_qr_and_human(triples: list[tuple[float, float, float]]) -> None:
     """Every pair of bins that differs in Original alone is one; who is to blame and what QR and Human share stay."""
     known = formulations(*triples, metric="ndcg_cut_3")
-    unknown = Formulations(None, known.rewriters, known.human)
+    unknown = formulations_of(None, known.rewriters, known.human)
     whole, part = breakdown(known, evaluated(len(triples))), breakdown(unknown, evaluated(len(triples)))
     keys = ["rewriter", "metric", "threshold", "qr", "human"]
     merged = whole.bins.groupby(keys, sort=False)[["count", "by_chance"]].sum()

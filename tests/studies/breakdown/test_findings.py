@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from robustcs.documents.headline import at
-from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
@@ -19,6 +18,7 @@ from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.rewriters import compared
 from robustcs.studies.breakdown.show_rewriters import overview
+from tests.formulations import formulations_of
 
 CUT = ("ndcg_cut_3", ">=0.5")
 
@@ -34,7 +34,7 @@ def made(
         score = np.clip(generator.normal(shift, 0.3, 100), 0, 1)
         return pd.DataFrame({"ndcg_cut_3": score, "P_1": (score > 0.5).astype(float)}, index=index)
 
-    scores = Formulations(frame(0.4), {name: frame(0.5 - place / 10) for place, name in enumerate(names)}, frame(0.6))
+    scores = formulations_of(frame(0.4), {name: frame(0.5 - place / 10) for place, name in enumerate(names)}, frame(0.6))
     return breakdown(scores, Evaluated(EvaluationPolicy(), basis, 100, 0), [parse_threshold(one) for one in thresholds])
 
 

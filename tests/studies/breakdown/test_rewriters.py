@@ -22,6 +22,7 @@ from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.show import show
 from robustcs.studies.breakdown.show_rewriters import overview, show_squares
+from tests.formulations import formulations_of
 
 METRIC = "ndcg_cut_3"
 CUT = [parse_threshold(">=0.5")]
@@ -33,7 +34,7 @@ def scored(table: np.ndarray, human: np.ndarray, names: tuple[str, ...] = NAMES,
     """``table``: float[rewriters, turns], turns in conversations of ``length``."""
     index = pd.Index([f"{turn // length + 1}_{turn % length + 1}" for turn in range(len(human))], name="turn")
     frames = {name: pd.DataFrame({METRIC: row}, index=index) for name, row in zip(names, table, strict=True)}
-    return Formulations(None, frames, pd.DataFrame({METRIC: human}, index=index))
+    return formulations_of(None, frames, pd.DataFrame({METRIC: human}, index=index))
 
 
 def asked(scores: Formulations, seed: int = 0, thresholds: Sequence[Threshold] = CUT) -> Breakdown:
@@ -51,7 +52,7 @@ def test_every_row_is_that_of_the_rewriter_alone() -> None:
     scores = rewriters_of(np.random.default_rng(1), (-0.1, -0.2, -0.4))
     whole = asked(scores)
     for name, frame in scores.rewriters.items():
-        alone = asked(Formulations(None, {name: frame}, scores.human))
+        alone = asked(formulations_of(None, {name: frame}, scores.human))
         row = whole.rewriters.set_index("rewriter").loc[name]
         shares = alone.attribution.set_index("cause")
         for cause in ("qa", "qr", "correct"):
@@ -130,7 +131,7 @@ def test_a_lead_lowers_the_gain_below_its_chance_level_and_the_note_says_so() ->
 
 def test_one_rewriter_alone_has_its_row_and_no_pairs() -> None:
     scores = rewriters_of(np.random.default_rng(4), (-0.1, -0.2, -0.4))
-    result = asked(Formulations(None, {"t5": scores.rewriters["t5"]}, scores.human))
+    result = asked(formulations_of(None, {"t5": scores.rewriters["t5"]}, scores.human))
     assert len(result.rewriters) == 1 and result.rewriter_tests.empty and result.best_of.empty
     assert set(result.repairs["answered_by"]) == {"all", "none"}
 
@@ -194,7 +195,7 @@ def test_letters_of_the_overview_are_those_of_its_cut() -> None:
     """Told apart by NDCG@3; equal by the measure that stands last."""
     scores = rewriters_of(np.random.default_rng(2), (-0.05, -0.06, -0.5))
     for frame in (*scores.rewriters.values(), scores.human):
-        frame["map"] = 0.5
+        frame["map"] = np.full(len(frame.turns), 0.5)
     result = asked(scores)
     assert set(at(result.rewriters, ("map", ">=0.5"))["letters"]) == {"a"}
     shown = overview(result)[0]

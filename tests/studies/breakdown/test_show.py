@@ -6,12 +6,12 @@ import pandas as pd
 
 from robustcs.documents.document import Heading, Table
 from robustcs.documents.forms import shown_blocks
-from robustcs.evaluation.bins import Formulations
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.show import show
+from tests.formulations import formulations_of
 
 SHOWN = ["bins", "attribution", "blame", "answerable", "tests", "headroom", "choice"]
 
@@ -19,7 +19,7 @@ SHOWN = ["bins", "attribution", "blame", "answerable", "tests", "headroom", "cho
 def result(*rewriters: str, texts: bool = False) -> Breakdown:
     """Two turns: Human alone answers the first, QR and Human the second."""
     frames = [pd.DataFrame({"P_1": values}, index=["1_1", "1_2"]) for values in ([0.0, 0.0], [0.0, 1.0], [1.0, 1.0])]
-    scores = Formulations(frames[0], dict.fromkeys(rewriters, frames[1]), frames[2])
+    scores = formulations_of(frames[0], dict.fromkeys(rewriters, frames[1]), frames[2])
     known = {"original": {"1_1": "a", "1_2": "b"}, "human": {"1_1": "a", "1_2": "c"}} if texts else None
     return breakdown(scores, Evaluated(EvaluationPolicy(), "scores", 2, 0), [Threshold("=", 1.0)], known)
 

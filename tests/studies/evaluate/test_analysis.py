@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from robustcs.documents.document import Table
 from robustcs.errors import UsageError
+from robustcs.evaluation.measures import TurnScores
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.slicing.table import slicing
@@ -27,7 +28,7 @@ from tests.statistics.test_families import brute_force
 
 
 def make(scores: dict[str, list[float]], turns: list[str], metric: str = "m", **settings: Any) -> Evaluation:
-    frames = {name: pd.DataFrame({metric: values}, index=pd.Index(turns, name="turn")) for name, values in scores.items()}
+    frames = {name: TurnScores(turns, {metric: np.array(values)}) for name, values in scores.items()}
     evaluated = Evaluated(EvaluationPolicy(), "scores", len(turns), 0)
     return evaluate(frames, {metric: False}, units_of(turns), evaluated, **settings)
 

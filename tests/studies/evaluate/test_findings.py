@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from robustcs.evaluation.measures import TurnScores
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.families import Family
@@ -29,7 +30,7 @@ def told(tests: Tests = TESTS, other: float = 0.001, baseline: str | None = None
     """Four systems by NDCG@3 with these tests; by MAP every pair has the p ``other`` and the difference is 0.009."""
     turns = [f"{place}_1" for place in range(8)]
     frames = {
-        name: pd.DataFrame({"ndcg_cut_3": [mean] * 8, "map": [1 - mean] * 8}, index=turns) for name, mean in MEANS.items()
+        name: TurnScores(turns, {"ndcg_cut_3": np.full(8, mean), "map": np.full(8, 1 - mean)}) for name, mean in MEANS.items()
     }
     bounded = {"ndcg_cut_3": True, "map": True}
     result = evaluate(frames, bounded, units_of(turns), Evaluated(EvaluationPolicy(), "scores", 8, 0), baseline)
@@ -37,8 +38,9 @@ def told(tests: Tests = TESTS, other: float = 0.001, baseline: str | None = None
     for place, row in pairs.iterrows():
         values = tests[row["first"], row["second"]] if row["metric"] == "ndcg_cut_3" else (0.009, other, other)
         pairs.loc[place, ["difference", "p", "p_corrected"]] = values
-    count = len(pairs) // 2
-    families = dict.fromkeys(bounded, Family(np.zeros(count), 0.001, True, ""))
+    families = {
+        name: Family(own["p_corrected"].to_numpy(), 0.001, True, "") for name, own in pairs.groupby("metric", sort=False)
+    }
     # a sentence takes the rows of its measure wherever they stand
     return replace(result, pairs=pairs.sample(frac=1, random_state=1).reset_index(drop=True), families=families)
 

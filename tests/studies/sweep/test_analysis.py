@@ -15,7 +15,7 @@ from scipy import stats
 
 from robustcs.documents.document import Figure, Table
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import BINS, Formulations
+from robustcs.evaluation.bins import BINS
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.scores import read_scores
 from robustcs.policy import EvaluationPolicy
@@ -23,6 +23,7 @@ from robustcs.result import Evaluated
 from robustcs.studies.breakdown.analysis import breakdown
 from robustcs.studies.sweep.analysis import bin_lengths, sweep, threshold_grid
 from robustcs.studies.sweep.show import show
+from tests.formulations import formulations_of
 from tests.studies.breakdown.test_analysis import TABLE_1, formulations
 
 
@@ -108,8 +109,8 @@ def test_a_turn_worked_out_by_hand() -> None:
 
 def test_rewriters_and_measures_stand_side_by_side() -> None:
     one = formulations((0, 0, 1), (0, 1, 1))
-    rewriters = {name: one.rewriters["qr"].assign(n=1.0) for name in ("t5", "bart")}
-    scores = Formulations(one.original.assign(n=0.0), rewriters, one.human.assign(n=1.0))
+    rewriters = {name: one.rewriters["qr"].frame().assign(n=1.0) for name in ("t5", "bart")}
+    scores = formulations_of(one.original.frame().assign(n=0.0), rewriters, one.human.frame().assign(n=1.0))
     result = sweep(scores, evaluated(2), (0.0, 1.0))
     assert list(result.bins.columns) == [
         "rewriter", "metric", "threshold", "original", "qr", "human", "count", "share", "ci_low", "ci_high",
@@ -143,7 +144,7 @@ def test_sweep_passes_through_table_1(shared_data: Path) -> None:
         read_scores(folder / f"{name}_query_metrics.txt")[["ndcg_cut_3"]]
         for name in ("original", "Transformer_Plus_Plus_Q", "human")
     )
-    result = sweep(Formulations(original, {"qr": qr}, human), evaluated(173))
+    result = sweep(formulations_of(original, {"qr": qr}, human), evaluated(173))
     for point, threshold in ((0.0, ">0"), (0.5, ">=0.5"), (1.0, "=1")):
         counts = result.bins[result.bins["threshold"] == point]["count"].tolist()
         assert counts == TABLE_1["ndcg_cut_3", threshold]
@@ -161,7 +162,7 @@ def test_sweep_passes_through_table_1(shared_data: Path) -> None:
 def test_without_original_every_pair_of_bins_is_one(triples: list[tuple[float, float, float]]) -> None:
     known = formulations(*triples, metric="ndcg_cut_3")
     whole = sweep(known, evaluated(len(triples)), [0.0, 0.3, 1.0])
-    part = sweep(Formulations(None, known.rewriters, known.human), evaluated(len(triples)), [0.0, 0.3, 1.0])
+    part = sweep(formulations_of(None, known.rewriters, known.human), evaluated(len(triples)), [0.0, 0.3, 1.0])
     keys = ["threshold", "qr", "human"]
     merged = whole.bins.groupby(keys)["count"].sum()
     pd.testing.assert_series_equal(part.bins.set_index(keys)["count"].sort_index(), merged.sort_index())
@@ -176,7 +177,7 @@ def test_intervals_take_the_conversation_as_unit(shared_data: Path) -> None:
         read_scores(folder / f"{name}_query_metrics.txt")[["ndcg_cut_3"]]
         for name in ("original", "Transformer_Plus_Plus_Q", "human")
     ]
-    scores = Formulations(frames[0], {"qr": frames[1]}, frames[2])
+    scores = formulations_of(frames[0], {"qr": frames[1]}, frames[2])
     result = sweep(scores, evaluated(173), (0.0, 0.5, 1.0))
     assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 20)
     # the shares of a threshold are those of the breakdown: of the rewriter's errors 001 alone here, for 101 has next to none

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustcs.evaluation.bins import Formulations
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.sweep.analysis import Sweep, sweep
 from robustcs.studies.sweep.findings import ahead, finding
+from tests.formulations import formulations_of
 
 GRID = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -25,7 +25,7 @@ def made(names: tuple[str, ...] = ("qr",), turns: int = 40) -> Sweep:
         {name: pd.DataFrame({"ndcg_cut_3": np.clip(generator.normal(0.5, 0.3, turns), 0, 1)}, index=index) for name in some}
         for some in (names, ("human",))
     )
-    scores = Formulations(None, rewriters, human["human"])
+    scores = formulations_of(None, rewriters, human["human"])
     return sweep(scores, Evaluated(EvaluationPolicy(), "runs", turns, 0), GRID)
 
 
