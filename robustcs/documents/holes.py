@@ -31,8 +31,8 @@ EXPECTED_NOTE = (
 
 def rates_table(result: Result, depth: int) -> list[Table]:
     """Return the table of judged and unjudged passages in the top ``depth`` of every run."""
-    columns = ["system", "retrieved", "judged", "unjudged", "share", "short", "missing"]
-    if result.tables["rates"]["judged_later"].notna().any():
+    columns = ["run", "retrieved", "judged", "unjudged", "share", "short", "missing"]
+    if any(row.judged_later is not None for row in result.rows("rates")):
         columns.append("judged_later")
     note = (
         f"Passages in the top {depth} of {counted(result.evaluated.turns, 'turn')}. Share: unjudged out of retrieved passages."

@@ -15,7 +15,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_depth
 from robustcs.lazy import pd
-from robustcs.result import count, share, table, text
+from robustcs.result import Rows, count, share, table, text
 
 #: Number of ranks in the table by rank.
 RANKS = 100
@@ -192,22 +192,18 @@ def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64
     return np.bincount(rows[first], minlength=len(runs[0].matrix.turns))
 
 
-def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> pd.DataFrame:
-    """Return, by run, passages of the top ``depth``, short lists, and unjudged passages with a grade in ``later``."""
+def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Rows:
+    """Return the table :data:`RATES`: by run, passages of the top ``depth``, short lists, and unjudged passages with a grade in ``later``."""
     rows = []
     for run in runs:
         retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
         lengths = run.matrix.retrieved
         shares = _shares(int(retrieved.sum()), int(unjudged.sum()))
-        rows.append(
-            {
-                "system": run.name, "depth": depth, **shares, "judged_share": 1 - shares["share"],
-                "short": int(((lengths > 0) & (lengths < depth)).sum()), "missing": int(run.matrix.missing.sum()),
-                "judged_later": None if later is None else sum(hole in later for hole in run.holes),
-            }
-        )  # fmt: skip
-    frame = pd.DataFrame(rows)
-    return frame.astype({"judged_later": "Int64"})
+        rows.append((
+            run.name, depth, *shares.values(), 1 - shares["share"], int(((lengths > 0) & (lengths < depth)).sum()),
+            int(run.matrix.missing.sum()), None if later is None else sum(hole in later for hole in run.holes),
+        ))  # fmt: skip
+    return RATES.rows(rows)
 
 
 def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:

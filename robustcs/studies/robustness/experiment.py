@@ -132,6 +132,6 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     drops = filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"]))
     return Experiment(
         evaluated=result.evaluated, robustness=replace(result, drops=drops), plan=plan.plan,
-        rates=holes.rates(runs, DEPTH, later), unique=unique,
+        rates=holes.RATES.frame(holes.rates(runs, DEPTH, later)), unique=unique,
         unique_runs=unique_runs, grades=holes.later_grades(runs, later), qrels=holes.grades_of(qrels),
     )  # fmt: skip

@@ -37,6 +37,7 @@ from robustcs.result import (
     Evaluated,
     Later,
     Result,
+    Rows,
     count,
     difference,
     flag,
@@ -233,7 +234,9 @@ class Gaps:
             "rates": lambda: self._rates,
             "bounds": lambda: self._bounded[0],
             "pairs": lambda: self._pairs,
-            "measured": lambda: measured_drops(self._bounded[0], self._rates, self._pairs, settings.compared),
+            "measured": lambda: measured_drops(
+                self._bounded[0], holes.RATES.frame(self._rates), self._pairs, settings.compared
+            ),
             "drops": lambda: self._expected[1],
             "tipping": self._tipping,
             "unique": lambda: self._unique[0],
@@ -250,7 +253,7 @@ class Gaps:
         }
 
     @cached_property
-    def _rates(self) -> pd.DataFrame:
+    def _rates(self) -> Rows:
         return holes.rates(self.runs, self.settings.depth, self.later)
 
     @cached_property
