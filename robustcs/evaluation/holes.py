@@ -193,7 +193,7 @@ def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64
 
 
 def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Rows:
-    """Return the table :data:`RATES`: by run, passages of the top ``depth``, short lists, and unjudged passages with a grade in ``later``."""
+    """Return the table :data:`RATES`; ``later``: grades of unjudged passages."""
     rows = []
     for run in runs:
         retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
