@@ -174,8 +174,8 @@ def test_a_turn_that_one_run_lacks_scores_0_or_is_dropped_for_all(tmp_path: Path
             policy=EvaluationPolicy(missing=missing),
         )  # fmt: skip
         scores, evaluated = Workspace(project).formulation_scores()
-        assert scores.human["P_1"].to_dict() == dict.fromkeys(turns, 1.0)
-        assert scores.rewriters["qr"]["P_1"].to_dict() == dict(zip(turns, [1.0, 0.0], strict=False))
+        assert scores.human.frame()["P_1"].to_dict() == dict.fromkeys(turns, 1.0)
+        assert scores.rewriters["qr"].frame()["P_1"].to_dict() == dict(zip(turns, [1.0, 0.0], strict=False))
         assert evaluated.missing == 1
         assert "qr misses 1 turn: 31_2" in evaluated.notes
 
@@ -209,9 +209,9 @@ def test_turns_are_joined_by_id_and_never_by_row(tmp_path: Path) -> None:
     }  # fmt: skip
     scores, _ = Workspace(Project(formulations=formulations, metrics=tuple(map(parse_measure, ("P_1",))))).formulation_scores()
     expected = {f"31_{i}": float(i % 2) for i in range(1, 12)}
-    for frame in (scores.original, scores.rewriters["qr"], scores.human):
-        assert frame["P_1"].to_dict() == expected
-        assert list(frame.index) == list(expected), "natural order: 31_2 before 31_10"
+    for one in (scores.original, scores.rewriters["qr"], scores.human):
+        assert one.frame()["P_1"].to_dict() == expected
+        assert list(one.turns) == list(expected), "natural order: 31_2 before 31_10"
 
 
 def test_runs_in_another_order_score_the_same(tmp_path: Path, shared_data: Path) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_expectation import DROPS
 from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.state import Group
 from robustcs.lazy import npt, pd
 from robustcs.result import Evaluated, Result, count, measure, number, p_value, score, share, table, text
@@ -127,7 +128,7 @@ class Robustness(Result):
 
 def robustness(
     groups: Mapping[str, Group],
-    scores: Mapping[str, pd.DataFrame],
+    scores: Mapping[str, TurnScores],
     evaluated: Evaluated,
     slicings: Sequence[Slicing] | None = None,
     texts: Mapping[str, str] | None = None,
@@ -138,7 +139,7 @@ def robustness(
 ) -> Robustness:
     """Compare every set of every group (at least one) with the baseline of the group.
 
-    ``scores``: system name → turns × measures, all over the same turns. ``slicings``: how the turns are split (default: first
+    ``scores``: system name → scores, all over the same turns. ``slicings``: how the turns are split (default: first
     and depth). ``texts``: turn → text, shown with the turns. ``alpha``: weight of losses in the risk summaries. ``margin``: the
     largest drop that counts as none. ``categories``: set → turn → category of the set's variation.
 
@@ -148,7 +149,7 @@ def robustness(
     for name, group in groups.items():
         if len({group.baseline, *group.sets}) <= len(group.sets):
             raise UsageError("repeated-run", f"group {name!r} contains a run twice", "name each run once")
-    turns = list(next(iter(scores.values())).index)
+    turns = next(iter(scores.values())).turns
     units = units_of(turns, evaluated.policy.unit)
     if slicings is None:
         slicings, _ = turn_slicings(ALWAYS, turns, {}, {})
@@ -158,9 +159,9 @@ def robustness(
     turns_: list[pd.DataFrame] = []
     tests: dict[tuple[str, str], list[tuple[Tested, npt.NDArray[np.float64]]]] = {}
     notes: list[str] = []
-    for (name, group), metric in product(groups.items(), next(iter(scores.values())).columns):
-        base = scores[group.baseline][metric].to_numpy()
-        sets = np.stack([scores[set_][metric].to_numpy() for set_ in group.sets], axis=1)
+    for (name, group), metric in product(groups.items(), next(iter(scores.values()))):
+        base = scores[group.baseline][metric]
+        sets = np.stack([scores[set_][metric] for set_ in group.sets], axis=1)
         key = {"group": name, "metric": metric}
         # the drop of the sets' mean is the mean of their drops
         *drops, (mean, mean_test, mean_sums) = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)

@@ -91,8 +91,7 @@ def ask(
     cut, told = slicings(workspace, turns, slices, always=ALWAYS)
     categories, notes = _categories(workspace, turns)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
-    frames = {name: one.frame() for name, one in scores.items()}
-    result = robustness(project.groups, frames, evaluated, cut, texts, alpha, margin, project.seed, categories)
+    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, margin, project.seed, categories)
     return result if plan is None else experiment(workspace, names, result, plan)
 
 

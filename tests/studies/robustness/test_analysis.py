@@ -15,6 +15,7 @@ from scipy import stats
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.state import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
@@ -33,7 +34,7 @@ def made(scores: dict[str, Sequence[float]], groups: dict[str, Group], **more: o
     """Robustness of one measure over turns 1_1, 1_2, … of conversations of three."""
     count = len(next(iter(scores.values())))
     turns = pd.Index([f"{1 + i // 3}_{1 + i % 3}" for i in range(count)], name="turn")
-    frames = {name: pd.DataFrame({"ndcg_cut_3": values}, index=turns, dtype=float) for name, values in scores.items()}
+    frames = {name: TurnScores(turns, {"ndcg_cut_3": np.array(values, dtype=float)}) for name, values in scores.items()}
     return robustness(groups, frames, Evaluated(EvaluationPolicy(), "runs", count, 0), **more)  # type: ignore[arg-type]
 
 
@@ -42,7 +43,7 @@ def of_demo(demo: Path) -> tuple[Robustness, dict[str, pd.DataFrame]]:
     project = read_project(demo / "robustcs.toml")
     names = [name for group in project.groups.values() for name in (group.baseline, *group.sets)]
     scores, evaluated = Workspace(project).system_scores(names, [parse_measure("ndcg_cut_3"), parse_measure("map")])
-    return robustness(project.groups, scores, evaluated), scores
+    return robustness(project.groups, scores, evaluated), {name: one.frame() for name, one in scores.items()}
 
 
 def test_table_11_of_the_paper() -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from robustcs.documents.document import Figure, Table
 from robustcs.documents.latex import render_latex
 from robustcs.documents.terminal import render_terminal
+from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.state import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
@@ -23,9 +24,7 @@ from robustcs.studies.robustness.show import show
 def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
     values = np.random.default_rng(0).random((len(names), turns))
     index = pd.Index([f"{i // 5}_{1 + i % 5}" for i in range(turns)], name="turn")
-    frames = {
-        name: pd.DataFrame({"ndcg_cut_3": row, "map": row / 2}, index=index) for name, row in zip(names, values, strict=True)
-    }
+    frames = {name: TurnScores(index, {"ndcg_cut_3": row, "map": row / 2}) for name, row in zip(names, values, strict=True)}
     evaluated = Evaluated(EvaluationPolicy(), "runs", turns, 0)
     texts = {turn: f"What about {turn} and everything else that one may ask about it?" for turn in index}
     return robustness({"manual": Group(names[0], names[1:])}, frames, evaluated, texts=texts)
@@ -33,7 +32,7 @@ def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
 
 def test_the_caption_of_the_spread_names_the_measure_of_its_axis() -> None:
     index = pd.Index(["1_1", "1_2"], name="turn")
-    frame = pd.DataFrame({"P_1": [0.0, 1.0], "ndcg_cut_3": [0.2, 0.6]}, index=index)
+    frame = TurnScores(index, {"P_1": np.array([0.0, 1.0]), "ndcg_cut_3": np.array([0.2, 0.6])})
     found = robustness({"g": Group("a", ("b",))}, {"a": frame, "b": frame}, Evaluated(EvaluationPolicy(), "runs", 2, 0))
     [spread] = [block for block in show(found) if isinstance(block, Figure) and block.slug == "spread"]
     assert spread.draw().axes[0].get_ylabel() == "NDCG@3"
