@@ -6,10 +6,12 @@ Evaluation tools differ in which turns count, how ties are ordered, and which pa
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from robustcs.errors import UsageError
+from robustcs.wording import counted
 
 Missing = Literal["zero", "drop", "own"]
 Order = Literal["score", "rank"]
@@ -80,3 +82,104 @@ class EvaluationPolicy:
             parts.append(f"top {self.depth} only")
         parts.append(f"relevant ≥ {self.relevance_level} (binary measures)")
         return " · ".join(parts)
+
+
+#: Source of the scores: runs joined with qrels, files of per-turn scores, or predicted answers; ``coverage`` of gold snippets
+#: and nuggets by answers; ``texts`` has no scores.
+Basis = Literal["runs", "scores", "answers", "texts", "coverage"]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The turns of a result and how they were scored.
+
+    turns
+        Number of evaluated turns.
+    missing
+        Number of turns that at least one run (or file) does not answer; the policy states whether they score 0 or are dropped.
+    unit, units
+        Sampling unit of intervals and tests, and number of units; empty if the result has no units.
+    unit_note
+        Why the sampling unit is not the conversation, if the user did not choose so; also among ``notes``.
+    as_given
+        Systems with per-turn scores, if others have runs.
+    own_turns
+        Run → number of turns that it answers, if each run is averaged over these turns.
+    skipped
+        Skipped rows of inputs, such as ``human: 1 of 332 texts empty``.
+    collections
+        Number of collections, if judgments of several were read; else 0.
+    criterion
+        What makes an answer correct, for results on answers; else empty.
+    """
+
+    policy: EvaluationPolicy
+    basis: Basis
+    turns: int
+    missing: int
+    notes: tuple[str, ...] = ()
+    _: KW_ONLY
+    unit: str = ""
+    units: int = 0
+    unit_note: str = ""
+    as_given: tuple[str, ...] = ()
+    own_turns: Mapping[str, int] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+    collections: int = 0
+    criterion: str = ""
+
+    @property
+    def missing_rule(self) -> Missing:
+        """The rule that was applied to missing turns: ``drop`` instead of ``own`` if all runs use the same turns."""
+        return "drop" if self.policy.missing == "own" and not self.own_turns else self.policy.missing
+
+    @property
+    def policy_line(self) -> str:
+        """The policy line, which ends each table and report."""
+        return " · ".join([self._scored, *self.skipped])
+
+    @property
+    def about(self) -> str:
+        """The start of the policy line: ``208 turns in 29 conversations``."""
+        turns = counted(self.turns, "turn")
+        if self.unit == "conversation":
+            turns += f" in {counted(self.units, 'conversation')}"
+        return f"{turns} of {counted(self.collections, 'collection')}" if self.collections else turns
+
+    @property
+    def _scored(self) -> str:
+        turns = self.about
+        if self.basis == "texts":
+            return f"{turns} · texts only, nothing is scored"
+        missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
+        parts = [turns, f"{missing} ({self.missing})"]
+        if self.own_turns:
+            span = " to ".join(f"{turns:,}" for turns in sorted({min(self.own_turns.values()), max(self.own_turns.values())}))
+            parts[1] = f"each run over the turns that it answers ({span}), as trec_eval without -c"
+        if self.basis == "runs":
+            parts.append(self.policy.describe())
+            if self.as_given:
+                parts.append(f"{', '.join(self.as_given)}: scores as given, their own relevance level and order")
+        elif self.basis == "scores":
+            parts.append("scores as given, their own relevance level and order")
+        elif self.basis == "coverage":
+            parts.append(self.criterion)
+            parts += [BY_DOCUMENT] if self.policy.documents else []
+        else:
+            parts.append("best gold answer counts · SQuAD normalisation")
+        return " · ".join(parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the ``policy`` of the JSON output."""
+        more: dict[str, Any] = {"unit": self.unit, "units": self.units} if self.unit else {}
+        if self.as_given:
+            more["as_given"] = list(self.as_given)
+        if self.skipped:
+            more["skipped"] = list(self.skipped)
+        if self.collections:
+            more["collections"] = self.collections
+        policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
+        return {
+            **policy, **more, "missing": self.missing_rule, "basis": self.basis, "turns": self.turns,
+            "missing_turns": self.missing, "line": self.policy_line,
+        }  # fmt: skip

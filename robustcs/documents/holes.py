@@ -31,7 +31,7 @@ EXPECTED_NOTE = (
 
 def rates_table(result: Result, depth: int) -> list[Table]:
     """Return the table of judged and unjudged passages in the top ``depth`` of every run."""
-    columns = ["run", "retrieved", "judged", "unjudged", "share", "short", "missing"]
+    columns = ["system", "retrieved", "judged", "unjudged", "share", "short", "missing"]
     if any(row.judged_later is not None for row in result.rows("rates")):
         columns.append("judged_later")
     note = (

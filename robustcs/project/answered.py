@@ -153,7 +153,8 @@ class AnswerInputs:
         source = self.workspace.require("gold")
         gold = read_gold_answers(source)
         self.workspace.remember("gold answers", source, rows_of(gold))
-        return {name: answer_scores(own, gold)[0][metric].to_dict() for name, own in self.responses.items()}
+        scored = {name: answer_scores(own, gold)[0] for name, own in self.responses.items()}
+        return {name: dict(zip(one.turns, one[metric].tolist(), strict=True)) for name, one in scored.items()}
 
     # ------------------------------------------------------------ passages of answers
 

@@ -48,7 +48,8 @@ def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
     names = {"/".join(cell): cell for cell in cells}
     files = [ScoredFile(name, f"{name} cell", cells[cell], "runs") for name, cell in names.items()]
     chosen, notes = workspace.ranking_measures(())
-    frames, evaluated = workspace.scores_of(files, chosen)
+    scored, evaluated = workspace.scores_of(files, chosen)
+    frames = {name: one.frame() for name, one in scored.items()}
     thresholds = reachable_thresholds(workspace.project.thresholds, chosen)
     if swaps is None and len(cells) > MOST_CELLS:
         notes.append(f"swaps of {len(cells)} cells skipped (more than {MOST_CELLS}); --table swaps computes them")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated
+from robustcs.result import Evaluated, Rows
 from robustcs.studies.sweep.analysis import Sweep, sweep
 from robustcs.studies.sweep.findings import ahead, finding
 from tests.formulations import formulations_of
@@ -79,7 +79,7 @@ def test_of_several_rewriters_the_best_is_named() -> None:
 
 
 def test_ahead_takes_the_sign() -> None:
-    rows = made().blame.assign(p_corrected=0.01, difference=[-0.1] * 6 + [0.1] * 5)
+    rows = Rows.of(made().blame.assign(p_corrected=0.01, difference=[-0.1] * 6 + [0.1] * 5))
     assert (ahead(rows, -1), ahead(rows, 1)) == ("> 0 to 0.5", "≥ 0.6 to 1")
 
 
