@@ -329,8 +329,8 @@ class Result:
 
     def table(self, name: str) -> Table:
         """Return a table as it was computed, a frame or rows. Raises :class:`KeyError` if there is none."""
-        if name in self.by_collection:
-            return self.by_collection[name]
+        if not any(isinstance(vars(one).get(name), Later) for one in type(self).__mro__):
+            return self.tables[name]
         made = self.__dict__[name]
         if callable(made):
             made = self.__dict__[name] = made()

@@ -62,9 +62,9 @@ def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
 
 
 def t_quantile(units: npt.ArrayLike, confidence: float = CONFIDENCE) -> Floats:
-    """Return the two-sided quantile of Student's t with units − 1 degrees of freedom; nan below two units."""
+    """Return the two-sided quantile of Student's t with units − 1 degrees of freedom, at least 1; nan for a single unit."""
     freedom, place = np.unique(np.asarray(units, dtype=np.float64) - 1, return_inverse=True)
-    found = np.array([_quantile(one, confidence) if one > 0 else math.nan for one in freedom.tolist()])
+    found = np.array([_quantile(max(one, 1.0), confidence) if one > 0 else math.nan for one in freedom.tolist()])
     return np.asarray(found[place].reshape(np.shape(units)))
 
 

@@ -155,4 +155,5 @@ def test_quantiles_are_scipy_s_to_twelve_digits(confidence: float) -> None:
     freedom = np.array([[1, 1.3, 2, 2.5, 3, 4, 7.7, 28], [207, 999, 999.5, 1000, 1001, 6979, 1e5, 1e8]])
     expected = stats.t.ppf(0.5 + confidence / 2, freedom)
     assert t_quantile(freedom + 1, confidence) == pytest.approx(expected, rel=1e-12, abs=0)
+    assert t_quantile(1.2, confidence) == t_quantile(2, confidence), "an interval by degrees below 1 would mean nothing"
     assert np.isnan(t_quantile([0, 1, np.nan], confidence)).all()
