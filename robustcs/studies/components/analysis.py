@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -179,12 +179,15 @@ def components(
     cuts = [(metric, threshold) for metric in first for threshold in distinct_thresholds(metric, thresholds)]
     causes = {cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts}
     rows, families = _swaps(grid, cubes, units, seed) if swaps else (SWAPS.frame([]), {})
+    effects = OMEGA.frame([row for metric, cube in cubes.items() for row in _effects(grid, metric, cube, units, seed)])
+    if effects["omega2"].isna().all():
+        evaluated = replace(evaluated, notes=(*evaluated.notes, f"no effect sizes: {effects['note'].iloc[0]}"))
     return Components(
         units.stated(evaluated),
         blame=BLAME.frame(_blame(grid, causes, units)),
         means=MEANS.frame([row for metric, cube in cubes.items() for row in _means(grid, metric, cube, units)]),
         factors=_factors(grid, causes, units, seed),
-        effects=OMEGA.frame([row for metric, cube in cubes.items() for row in _effects(grid, metric, cube, units, seed)]),
+        effects=effects,
         swaps=rows,
         choice=CHOICE.frame([_choice(grid, metric, cube, units, seed) for metric, cube in cubes.items() if len(scores) > 1]),
         missing=MISSING.frame(_missing(grid, cubes, causes, units)),
@@ -251,7 +254,7 @@ def _effects(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int)
     else:
         levels = [len(wordings or grid.wordings), len(rankers or grid.rankers)]
         need = "at least two wordings and two rankers are required"
-        why = "only one turn" if wordings else need if min(levels) < 2 else f"no complete subgrid: {need}"
+        why = "only one turn" if wordings else need if min(levels) < 2 else f"no complete subgrid ({need})"
         found = (Estimate(math.nan, math.nan, math.nan, units.count, "", why),) * len(EFFECTS)
     return [(metric, factor, one, "|".join(wordings), "|".join(rankers), one.note)
             for factor, one in zip(EFFECTS, found, strict=True)]  # fmt: skip

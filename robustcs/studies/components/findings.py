@@ -33,7 +33,7 @@ def verdicts(result: Components) -> tuple[Verdict, ...]:
     return (*found, _unanswered(result, cut), *([_leads(result, cut)] if len(result.choice) else []), *_changes(result, cut))
 
 
-def findings(result: Components) -> tuple[str, ...]:
+def components_findings(result: Components) -> tuple[str, ...]:
     """Return effect sizes, advice on single changes, the upper limit, the missing cell that could show most, and luck."""
     cut = cut_of(result)
     said = [_thresholds(result), *_sizes(result, cut[0]), *_advice(result, cut)]
@@ -118,8 +118,7 @@ def _thresholds(result: Components) -> str:
 def _sizes(result: Components, metric: str) -> list[str]:
     rows = result.effects[(result.effects["metric"] == metric) & result.effects["omega2"].notna()].set_index("factor")
     if not len(rows):
-        notes = list(dict.fromkeys(result.effects["note"]))
-        return [f"Effect sizes are not available: {notes[0]}."]
+        return []
     said = [
         f"{number(row['omega2'], 3)}" + ("" if math.isnan(row["ci_low"]) else
         f" (95% CI {number_interval(row['ci_low'], row['ci_high'])})") + f" for the {name}"

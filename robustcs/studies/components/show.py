@@ -45,7 +45,8 @@ def show(result: Components) -> tuple[Block, ...]:
     """Return the tables, the figures, and the table of every threshold, which is shown only if it is named."""
     cut = cut_of(result)
     tables: list[Table] = [_systems(result, cut), *_means(result)]
-    tables += [make(result) for name, make in (("factors", _factors), ("effects", _effects)) if len(result.tables[name])]
+    tables += [_factors(result)] if len(result.factors) else []
+    tables += [_effects(result)] if result.effects["omega2"].notna().any() else []
     tables += [_swaps(result, cut[0])] if len(result.swaps) else []
     tables += _best(result) if len(result.choice) else []
     tables += [_missing(result, cut)] if len(result.missing) else []

@@ -16,7 +16,7 @@ from robustcs.project.scan import role_of
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
 from robustcs.studies.components.analysis import MOST_CELLS, Components, components
-from robustcs.studies.components.findings import findings, verdicts
+from robustcs.studies.components.findings import components_findings, verdicts
 from robustcs.studies.components.show import overview, show, to_read
 from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Call, Question, command
 
@@ -112,8 +112,8 @@ def _answer(workspace: Workspace) -> Answer:
     shown = {block.slug for block in opening}
     rest = (block for block in shown_blocks(result, show(result), ()) if getattr(block, "slug", "") not in shown)
     return Answer(
-        findings(result), _READING, figures_first(tuple(rest)), result.evaluated, {"components": result}, to_read(result),
-        verdicts=verdicts(result), overview=opening,
+        components_findings(result), _READING, figures_first(tuple(rest)), result.evaluated, {"components": result},
+        to_read(result), verdicts=verdicts(result), overview=opening,
     )  # fmt: skip
 
 

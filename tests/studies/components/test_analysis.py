@@ -149,7 +149,8 @@ def test_counts_equal_a_loop_over_the_cells_that_are_there(
 def test_a_missing_cell_is_told_and_could_be_filled() -> None:
     result = of({("a", "x"): [1, 0, 0, 1, 1, 1], ("b", "x"): [0, 1, 0, 1, 1, 1], ("a", "y"): [0, 0, 0, 1, 1, 1]})
     assert result.effects["omega2"].isna().all()
-    assert set(result.effects["note"]) == {"no complete subgrid: at least two wordings and two rankers are required"}
+    assert set(result.effects["note"]) == {"no complete subgrid (at least two wordings and two rankers are required)"}
+    assert f"no effect sizes: {result.effects['note'].iloc[0]}" in result.evaluated.notes
     (row,) = result.missing.itertuples()
     assert (row.wording, row.ranker, row.grid) == ("b", "y", "2 × 2")
     # a/y changes from both to wording on the second turn; on the third, all cells change from none; on the first, a/y and b/x

@@ -1,0 +1,136 @@
+"""Sentences on a grid, from hand-made tables."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from robustcs.evaluation.grid import Grid
+from robustcs.statistics.families import Family
+from robustcs.studies.components.show import LUCK
+from tests.sentences import cards, made, said
+
+GRID = Grid((("raw", "x"), ("raw", "y"), ("t5", "x"), ("t5", "y")))
+CUT = {"metric": "ndcg_cut_3", "threshold": ">=0.5"}
+
+
+def row(**more: Any) -> dict[str, Any]:
+    """A row of ``factors``."""
+    found = {"wording": 0.25, "wording_low": 0.2, "wording_high": 0.31, "ranker": 0.1, "ranker_low": 0.05, "ranker_high": 0.16,
+             "difference": 0.15, "p": 0.001, "p_corrected": 0.012, "exact": True, "systems": 4}  # fmt: skip
+    return CUT | found | more
+
+
+BLAME = [
+    CUT | {"wording": wording, "ranker": ranker, "cause": cause, "count": count, "share": count / 10, "ci_low": 0.1,
+           "ci_high": 0.4, "average": 1.5}
+    for wording, ranker in GRID.cells for cause, count in (("correct", 6), ("wording", 1), ("ranker", 1), ("none", 2))
+]  # fmt: skip
+MEANS = [
+    {"wording": wording, "ranker": ranker, "metric": "ndcg_cut_3", "value": value}
+    for (wording, ranker), value in zip(GRID.cells, (0.2, 0.3, 0.4, 0.5), strict=True)
+]
+EFFECTS = [
+    {"metric": "ndcg_cut_3", "factor": factor, "omega2": value, "ci_low": value - 0.1, "ci_high": value + 0.1}
+    for factor, value in (("turn", 0.7), ("wording", 0.3641), ("ranker", 0.262))
+]
+CHOICE = {
+    "metric": "ndcg_cut_3", "wording": "t5", "ranker": "y", "value": 0.5, "second_wording": "t5", "second_ranker": "x",
+    "lead": 0.1, "chosen": 0.87, "half": 0.52, "other_half": 0.48, "half_lead": 0.12, "other_lead": 0.064,
+    "other_lead_low": -0.01, "other_lead_high": 0.14, "upper": 0.61, "gain": 0.11, "gain_low": 0.05, "gain_high": 0.2, "by_chance": 0.07,
+    "splits": 1000,
+}  # fmt: skip
+
+
+def swap(wording: str, ranker: str, changed: str, to: str, difference: float, p: float) -> dict[str, Any]:
+    return {"wording": wording, "ranker": ranker, "changed": changed, "to": to, "metric": "ndcg_cut_3",
+            "difference": difference, "ci_low": difference - 0.05, "ci_high": difference + 0.05, "p": p, "p_corrected": p,
+            "exact": True}  # fmt: skip
+
+
+SWAPS = [
+    swap("raw", "x", "wording", "t5", 0.2, 0.01), swap("raw", "x", "ranker", "y", 0.1, 0.2),
+    swap("t5", "y", "ranker", "x", -0.1, 0.2), swap("t5", "y", "wording", "raw", -0.2, 0.01),
+]  # fmt: skip
+TABLES = {"blame": BLAME, "means": MEANS, "effects": EFFECTS, "choice": [CHOICE], "swaps": SWAPS, "factors": [row()]}
+SETTINGS = {"grid": GRID, "texts": {}, "families": {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, True, "")}}
+
+
+def test_every_sentence() -> None:
+    assert said("components", TABLES, **SETTINGS) == [
+        "The average system of the grid loses 25% of the turns to the wording alone, more than to the ranker (10%, adjusted p ="
+        " 0.012; 95% CI 20% to 31%; mean over 4 systems; correct if NDCG@3 ≥ 0.5).",
+        "No system of the grid answers 20% of the turns (95% CI 10% to 40%; 2 of 10 turns; correct if NDCG@3 ≥ 0.5).",
+        "t5/y has the highest mean NDCG@3 (0.500) and leads t5/x by 0.100; on conversations that did not choose them, the best"
+        " system leads the second best by 0.064 (95% CI −0.010 to 0.140; means over 1,000 random halves; t5/y is best in 87%).",
+        "The single change with the largest gain is from raw to t5 with x: 0.200 NDCG@3 (95% CI 0.150 to 0.250; adjusted p ="
+        " 0.010, max-T over 2 pairs).",
+        "The effect size ω² on NDCG@3 is 0.364 (95% CI 0.264 to 0.464) for the wording and 0.262 (95% CI 0.162 to 0.362) for"
+        " the ranker. Overlapping intervals do not show that two effects are equal.",
+        "1 of 2 single changes that raise the mean is significant (adjusted p ≤ 0.05, max-T over 2 pairs of systems).",
+        "No change of one component raises the mean of t5/y, which has the highest; 1 of 2 changes lowers it significantly.",
+        "The best system of every turn would reach 0.610 NDCG@3, 0.110 more than t5/y, 95% CI +0.050 to +0.200. This is an"
+        " upper limit; if systems were exchanged at random in every turn, so that none is better, the same choice would gain"
+        " 0.070.",
+        LUCK,
+    ]
+
+
+def blamed(*rows: dict[str, Any], grid: Grid = GRID) -> Any:
+    return cards(made("components", TABLES | {"factors": rows}, **SETTINGS | {"grid": grid}))[0]
+
+
+def test_the_component_that_loses_more_is_named_only_if_the_test_shows_it() -> None:
+    open_ = blamed(row(difference=-0.02, wording=0.1, ranker=0.12, p_corrected=0.3))
+    assert open_.text == (
+        "The average system of the grid loses 12% of the turns to the ranker alone and 10% to the wording; the data do not show"
+        " which loses more (adjusted p = 0.300)"
+    )
+    assert (open_.number, open_.tone, open_.interval, open_.caveat) == ("12%", "qa", "5% to 16%", "")
+    wide = Grid((*GRID.cells, ("manual", "x"), ("manual", "y")))
+    assert blamed(row(), grid=wide).caveat == (
+        "The grid has 3 wordings and 2 rankers, and the component with more alternatives has more chances to help."
+    )
+    assert blamed(row(difference=-0.1, wording=0.1, ranker=0.2), grid=wide).caveat == ""
+    assert "adjusted p < 0.0005" in blamed(row(p_corrected=0.0005, exact=False, p_floor=0.0005)).text
+
+
+def test_an_answer_that_depends_on_the_threshold_comes_first() -> None:
+    rows = [row(), row(threshold="=1", difference=-0.1, wording=0.1, ranker=0.2)]
+    findings = said("components", TABLES | {"factors": rows}, **SETTINGS)
+    assert findings[4] == (
+        "Which component loses more turns depends on the threshold: the wording loses more at NDCG@3 ≥ 0.5; the ranker loses"
+        " more at NDCG@3 = 1 (adjusted p ≤ 0.05)."
+    )
+    rows[1]["p_corrected"] = 0.06
+    assert not any("depends on" in one for one in said("components", TABLES | {"factors": rows}, **SETTINGS))
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    part = Grid((("raw", "x"), ("t5", "x")))
+    none = [{"metric": "ndcg_cut_3", "factor": "turn", "omega2": math.nan, "note": "two rankers are required"}]
+    tables = {"blame": BLAME[:4], "means": MEANS[:1], "effects": none}
+    sentences = said("components", tables, **SETTINGS | {"grid": part})
+    assert [one[:12] for one in sentences] == ["No system of", "A grid has o"]
+    few = CHOICE | {"splits": 0, "other_lead": math.nan, "other_lead_low": math.nan, "gain_low": math.nan}
+    (lead,) = [one for one in said("components", TABLES | {"choice": [few]}, **SETTINGS) if "leads" in one]
+    assert lead == "t5/y has the highest mean NDCG@3 (0.500) and leads t5/x by 0.100 (mean over 10 turns)."
+
+
+def test_a_gain_that_is_not_significant_says_so() -> None:
+    rows = [swap("raw", "x", "ranker", "y", 0.1, 0.2)]
+    change = cards(made("components", TABLES | {"swaps": rows}, **SETTINGS))[-1]
+    assert (
+        change.text == "The single change with the largest gain is from x to y with raw: 0.100 NDCG@3, which is not significant"
+    )
+
+
+def test_the_missing_cell_that_could_show_most() -> None:
+    rows = [CUT | {"wording": one, "ranker": "z", "turns": turns, "share": turns / 10, "grid": grid}
+            for one, turns, grid in (("raw", 3, ""), ("t5", 7, "2 × 3"))]  # fmt: skip
+    assert said("components", TABLES | {"missing": rows}, **SETTINGS)[-2] == (
+        "Of 2 missing cells, t5/z could show most: if correct, it would change the cause of some system on 7 of 10 turns and"
+        " would complete a grid of 2 × 3."
+    )
