@@ -39,7 +39,8 @@ EFFECTS = [
 CHOICE = {
     "metric": "ndcg_cut_3", "wording": "t5", "ranker": "y", "value": 0.5, "second_wording": "t5", "second_ranker": "x",
     "lead": 0.1, "chosen": 0.87, "half": 0.52, "other_half": 0.48, "half_lead": 0.12, "other_lead": 0.064,
-    "other_lead_low": -0.01, "other_lead_high": 0.14, "upper": 0.61, "gain": 0.11, "gain_low": 0.05, "gain_high": 0.2, "by_chance": 0.07,
+    "other_lead_low": -0.01, "other_lead_high": 0.14, "upper": 0.61, "gain": 0.11, "gain_low": 0.05, "gain_high": 0.2,
+    "by_chance": 0.07,
     "splits": 1000,
 }  # fmt: skip
 
