@@ -146,7 +146,10 @@ def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> 
 
 def _turn_part(project: Project) -> Project:
     keys = ("qrels", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
-    return only(project, keys, ("run", "scores", "answers", "rewrites"))
+    part = only(project, keys, ("run", "scores", "answers", "rewrites"))
+    given = part.systems.values()
+    cells = {name: path for name, path in project.components.items() if path not in given}
+    return replace(part, runs={**part.runs, **cells})
 
 
 def _turns(part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, Any]:
