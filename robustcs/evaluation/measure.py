@@ -5,17 +5,20 @@ Names of ir_measures are accepted too: ``nDCG@3`` is ``ndcg_cut_3``; ``P(rel=2)@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.qrels import MAX_GRADE
 from robustcs.inputs.text import whole_number
+from robustcs.lazy import npt
 
 #: Default persistence of rank-biased precision, as in ir_measures. trec_eval 10 uses 0.9.
 RBP_PERSISTENCE = 0.8
+#: Grade of a passage that was sampled for judging but not judged.
+_SAMPLED = -1
 _TITLES = {
     "P": "P", "recall": "R", "success": "Success", "recip_rank": "MRR", "map": "MAP", "ndcg": "NDCG",
     "bpref": "bpref", "rbp": "RBP", "judged": "Judged", "unj": "Unjudged", "f1": "F1", "em": "EM",
@@ -164,6 +167,8 @@ def _persistence(text: str, value: str) -> float:
 
 
 def _unknown(text: str) -> UsageError:
+    import difflib
+
     names = ["P_1", "P_5", "recall_1000", "success_1", "ndcg_cut_3", "ndcg_cut_5", "map", "map_cut_100", "recip_rank",
              "bpref", "rbp", "judged_3", "ndcg", "f1", "em"]  # fmt: skip
     close = difflib.get_close_matches(text, names, n=2, cutoff=0.6)
@@ -225,3 +230,10 @@ def trec_eval_knows(name: str) -> bool:
         return False
     tried = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {request}).evaluate({"1": {"a": 1.0}})
     return name in tried["1"]
+
+
+def sampling_notes(measures: Sequence[Measure], grades: npt.NDArray[Any]) -> list[str]:
+    """Return a note if infAP is requested but no passage has grade -1 (sampled but unjudged): infAP then equals MAP."""
+    if all(measure.name != "infAP" for measure in measures) or (grades == _SAMPLED).any():
+        return []
+    return [f"infAP equals MAP here, because the qrels have no passages with grade {_SAMPLED} (sampled but unjudged)"]

@@ -22,8 +22,6 @@ Scores = np.ndarray[Any, np.dtype[np.float64]]
 #: Cells of a matrix that are evaluated together, which limits memory to a few MB.
 _CELLS = 128_000
 _LEAST_LOGARITHM = math.log(1e-5)
-#: Grade of a passage that was sampled for judging but not judged.
-_SAMPLED = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,10 +211,3 @@ def score_of_run(name: str, scores: Scores) -> float:
     if name.startswith(TOTAL):
         return float(scores.sum())
     return math.exp(scores.mean()) if name.startswith(GEOMETRIC) else float(scores.mean())
-
-
-def sampling_notes(measures: Sequence[Measure], grades: npt.NDArray[np.integer]) -> list[str]:
-    """Return a note if infAP is requested but no passage has grade -1 (sampled but unjudged): infAP then equals MAP."""
-    if all(measure.name != "infAP" for measure in measures) or (grades == _SAMPLED).any():
-        return []
-    return [f"infAP equals MAP here, because the qrels have no passages with grade {_SAMPLED} (sampled but unjudged)"]

@@ -195,9 +195,12 @@ def _item(keyword: str, name: str) -> str:
 
 def _parts(value: Any, by_turn: bool = False) -> Sequence[Any]:
     """Return one input, or a list of inputs, as a sequence."""
+    parts = several(value)
+    if not parts or isinstance(parts[0], str | os.PathLike):
+        return parts  # type: ignore[no-any-return]
     from robustcs.inputs.objects import is_records
 
-    return (value,) if is_records(value, by_turn) else several(value)
+    return (value,) if is_records(value, by_turn) else parts  # type: ignore[no-any-return]
 
 
 def _at(keyword: str, place: int, parts: Sequence[Any]) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
-from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure
-from robustcs.evaluation.measures import TurnScores, evaluate, sampling_notes
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure, sampling_notes
+from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
     Answered,
     Expected,

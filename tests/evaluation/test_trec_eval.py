@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.measures import sampling_notes
+from robustcs.evaluation.measure import parse_measure, sampling_notes
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from robustcs.documents.order import figures_first
-from robustcs.evaluation.measures import sampling_notes
+from robustcs.evaluation.measure import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.scoring import DEFAULT_MEASURES

@@ -15,8 +15,7 @@ from robustcs.documents.order import figures_first
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels, qrels_text
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import sampling_notes
+from robustcs.evaluation.measure import Measure, sampling_notes
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.turns import Answered, Expected, count_turns
 from robustcs.inputs.paths import IRDS_PREFIX

@@ -11,8 +11,8 @@ import numpy as np
 from robustcs.documents.headline import Cut, headline_of
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
-from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import evaluate, sampling_notes
+from robustcs.evaluation.measure import Measure, sampling_notes
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
 from robustcs.evaluation.turns import (

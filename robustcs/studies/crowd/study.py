@@ -13,8 +13,7 @@ from robustcs.documents.text import anchor
 from robustcs.errors import UsageError
 from robustcs.evaluation.judgments import qrels_text
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
-from robustcs.evaluation.measure import Measure, parse_measure
-from robustcs.evaluation.measures import sampling_notes
+from robustcs.evaluation.measure import Measure, parse_measure, sampling_notes
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -132,7 +132,7 @@ class Settings:
     groups
         Group → names of its runs. A passage is unique if only one of them retrieves it.
     compared
-        Group → the baseline and the runs whose mean is compared with it.
+        Returns group → the baseline and the runs whose mean is compared with it; few tables need it.
     pairs
         Whether all pairs of runs are compared. Their number grows with the square of the number of runs.
     tipped
@@ -147,7 +147,7 @@ class Settings:
     scope: Scope
     max_grade: int
     groups: Mapping[str, Sequence[str]]
-    compared: Mapping[str, Group] = field(default_factory=dict)
+    compared: Callable[[], Mapping[str, Group]] = dict
     pairs: bool = True
     tipped: bool = False
     selection: str = "pool"
@@ -235,7 +235,7 @@ class Gaps:
             "bounds": lambda: self._bounded[0],
             "pairs": lambda: self._pairs,
             "measured": lambda: measured_drops(
-                self._bounded[0], holes.RATES.frame(self._rates), self._pairs, settings.compared
+                self._bounded[0], holes.RATES.frame(self._rates), self._pairs, settings.compared()
             ),
             "drops": lambda: self._expected[1],
             "tipping": self._tipping,
@@ -320,7 +320,7 @@ class Gaps:
     @cached_property
     def _expected(self) -> tuple[dict[str, Floats], pd.DataFrame]:
         names = [run.name for run in self.runs]
-        return expected_drops(names, self.measures, self.settings.compared, self.filled, self.settings.pairs)
+        return expected_drops(names, self.measures, self.settings.compared(), self.filled, self.settings.pairs)
 
     @cached_property
     def _unique(self) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -343,8 +343,8 @@ class Gaps:
 
     def _tipping(self) -> pd.DataFrame:
         settings = self.settings
-        family = contrasts([run.name for run in self.runs], settings.compared, settings.pairs)
-        tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared) :]
+        family = contrasts([run.name for run in self.runs], settings.compared(), settings.pairs)
+        tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared()) :]
         return tipping(self.filled, {measure.name: tipped for measure in self.measures}, family)
 
     def _incomplete(self) -> pd.DataFrame:

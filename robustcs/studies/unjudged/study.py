@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -11,7 +12,7 @@ from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
-from robustcs.evaluation.measures import sampling_notes
+from robustcs.evaluation.measure import sampling_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.evaluation.state import Group
@@ -132,7 +133,9 @@ def ask(
     if units is not None:
         evaluated = units.stated(evaluated)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
-    settings = Settings(depth, scope, highest, groups, _compared(project), pairs, tipped, project.qrels_selection, positives)
+    settings = Settings(
+        depth, scope, highest, groups, partial(_compared, project), pairs, tipped, project.qrels_selection, positives
+    )
     new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
     judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
     gaps = Gaps(runs, qrels, measures, policy, settings, later, filled, cut, units, project.seed, new, judges)
