@@ -1,6 +1,6 @@
 """Coverage of the intervals of robustcs components, and error rate of its swap tests, on resampled conversations.
 
-    python bench/coverage_components.py [--trials 1000] [--data ../shared/data]
+    python bench/coverage_components.py [--trials 1000] [--part effects|halves] [--data ../shared/data]
 
 The conversations of a collection are the population, and the values over all of them are the truth. A trial draws K
 conversations with replacement and treats each draw as a separate conversation. In populations "without" an effect, the
@@ -21,12 +21,13 @@ import robustcs
 from robustcs.evaluation.grid import Grid
 from robustcs.statistics.crossed import EFFECTS, effect_sizes
 from robustcs.statistics.families import max_t
+from robustcs.statistics.halves import halves_of
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.components.analysis import halves_of, single_changes
+from robustcs.studies.components.analysis import single_changes
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Resamples of a trial; the program uses more.
-RESAMPLES, PATTERNS, SPLITS = 400, 1_999, 200
+RESAMPLES, PATTERNS, SPLITS = 400, 1_999, 400
 SIZES = (10, 20, 30)
 Population = tuple[np.ndarray, list[str]]
 
@@ -153,20 +154,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1_000)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ROBUSTCS_DATA", ROOT.parent / "shared" / "data")))
+    parser.add_argument("--part", choices=["effects", "halves"], help="only one of the two tables")
     given = parser.parse_args()
     every = populations(given.data)
-    print(f"| population | conversations | {' | '.join(EFFECTS)} |", flush=True)
-    for name, (scores, turns) in every.items():
-        for size in SIZES:
-            found = effect_coverage(scores, turns, size, given.trials, size)
-            print(f"| {name} | {size} | {' | '.join(f'{100 * share:.1f}' for share in found.values())} |", flush=True)
+    if given.part != "halves":
+        print(f"| population | conversations | {' | '.join(EFFECTS)} |", flush=True)
+        for name, (scores, turns) in every.items():
+            for size in SIZES:
+                found = effect_coverage(scores, turns, size, given.trials, size)
+                print(f"| {name} | {size} | {' | '.join(f'{100 * share:.1f}' for share in found.values())} |", flush=True)
+    if given.part == "effects":
+        return
     print("| population | conversations | mean, other half | lead, other half | family-wise error |", flush=True)
     for name in ("CAsT 2019", "MTRAG clapnq"):
         for size in SIZES:
-            shares = (
-                *half_coverage(every[name], size, given.trials, size),
-                family_error(every[name], size, given.trials, size),
-            )
+            covered = half_coverage(every[name], size, given.trials, size)
+            shares = (*covered, family_error(every[name], size, given.trials, size))
             print(f"| {name} | {size} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |", flush=True)
 
 

@@ -34,13 +34,12 @@ from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comp
 from robustcs.statistics.crossed import EFFECTS, effect_sizes
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family
+from robustcs.statistics.halves import SPLITS, halves_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import best_choice
 from robustcs.wording import counted
 
-#: Random halves of the conversations.
-SPLITS = 1_000
 #: Up to this number of cells, swaps are tested by default; the work grows with the number of pairs.
 MOST_CELLS = 50
 
@@ -48,6 +47,7 @@ _CELL = (text("wording", header="Wording"), text("ranker", header="Ranker"))
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
 _NOTE = text("note", "caveats")
 _MEAN = "95% CI: cluster-robust t interval"
+_HALF = "95% CI for other sampling units: jackknife, Student's t"
 _SHARE = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
 _TEST = "95% CI, not adjusted, from the same test as p"
 
@@ -98,10 +98,10 @@ CHOICE = table(
     share("chosen", "random halves of the sampling units in which it has the highest mean", "chosen"),
     score("half", "mean of the system chosen on a random half, on that half").rounded(3),
     *score("other_half", "mean of the same system on the other half, averaged over halves").rounded(3)
-    .between("other_low", "other_high", _MEAN),
+    .between("other_low", "other_high", _HALF),
     difference("half_lead", "lead of the chosen system over the second best, on the half that chose both").rounded(3),
     *difference("other_lead", "lead of the same system over the same second best, on the other half").rounded(3)
-    .between("other_lead_low", "other_lead_high", _MEAN),
+    .between("other_lead_low", "other_lead_high", _HALF),
     score("upper", "mean over turns of the highest score of all systems: an upper limit").rounded(3),
     *difference("gain", "upper − value").rounded(3).between("gain_low", "gain_high", _MEAN),
     score("by_chance", "gain expected if systems were exchanged at random in every turn", "chance").rounded(3),
@@ -299,41 +299,6 @@ def _reversed(row: Mapping[Any, Any]) -> dict[Any, Any]:
     turned = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low", "effect": "effect",
               "effect_low": "effect_high", "effect_high": "effect_low"}  # fmt: skip
     return {**row, **{name: -row[other] + 0.0 for name, other in turned.items()}}
-
-
-@dataclass(frozen=True)
-class Halves:
-    """The best of M systems on random halves of the units, and the same system on the other half.
-
-    chosen, second
-        int64[S]: the systems with the highest and second highest mean on the half of each split.
-    half, half_lead
-        Means over splits, on the half that chose the system: its mean, and its lead over the second best.
-    other, other_lead
-        The same on the other half, with cluster-robust t intervals.
-    """
-
-    chosen: np.ndarray
-    second: np.ndarray
-    half: float
-    half_lead: float
-    other: Estimate
-    other_lead: Estimate
-
-
-def halves_of(table: np.ndarray, units: Units, seed: int, splits: int = SPLITS) -> Halves:
-    """Choose the best of M ≥ 2 systems on random halves of at least two units; ``table``: scores, float[M, turns]."""
-    by_unit, sizes = units.sums(table), units.sizes
-    generator = np.random.default_rng(seed)
-    inside = generator.permuted(np.tile(np.arange(units.count) < units.count // 2, (splits, 1)), axis=1)
-    means = (inside @ by_unit.T) / (inside @ sizes)[:, None]
-    order = np.argsort(-means, axis=1, kind="stable")[:, :2]
-    first, second = np.take_along_axis(means, order, axis=1).T
-    # of every unit, the sums of the systems chosen without it
-    left = ~inside / (~inside @ sizes)[:, None] * sizes.sum() / splits
-    own, lead = ((left * chosen).sum(axis=0) for chosen in (by_unit[order[:, 0]], by_unit[order[:, 0]] - by_unit[order[:, 1]]))
-    other, other_lead = mean_estimates(np.array([own, lead]), sizes, units.kind)
-    return Halves(order[:, 0], order[:, 1], float(first.mean()), float((first - second).mean()), other, other_lead)
 
 
 def _choice(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) -> dict[str, Any]:

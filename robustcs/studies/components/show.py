@@ -195,7 +195,7 @@ def _best(result: Components) -> list[Table]:
         "Halves: the best and the second best system are chosen on a random half of the"
         f" {result.evaluated.unit}s and compared on the other half; means over"
         f" {counted(int(result.choice['splits'].iloc[0]), 'random split')}. Chosen: share of the halves in which the system is"
-        f" best. 95% CI: t intervals{clustered(result.evaluated.unit)}.{notes_of(result.choice)}"
+        f" best. 95% CI for other {result.evaluated.unit}s: jackknife.{notes_of(result.choice)}"
     )
     second: list[Shown] = ["metric", _SYSTEM, "value", "upper", "gain", "by_chance"]
     upper = (

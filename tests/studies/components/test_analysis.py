@@ -19,8 +19,9 @@ from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.statistics.families import max_t
+from robustcs.statistics.halves import SPLITS, halves_of
 from robustcs.statistics.units import units_of
-from robustcs.studies.components.analysis import SPLITS, Components, components, halves_of, single_changes
+from robustcs.studies.components.analysis import Components, components, single_changes
 from tests.conftest import ROOT, load
 
 BENCH = load(ROOT / "bench" / "coverage_components.py")
@@ -216,14 +217,19 @@ def test_halves_equal_a_loop_over_splits() -> None:
     table = generator.random((3, len(turns)))
     found = halves_of(table, units, 9, splits=50)
     inside = np.random.default_rng(9).permuted(np.tile(np.arange(7) < 3, (50, 1)), axis=1)
-    half, other = [], []
-    for split, chosen in zip(inside, found.chosen, strict=True):
+    half, other = list[tuple[float, float]](), list[tuple[float, float]]()
+    for split, chosen, second in zip(inside, found.chosen, found.second, strict=True):
         own, rest = split[units.codes], ~split[units.codes]
-        assert chosen == table[:, own].mean(axis=1).argmax()
-        half.append(table[chosen, own].mean())
-        other.append(table[chosen, rest].mean())
-    assert found.half == pytest.approx(np.mean(half)) and found.other.value == pytest.approx(np.mean(other))
+        assert table[:, own].mean(axis=1).argsort()[::-1][:2].tolist() == [chosen, second]
+        for part, kept in ((own, half), (rest, other)):
+            best, next_best = table[chosen, part].mean(), table[second, part].mean()
+            kept.append((best, best - next_best))
+    assert (found.half, found.half_lead) == pytest.approx(np.mean(half, axis=0))
+    assert (found.other.value, found.other_lead.value) == pytest.approx(np.mean(other, axis=0))
     assert found.other_lead.value < found.half_lead and found.half > found.other.value
+    assert found.other.low < found.other.value < found.other.high
+    few = halves_of(table[:, :4], units_of(["1_1", "2_1", "3_1", "4_1"]), 9, splits=50)
+    assert math.isnan(few.other.low) and 0 <= few.other.value <= 1
 
 
 def test_the_best_system_and_its_limits(cast: Components) -> None:
@@ -246,3 +252,9 @@ def test_the_share_lost_to_each_component_is_a_mean_over_systems(cast: Component
 @pytest.mark.parametrize("name", ["CAsT 2019", "MTRAG clapnq"])
 def test_swaps_of_equal_systems_are_rarely_significant(shared_data: Path, name: str) -> None:
     assert BENCH.family_error(BENCH.populations(shared_data)[name], 20, 400, 7) <= 0.065 + 2 * math.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.long
+def test_the_interval_of_the_other_half_covers(shared_data: Path) -> None:
+    mean, lead = BENCH.half_coverage(BENCH.populations(shared_data)["CAsT 2019"], 20, 200, 3)
+    assert mean >= 0.90 and lead >= 0.90

@@ -56,7 +56,11 @@ SWAPS = [
     swap("t5", "y", "ranker", "x", -0.1, 0.2), swap("t5", "y", "wording", "raw", -0.2, 0.01),
 ]  # fmt: skip
 TABLES = {"blame": BLAME, "means": MEANS, "effects": EFFECTS, "choice": [CHOICE], "swaps": SWAPS, "factors": [row()]}
-SETTINGS = {"grid": GRID, "texts": {}, "families": {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, True, "")}}
+SETTINGS: dict[str, Any] = {
+    "grid": GRID,
+    "texts": {},
+    "families": {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, True, "")},
+}
 
 
 def test_every_sentence() -> None:
