@@ -59,8 +59,10 @@ def halves_of(table: Floats, units: Units, seed: int, splits: int = SPLITS) -> H
         error = np.sqrt((count - 1) / count * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
         reach = t_quantile(max(2, count // 2)) * error
         limits = np.array([value - reach, value + reach])
-    mean, lead = (Estimate(*map(float, (value[place], *limits[:, place])), units.count, METHOD) for place in (0, 1))
-    return Halves(order[:, 0], order[:, 1], *half.mean(axis=0).tolist(), mean, lead)
+    found = [
+        Estimate(float(value[place]), float(limits[0, place]), float(limits[1, place]), units.count, METHOD) for place in (0, 1)
+    ]
+    return Halves(order[:, 0], order[:, 1], float(half[:, 0].mean()), float(half[:, 1].mean()), *found)
 
 
 def _split(by_unit: Floats, sizes: Floats, generator: np.random.Generator, splits: int) -> tuple[Codes, Floats, Floats]:
