@@ -14,6 +14,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, cast
@@ -87,18 +88,8 @@ class Unpacked(io.RawIOBase):
 
 def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
     """Return a stream of the decompressed bytes."""
-    if kind == "gzip":
-        import gzip
-
-        return cast(BinaryIO, gzip.open(packed, "rb"))
-    if kind == "bz2":
-        import bz2
-
-        return cast(BinaryIO, bz2.open(packed, "rb"))
-    if kind == "xz":
-        import lzma
-
-        return cast(BinaryIO, lzma.open(packed, "rb"))
+    if kind != "zstd":
+        return cast(BinaryIO, import_module({"xz": "lzma"}.get(kind, kind)).open(packed, "rb"))
     import pyarrow as pa  # open_binary has looked whether it is there
 
     return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))

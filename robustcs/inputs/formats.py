@@ -66,7 +66,7 @@ class TextFormat:
 
     name: str
     fits: Callable[[Mapping[str, Any]], bool]
-    entries: Callable[[Iterable[Record], ProblemList], Iterator[Entry]]
+    entries: Entries
     columns: Mapping[Role, tuple[str, ...]]
     optional: bool = False
     last: tuple[str, ...] = ()
@@ -109,7 +109,22 @@ def turn_of(conversation: object, turn: object) -> object:
     return second if second.startswith(f"{first}_") else f"{first}_{second}"
 
 
-def flat(conversation: str, turn: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Entry]]:
+#: Yields the turns of records; broken records go to the problems.
+Entries = Callable[[Iterable[Record], ProblemList], Iterator[Entry]]
+
+
+def by_id(*names: str) -> Entries:
+    """Return a reader of turns with one record each; the first of ``names`` that is present is the field of the turn id."""
+
+    def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+        for record in records:
+            turn = next((record.fields[name] for name in names if name in record.fields), None)
+            yield Entry(turn, record.fields, record.line)
+
+    return entries
+
+
+def flat(conversation: str, turn: str) -> Entries:
     """Return a reader of turns with one record each; two fields contain the conversation and the place in it."""
 
     def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
@@ -124,7 +139,9 @@ def flat(conversation: str, turn: str) -> Callable[[Iterable[Record], ProblemLis
     return entries
 
 
-def nested(topic: str, lists: tuple[str, ...], turn: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Entry]]:
+def nested(
+    topic: str, lists: tuple[str, ...], turn: str, keep: Callable[[Mapping[str, Any]], bool] = lambda turn: True
+) -> Entries:
     """Return a reader of turns in a list of their conversation; ``topic`` is the field of its id, ``lists`` of the list."""
 
     def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
@@ -132,7 +149,7 @@ def nested(topic: str, lists: tuple[str, ...], turn: str) -> Callable[[Iterable[
             number = record.fields.get(topic)
             turns = next((record.fields[name] for name in lists if name in record.fields), None)
             if not is_turn_id(number) or not isinstance(turns, list):
-                found = f"topic {record.place} of the list has no {topic} or no list of {lists[0]}"
+                found = f"topic {record.place} of the list has no {topic} or no list of turns"
                 problems.add(record.line, found, "complete the topic", "no-turn-id")
                 continue
             for place, entry in enumerate(turns, 1):
@@ -140,7 +157,7 @@ def nested(topic: str, lists: tuple[str, ...], turn: str) -> Callable[[Iterable[
                 if name is None:
                     found = f"topic {number}: turn {place} of the list has no {turn}"
                     problems.skip(record.line, found, "complete the turn", "no-turn-id")
-                else:
+                elif keep(entry):
                     yield Entry(name, entry, record.line)
 
     return entries
@@ -223,6 +240,13 @@ def passages_in(value: object) -> list[tuple[object, object]]:
 
 
 # ---------------------------------------------------------------- runs
+def listed(entries: Entries, name: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Retrieved]]:
+    """Return a reader of the passages in the field ``name`` of each turn."""
+    return lambda records, problems: (
+        Retrieved(entry.turn, passages_in(entry.fields.get(name)), entry.line) for entry in entries(records, problems)
+    )
+
+
 def first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the first turn of a run of 2023 or 2024, which is one object; else the record itself."""
     turns = record.get("turns")

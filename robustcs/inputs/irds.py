@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-from robustcs.errors import NotInstalledError, ProblemList, UsageError
-from robustcs.inputs.formats import Entry, Record, Role, TextFormat
+from robustcs.errors import NotInstalledError, UsageError
+from robustcs.inputs.formats import Record, Role, TextFormat, by_id
 from robustcs.inputs.paths import IRDS_PREFIX
 
 
@@ -52,11 +51,6 @@ def _load(name: str) -> Any:
         ) from None
 
 
-def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        yield Entry(record.fields.get("query_id"), record.fields, None)
-
-
 #: Fields that serve every role in a data set with one text per query.
 _ONLY = ("text", "query", "title")
 
@@ -69,7 +63,7 @@ _FORMULATIONS: dict[Role, tuple[str, ...]] = {
 
 
 QUERIES = TextFormat(
-    "queries of ir_datasets", lambda record: "query_id" in record, _entries,
+    "queries of ir_datasets", lambda record: "query_id" in record, by_id("query_id"),
     {role: (*names, *_ONLY) for role, names in _FORMULATIONS.items()},
     optional=True, named=_FORMULATIONS,
 )  # fmt: skip

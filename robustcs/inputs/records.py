@@ -140,23 +140,18 @@ class ByTurn(Generic[T]):
         name = f"turn {turn}: " if is_turn_id(turn) else ""
         if not isinstance(value, str):
             slug = "empty-text" if value is None else "not-a-text"
-            self.problems.skip(line, f"{name}{_as_json(value)} is not a text", "write a text in quotes", slug)
-            return None
-        if not is_whole(value):
-            found, advice, slug = HALF_CHARACTER
-            self.problems.skip(line, f"{name}{found}", advice, slug)
-            return None
-        if len(value) > LONGEST_OF_TURN:
-            found = f"{name}the text has {len(value):,} characters"
-            self.problems.skip(
-                line, found, f"the limit is {LONGEST_OF_TURN:,}; check that this is the right column", "too-long"
-            )
-            return None
-        value = value.strip()
-        if not value and not empty:
-            self.problems.skip(line, f"{name}empty text", "write the text or remove the turn", "empty-text")
-            return None
-        return value
+            found, *more = f"{_as_json(value)} is not a text", "write a text in quotes", slug
+        elif not is_whole(value):
+            found, *more = HALF_CHARACTER
+        elif len(value) > LONGEST_OF_TURN:
+            advice = f"the limit is {LONGEST_OF_TURN:,}; check that this is the right column"
+            found, *more = f"the text has {len(value):,} characters", advice, "too-long"
+        elif not value.strip() and not empty:
+            found, *more = "empty text", "write the text or remove the turn", "empty-text"
+        else:
+            return value.strip()
+        self.problems.skip(line, f"{name}{found}", *more)
+        return None
 
     def result(self) -> dict[str, T]:
         """Return the values in file order. Raises :class:`InputError` with all problems, or if there are no values."""

@@ -16,6 +16,7 @@ from robustcs.inputs.formats import (
     first_turn,
     has,
     is_answer,
+    listed,
     passages_in,
     topic_of,
 )
@@ -61,22 +62,15 @@ def _passages(turn: Mapping[str, Any]) -> list[tuple[object, object]]:
 RUN = RunFormat("an iKAT run", _is_run, _retrieved)
 
 
-def _contexts(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
-    for entry in OF_DPR(records, problems):
-        yield Retrieved(entry.turn, passages_in(entry.fields.get("ctxs")), entry.line)
-
-
 DPR_RUN = RunFormat(
-    "a run in DPR format (TopiOCQA)", lambda record: is_dpr(record) and isinstance(record.get("ctxs"), list), _contexts
+    "a run in DPR format (TopiOCQA)", lambda record: is_dpr(record) and isinstance(record.get("ctxs"), list),
+    listed(OF_DPR, "ctxs"),
+)  # fmt: skip
+
+
+SCAI_RUN = RunFormat(
+    "a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), listed(OF_CONVERSATION, "Model_passages")
 )
-
-
-def _model_passages(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
-    for entry in OF_CONVERSATION(records, problems):
-        yield Retrieved(entry.turn, passages_in(entry.fields.get("Model_passages")), entry.line)
-
-
-SCAI_RUN = RunFormat("a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), _model_passages)
 
 
 _NO_ANSWER = ("no list 'answer'", "complete the row or delete it", "no-such-column")

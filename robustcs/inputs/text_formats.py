@@ -12,6 +12,7 @@ from robustcs.inputs.formats import (
     Record,
     TextFormat,
     after_separator,
+    by_id,
     flat,
     has,
     is_answer,
@@ -20,8 +21,7 @@ from robustcs.inputs.formats import (
     spoken,
     topic_of,
 )
-from robustcs.inputs.records import ID_NAMES, record_id
-from robustcs.inputs.text import is_turn_id
+from robustcs.inputs.records import ID_NAMES
 
 
 def _fits(record: Mapping[str, Any]) -> bool:
@@ -33,23 +33,8 @@ def _fits(record: Mapping[str, Any]) -> bool:
     return "turn" in record and not isinstance(turns, str | int) and not answers
 
 
-def _entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        number, turns = record.fields.get("number"), record.fields.get("turn")
-        if not is_turn_id(number) or not isinstance(turns, list):
-            found = f"topic {record.place} of the list has no number or no list of turns"
-            problems.add(record.line, found, "complete the topic", "no-turn-id")
-            continue
-        for place, turn in enumerate(turns, 1):
-            if not isinstance(turn, dict) or not is_turn_id(turn.get("number")):
-                found = f"topic {number}: turn {place} of the list has no number"
-                problems.skip(record.line, found, "complete the turn", "no-turn-id")
-            elif turn.get("participant", "User") == "User":
-                yield Entry(f"{number}_{turn['number']}", turn, record.line)
-
-
 TOPICS = TextFormat(
-    "CAsT topics", _fits, _entries,
+    "CAsT topics", _fits, nested("number", ("turn",), "number", lambda turn: turn.get("participant", "User") == "User"),
     {
         "original": ("raw_utterance", "utterance"),
         "qr": ("automatic_rewritten_utterance",),
@@ -86,11 +71,6 @@ IKAT_TOPICS = TextFormat(
 _SAMPLED = ("predicted_rewrite", "t5_rewrite", "rewrite", "output")
 
 
-def _by_sample_id(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        yield Entry(record.fields.get("sample_id"), record.fields, record.line)
-
-
 def _is_rewrite(record: Mapping[str, Any]) -> bool:
     return "sample_id" in record and ("cur_utt_text" in record or "oracle_utt_text" in record or
                                       any(name in record for name in _SAMPLED))  # fmt: skip
@@ -113,7 +93,7 @@ INPUT_TARGET = TextFormat(
 
 #: ConvGQR, T5QR and LLM4CS.
 BY_SAMPLE_ID = TextFormat(
-    "rewrites by LLM4CS or ConvGQR", _is_rewrite, _by_sample_id,
+    "rewrites by LLM4CS or ConvGQR", _is_rewrite, by_id("sample_id"),
     {"original": ("cur_utt_text",), "qr": _SAMPLED, "human": ("oracle_utt_text",)},
     sampled=_SAMPLED,
 )  # fmt: skip
@@ -258,11 +238,6 @@ _QR = ("qr", "automatic", "automatic_rewritten_utterance", "rewritten_utterance"
 _HUMAN = ("human", "manual", "manual_rewritten_utterance", "manual_rewrite", "resolved_utterance", "resolved")
 
 
-def _plain(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        yield Entry(record_id(record.fields), record.fields, record.line)
-
-
 _PLAIN_NAMES = (*TEXT_NAMES, *_ORIGINAL, *_QR, *_HUMAN)
 
 
@@ -276,7 +251,7 @@ def _is_pair(record: Mapping[str, Any]) -> bool:
 
 #: Records with an id, a question and its rewrite.
 PAIRS = TextFormat(
-    "questions and rewrites", _is_pair, _plain,
+    "questions and rewrites", _is_pair, by_id(*ID_NAMES),
     {"original": ("question",), "qr": ("rewrite",), "human": ("rewrite",)}, sampled=("rewrite",),
 )  # fmt: skip
 
@@ -285,7 +260,7 @@ PAIRS = TextFormat(
 PLAIN = TextFormat(
     "question texts",
     lambda record: _has_id(record) and any(name in record for name in _PLAIN_NAMES),
-    _plain,
+    by_id(*ID_NAMES),
     {"original": (*TEXT_NAMES, *_ORIGINAL), "qr": (*TEXT_NAMES, *_QR), "human": (*TEXT_NAMES, *_HUMAN)},
     sampled=_QR,
     named={"original": _ORIGINAL, "qr": _QR, "human": _HUMAN},

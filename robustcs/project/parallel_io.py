@@ -192,13 +192,19 @@ def _in_processes(calls: Iterable[Any], processes: int) -> Generator[Any, None, 
     with _without_ctrl_c():
         done = parallel(calls)
     try:
-        for given in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
-            yield given
+        yield from _quietly(done)
     except TerminatedWorkerError:
         advice = "if memory ran out, use fewer --jobs"
         raise InterruptedWorkError("a worker process was terminated", advice) from None
+
+
+def _quietly(done: Any) -> Generator[Any, None, None]:
+    """Yield the results of joblib; at the end, silence its warning of unfinished work, which is no longer needed."""
+    try:
+        for given in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
+            yield given
     finally:
-        with warnings.catch_warnings(action="ignore"):  # joblib warns of unfinished work, which is no longer needed
+        with warnings.catch_warnings(action="ignore"):
             done.close()
 
 
@@ -284,12 +290,7 @@ def _done(client: Any, packed: bytes, files: Sequence[File]) -> Generator[list[O
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
         with parallel_config(backend=_backend(client)):
             done = Parallel(return_as="generator", batch_size=1)(tasks)
-        try:
-            for piece in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
-                yield piece
-        finally:
-            with warnings.catch_warnings(action="ignore"):  # joblib warns of unfinished work, which is no longer needed
-                done.close()
+        yield from _quietly(done)
 
 
 def _backend(client: Any) -> Any:
