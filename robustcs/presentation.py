@@ -48,7 +48,7 @@ def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
 
 
 def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False) -> str | None:
-    """Return or write one table (default: the first) as CSV with unrounded numbers.
+    """Return or write one table (default: the first) as CSV with 12 significant digits.
 
     An apostrophe precedes texts that a spreadsheet would run as formulas, unless ``raw``.
     """
@@ -56,7 +56,7 @@ def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = N
 
 
 def to_json(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
-    """Return or write all tables, or those of ``table``, as JSON with unrounded numbers, policy, inputs and notes."""
+    """Return or write all tables, or those of ``table``, as JSON with 12 significant digits, policy, inputs and notes."""
     return _data(result, "json", path, table)
 
 
