@@ -17,8 +17,8 @@ TABLES = ROOT / "docs" / "tables.md"
 _HEAD = """# Tables of results
 
 Made from the program by `python docs/update.py`. These tables are the `tables` of [JSON](policy.md#json), the names that
-`--table NAME` accepts, and the attributes of a result in [Python](python.md). Numbers have 12 significant digits. Undefined values are
-`null`. A share is a number from 0 to 1.
+`--table NAME` accepts, and the attributes of a result in [Python](python.md). Numbers have 12 significant digits.
+Undefined values are `null`. A share is a number from 0 to 1.
 """
 
 

@@ -1,6 +1,6 @@
 """Write results for programs: JSON and CSV, with 12 significant digits.
 
-Another processor adds in another order, which changes the last digits of a double. With 12 digits, the same inputs give the same
+Processors add in different orders, which changes the last digits of a double. With 12 digits, the same inputs give the same
 bytes everywhere.
 """
 
