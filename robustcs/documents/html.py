@@ -43,9 +43,11 @@ def render_html(document: Document) -> str:
     escaping failed. With the script, tables can be sorted, filtered and copied, and every turn of ``document.turns`` opens as
     a card. Without it, the page shows everything except passages and all turns after the first ones.
     """
-    style, script = (
-        (_TEMPLATES / name).read_text(encoding="utf-8").replace("\r\n", "\n") for name in ("report.css", "report.js")
+    style, script, workbench = (
+        (_TEMPLATES / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+        for name in ("report.css", "report.js", "review.js")
     )
+    script = script.replace("// workbench\n", workbench)
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -232,7 +234,7 @@ class _Ids:
     """Ids that are safe and unique in a page."""
 
     def __init__(self) -> None:
-        self.taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data"}
+        self.taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data", "review"}
 
     def take(self, text: str) -> str:
         name = anchor(text)

@@ -145,7 +145,7 @@ def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> 
 
 
 def _turn_part(project: Project) -> Project:
-    keys = ("qrels", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
+    keys = ("qrels", "answers", "gold", "collection", "runs", "metrics", "thresholds", "policy", "seed")
     part = only(project, keys, ("run", "scores", "answers", "rewrites"))
     given = part.systems.values()
     cells = {name: path for name, path in project.components.items() if path not in given}

@@ -17,17 +17,20 @@ runs, depth, relevant
     Names of the runs, the number of passages shown of each, and the relevance level.
 passages
     (id, text or "").
+readable
+    Systems that readers can review: ``name``, ``label``, and its index among ``runs``, ``systems``, ``formulations`` and the
+    ``responses`` of turns (null if there is none).
 turns
     ``turn``, ``topic``, ``texts`` (per formulation, null if unknown), ``scores`` (per measure and system, null if not
     scored), ``bins`` (per cut, "" if not scored), ``top`` (per run the passages as (index in ``passages``, grade or null)),
-    and, if there are answers, ``answers`` (per formulation) and ``gold``.
+    and, if there are answers, ``answers`` (per formulation) and ``gold``, and, if systems generated answers, ``responses``.
 left_out
     Number of turns that are not in ``turns``, because there are too many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,12 +52,14 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
 
 #: Limits that keep a page below ten megabytes: passages of every run, characters of a passage and of all passages, turns,
-#: and scores of systems.
+#: scores of systems, and characters of a generated answer and of all such answers.
 DEPTH = 5
 PASSAGE_LENGTH = 300
 ALL_PASSAGES = 9_000_000
 MOST_TURNS = 10_000
 ALL_SCORES = 500_000
+RESPONSE_LENGTH = 1_000
+ALL_RESPONSES = 9_000_000
 
 
 def turn_cards(workspace: Workspace) -> dict[str, Any]:
@@ -66,11 +71,12 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     binned = _binned(workspace)
     tops = workspace.tops(project.systems, DEPTH)
     answers, gold = _answers(project)
+    responses = _responses(project)
     systems = {} if binned else _systems(workspace)
     scored = list(dict.fromkeys(turn for frame, _ in binned for turn in frame["turn"]))
     scored += list(next(iter(systems.values())).index) if systems else []  # all have the same turns
     texts = workspace.texts_of(scored, binned[0][1]) if binned else workspace.texts
-    others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold)
+    others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold, *responses.values())
     chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
     chosen.sort(key=turn_sort_key)
     labels, cuts, scores, bins = _scores([frame for frame, _ in binned], names)
@@ -84,6 +90,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
     collection = read_passages(project.collection, passages) if project.collection and passages else {}
     length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
+    answer_length = min(RESPONSE_LENGTH, ALL_RESPONSES // max(1, len(chosen) * len(responses)))
     turns = []
     for turn in chosen:
         entry: dict[str, Any] = {
@@ -96,6 +103,8 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         }
         if answers:
             entry |= {"answers": [answers.get(name, {}).get(turn) for name in names], "gold": list(gold.get(turn, ()))}
+        if responses:
+            entry["responses"] = [_shortened(one.get(turn, ""), answer_length) for one in responses.values()]
         turns.append(entry)
     return {
         "formulations": [FORMULATION_NAMES.get(name, name) for name in names],
@@ -108,6 +117,17 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         "depth": DEPTH,
         "relevant": project.policy.relevance_level,
         "passages": [(passage, _shortened(collection.get(passage, ""), length)) for passage in passages],
+        "readable": [
+            {
+                "name": name,
+                "label": FORMULATION_NAMES.get(name, name),
+                "run": _place(name, tops),
+                "score": _place(name, every),
+                "text": _place(name, names),
+                "response": _place(name, responses),
+            }
+            for name in dict.fromkeys([*names, *tops, *every, *responses])
+        ],
         "turns": turns,
         "left_out": len({*scored, *others}) - len(chosen),
     }
@@ -184,6 +204,18 @@ def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], flo
                 continue
             found |= {(name, turn): round(value, 4) for turn, value in zip(part["turn"], part[column], strict=True)}
     return found
+
+
+def _place(name: str, names: Iterable[str]) -> int | None:
+    """Return the index of a name; None if it is not there."""
+    every = list(names)
+    return every.index(name) if name in every else None
+
+
+def _responses(project: Project) -> dict[str, dict[str, str]]:
+    """Return system → turn → the answer that it generated."""
+    given = project.answers.answered if project.answers else {}
+    return {name: dict(read_predicted_answers(path, name)) for name, path in given.items()}
 
 
 def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:

@@ -17,9 +17,11 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 
+import robustcs
 from robustcs.documents.data import to_csv
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
+from tests.conftest import ROOT
 from tests.documents.hostile_project import write_hostile_project
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -409,6 +411,166 @@ def test_without_the_script_everything_but_passages_is_there(browser: Any, addre
     page.close()
 
 
+def _reviewed(page: Any) -> list[dict[str, Any]]:
+    with page.expect_download() as saved:
+        page.keyboard.press("e")
+    assert saved.value.suggested_filename == "review.jsonl"
+    return [json.loads(line) for line in Path(saved.value.path()).read_text().splitlines()]
+
+
+def _start(page: Any, coder: str, **fields: str) -> None:
+    """Open the workbench and draw a sample, with the keyboard."""
+    page.keyboard.press("r")
+    page.locator("#review").get_by_label("Coder").fill(coder)
+    for name, value in fields.items():
+        field = page.locator("#review").get_by_label(re.compile(f"^{name.replace('_', ' ')}"))
+        field.fill(value) if name in ("Sample_size", "Random_seed") else field.select_option(label=value)
+    page.locator("#review").get_by_label("Coder").press("Enter")
+
+
+def _new(page: Any, key: str, text: str) -> None:
+    page.keyboard.press(key)
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def test_30_turns_are_coded_by_keyboard_and_counted(watched: Watched, address: str, tmp_path: Path) -> None:
+    page = watched.open(address)
+    _start(page, "ada")
+    coded: dict[str, list[str]] = {}
+    notes: dict[str, str] = {}
+
+    def at() -> str:
+        return str(page.locator("#review .turn h3").inner_text().removeprefix("Turn "))
+
+    for number in range(30):
+        turn = at()
+        if number == 0:
+            _new(page, "n", "lost entity")
+            _new(page, "n", "topic shift")
+            coded[turn] = ["lost entity", "topic shift"]
+        elif number % 3:
+            page.keyboard.press("1" if number % 3 == 1 else "2")
+            coded[turn] = ["lost entity" if number % 3 == 1 else "topic shift"]
+        else:
+            coded[turn] = []
+        if number == 7:
+            _new(page, "w", 'a "note"')
+            notes[turn] = 'a "note"'
+        if number == 14:  # in the middle of a turn
+            page.reload()
+            page.wait_for_selector("#review[open] .turn")
+            assert at() == turn and page.locator("#review .chip[aria-pressed=true]").count() == 1
+        if number == 20:  # by mistake, and back
+            page.keyboard.press("1")
+            page.keyboard.press("u")
+            page.keyboard.press("j")
+            page.keyboard.press("k")
+            assert at() == turn
+        page.keyboard.press("j")
+    assert "all turns are reviewed" in page.locator("#review .status").inner_text()
+    lines = _reviewed(page)
+    assert {line["turn"]: sorted(line["categories"]) for line in lines} == coded
+    assert {line["turn"]: line["note"] for line in lines if line["note"]} == notes
+    assert all(line["sample"] == {"kind": "random", "seed": 0, "of": 70, "size": 30} for line in lines)
+    assert {(line["coder"], *line["systems"]) for line in lines} == {("ada", "qr")}
+    path = tmp_path / "review.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shares = robustcs.review(files=[path]).categories.set_index("category")
+    assert shares["reviewed"].tolist() == [30] * 3 and shares["random"].all()
+    assert shares["count"].to_dict() == {
+        name: sum(name in own for own in coded.values()) for name in ("lost entity", "topic shift")
+    } | {"(none)": sum(not own for own in coded.values())}
+    # another browser continues from the export
+    page.evaluate("localStorage.clear()")
+    page = watched.open(address)
+    page.keyboard.press("r")
+    page.locator("#review input[type=file]").set_input_files(path)
+    page.locator("#review .status", has_text="30 of 30 lines imported").wait_for()
+    page.locator("#review").get_by_label("Coder").fill("ada")
+    page.locator("#review").get_by_label("Coder").press("Enter")
+    assert page.locator("#review progress").get_attribute("value") == "30"
+    assert _reviewed(page) == lines
+    page.evaluate("localStorage.clear()")
+
+
+def test_samples_are_random_the_same_everywhere_and_grow(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    drawn = []
+    for seed, size in (("1", "24"), ("1", "30"), ("2", "24")):
+        page.evaluate("localStorage.clear()")
+        page = watched.open(address)
+        _start(page, "ben", Random_seed=seed, Sample_size=size)
+        for _ in range(int(size)):
+            page.keyboard.press("j")
+        drawn.append([line["turn"] for line in _reviewed(page)])
+    reviewed = [json.loads(line)["turn"] for line in (ROOT / "fixtures/review/ada.jsonl").read_text().splitlines()]
+    assert drawn[0] == reviewed == drawn[1][:24] and len(drawn[1]) == 30 and drawn[2] != drawn[0]
+    assert page.evaluate("document.querySelectorAll('#review .chip').length") == 0
+    page.evaluate("localStorage.clear()")
+
+
+def test_two_systems_side_by_side_and_only_where_they_differ(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    _start(page, "", Compared_with="Human", Turns="turns where NDCG@3 ≥ 0.5 gives ✓ ✓ ✓")
+    assert page.locator("#review .two section h4").all_text_contents() == ["QR", "Human"]
+    page.keyboard.press("d")
+    about = page.locator("#review .about").inner_text()
+    of = int(re.search(r"the (\d+) turns", about)[1])  # type: ignore[index]
+    assert "where QR and Human differ" in about and 0 < of < 31
+    _new(page, "n", "both fail")
+    page.keyboard.press("s")
+    _new(page, "n", "lost entity")
+    lines = _reviewed(page)
+    assert [(line["systems"], line["categories"]) for line in lines] == [
+        (["qr", "human"], ["both fail"]), (["qr"], ["lost entity"]),
+    ]  # fmt: skip
+    assert lines[0]["sample"]["of"] == of and lines[0]["sample"]["where"].endswith("and where QR and Human differ")
+    for _ in range(40):  # no further than the last turn
+        page.keyboard.press("j")
+    assert len({line["turn"] for line in _reviewed(page)}) == min(30, of)
+    page.evaluate("localStorage.clear()")
+
+
+def test_the_next_turn_can_be_read_only_after_the_one_before(watched: Watched, address: str) -> None:
+    page = watched.open(address)
+    _start(page, "")
+    assert page.locator("#review nav ol button").count() == 1
+    assert _reviewed(page) == []  # a turn that is only open is not reviewed
+    page.keyboard.press("Escape")
+    assert not page.locator("#review").is_visible() and "review" not in page.url
+    page.evaluate("localStorage.clear()")
+
+
+@pytest.mark.parametrize(
+    "kept", ["null", "[1]", "no JSON", '{"categories": 3}', '{"categories": [], "sessions": [{}], "settings": {}}']
+)
+def test_reviews_that_somebody_else_kept_do_no_harm(watched: Watched, address: str, kept: str) -> None:
+    page = watched.open(address)
+    key = _identity(page).replace("notes", "review")
+    page.evaluate("([key, kept]) => localStorage.setItem(key, kept)", [key, kept])
+    page = watched.open(address)
+    _start(page, "ada")
+    page.keyboard.press("j")
+    assert len(_reviewed(page)) == 1
+    page.evaluate("localStorage.clear()")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_no_serious_barriers_while_reviewing(browser: Any, address: str, scheme: str, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    watched = Watched(browser, color_scheme=scheme, bypass_csp=True)
+    page = watched.open(address)
+    page.set_viewport_size({"width": width, "height": 844})
+    _start(page, "ada", Compared_with="Human")
+    _new(page, "n", "lost entity")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = axe.Axe().run(page).response["violations"]
+    assert {rule["id"]: rule["nodes"][0]["html"][:200] for rule in found if rule["impact"] in ("serious", "critical")} == {}
+    page.evaluate("localStorage.clear()")
+    page.close()
+
+
 def test_hostile_texts_stay_texts(watched: Watched, tmp_path: Path) -> None:
     files = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path).files
     path = tmp_path / "page.html"
@@ -422,5 +584,12 @@ def test_hostile_texts_stay_texts(watched: Watched, tmp_path: Path) -> None:
         page.wait_for_url(lambda url, anchor=turn["anchor"]: anchor in unquote(url))
         assert page.locator("#card h2").text_content().startswith("Turn ")
         assert page.locator("#card img, #card script, #card a[href^=javascript]").count() == 0
+    page.keyboard.press("Escape")
+    _start(page, "<img src=x onerror=alert(1)>", Sample_size="14")
+    for _ in range(14):
+        _new(page, "n", "<script>touched = 1</script>")
+        assert page.locator("#review img, #review script, #review a[href^=javascript]").count() == 0
+        page.keyboard.press("j")
+    page.evaluate("localStorage.clear()")
     assert page.evaluate("window.touched") is None
     assert page.locator("script").count() == 2 and page.locator("img").count() == 0

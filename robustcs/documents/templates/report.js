@@ -72,8 +72,8 @@
   const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
   const csv = (rows) => rows.map((row) => row.map((cell) => quoted(guarded(cell))).join(",")).join("\n") + "\n";
 
-  const download = (name, text) => {
-    const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "text/csv" })) });
+  const download = (name, text, type = "text/csv") => {
+    const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type })) });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
@@ -270,10 +270,10 @@
       make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)))))));
 
   // Compares Human with Original, and every rewrite with Human.
-  const texts = (turn) => {
+  const texts = (turn, wanted = () => true) => {
     const last = turn.texts.length - 1;
     return turn.texts.flatMap((text, place) => {
-      if (text === null) return [];
+      if (text === null || !wanted(place)) return [];
       const other = place === last ? 0 : last;
       const plain = place === 0 || turn.texts[other] === null;
       const label = data.formulations[place] + (plain ? "" : ` (compared with ${data.formulations[other]})`);
@@ -394,6 +394,8 @@
       if (!dialog.open) dialog.showModal();
       dialog.scrollTop = 0;
       dialog.querySelector(".close").focus();
+    } else if (view.anchor === "review" && turns.size) {
+      workbench.open();
     } else {
       place = view.anchor;
       if (dialog?.open) dialog.close();
@@ -442,13 +444,27 @@
   nav.prepend(contents);
 
   const KEYS = [["j", "next turn"], ["k", "previous turn"], ["/", "search turns"], ["Esc", "close"], ["?", "show this list"]];
+  const REVIEW_KEYS = [["1–9", "assign or remove a category"], ["n", "write a category"], ["w", "write a note"],
+    ["j k", "next turn, previous turn"], ["s", "of two systems: assign to both or one"], ["d", "only turns where they differ"],
+    ["u", "undo"], ["e i", "export, import"], ["o", "options of the sample"]];
+  const listOf = (keys) => make("dl", {}, ...keys.flatMap(([key, does]) =>
+    [make("dt", {}, ...key.split(" ").flatMap((one) => [make("kbd", {}, one), " "])), make("dd", {}, does)]));
   const help = make("dialog", { id: "help" }, make("h2", {}, "Keys"),
-    make("dl", {}, ...KEYS.flatMap(([key, does]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, does)])),
+    listOf(dialog ? [["r", "review turns"], ...KEYS] : KEYS),
+    ...(dialog ? [make("h2", {}, "While you review"), listOf(REVIEW_KEYS)] : []),
     make("form", { method: "dialog" }, make("button", { className: "close" }, "Close")));
   document.body.append(help);
   const keys = make("button", { type: "button", className: "keys" }, "Keys (?)");
   keys.addEventListener("click", () => help.showModal());
   nav.append(keys);
+
+// workbench
+
+  if (dialog) {
+    const review = make("button", { type: "button", className: "keys" }, "Review turns (r)");
+    review.addEventListener("click", workbench.open);
+    keys.before(review, " ");
+  }
 
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea")) return;
@@ -462,6 +478,9 @@
       if (dialog.open) dialog.close();
       nav.classList.add("open");
       input.focus();
+    } else if (event.key === "r" && dialog) {
+      if (dialog.open) dialog.close();
+      workbench.open();
     } else if (event.key === "?") help.showModal();
     else return;
     event.preventDefault();
