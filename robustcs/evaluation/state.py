@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.kept import sealed
 
 #: System name for the original turns after the project's rewriter. If a group names it, it is produced like raw texts.
@@ -74,6 +75,8 @@ class SystemState:
         Turn → number of deeper unjudged passages of the run.
     lacking
         Turns that a file of per-turn scores misses, and that score 0.
+    outcomes
+        Turn → outcome of the system's answer, if it has answers.
     """
 
     role: str
@@ -85,9 +88,12 @@ class SystemState:
     heads: Mapping[str, Sequence[tuple[str, int | None]]] = field(default_factory=dict)
     below: Mapping[str, int] = field(default_factory=dict)
     lacking: Sequence[str] = field(default_factory=list)
+    outcomes: Mapping[str, str] = field(default_factory=dict)
 
     def answered(self, metric: str) -> set[str]:
-        """Return the scored turns, without missing turns that score 0."""
+        """Return the scored turns, without missing turns that score 0; for an outcome, all turns of the answers."""
+        if metric in OUTCOMES and metric not in self.scores:
+            return set(self.outcomes)
         lacking = set(self.lacking)
         return {turn for turn in self.scores.get(metric, ()) if self.rankings.get(turn, turn) and turn not in lacking}
 

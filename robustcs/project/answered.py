@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.grid import CAUSES, Grid, causes_of
 from robustcs.evaluation.holes import grades_by_pair
-from robustcs.evaluation.measure import ANSWER_FAMILIES
+from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN
 from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of
-from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
+from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.answer_traces import (
     IDK,
     AnswerLabels,
@@ -31,18 +33,19 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.nuggets import Assigned, read_assignments
 from robustcs.inputs.paths import shown
 from robustcs.inputs.pooled import rows_of
-from robustcs.inputs.runs import read_run
-from robustcs.inputs.sniff import identify
+from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.answer_passages import Passages, top_passages
+from robustcs.project.answer_program import Program, Said
 from robustcs.project.model import AnswerFiles
 from robustcs.project.requirements import grid
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.responses import response_of
+from robustcs.result import Evaluated
+from robustcs.similarity.responses import response_of, sentences_of
 from robustcs.similarity.support import Sentence, checked_sentences
 from robustcs.similarity.texts import Words, content_words
 from robustcs.wording import counted, some_of, verb
 
 Answers = Mapping[str, str]
-Passages = Mapping[str, Sequence[str]]
 #: Causes of a grid that name a component, as causes of a lost turn.
 _CHANGES: Mapping[str, Cause] = {"wording": "wording", "ranker": "ranker", "either": "either", "both": "both"}
 
@@ -56,6 +59,8 @@ class AnswerInputs:
         System → other contents of its file.
     assigned
         System → topic → assignments of nuggets.
+    reference
+        Other contents of the file of labels, if it is one of tasks.
     gold
         Turn → gold passages.
     """
@@ -68,12 +73,13 @@ class AnswerInputs:
         self.responses = self._responses()
         self.traces = {name: read_trace(path, name) for name, path in self.files.answered.items()}
         self.traces |= {name: Trace() for name in self.responses if name not in self.traces}
-        self.labels = AnswerLabels()
+        self.labels, self.reference = AnswerLabels(), Trace()
         if self.files.labels is not None:
-            self.labels = read_answer_labels(self.files.labels)
+            self.labels, self.reference = read_answer_labels(self.files.labels), read_trace(self.files.labels)
             workspace.remember("labels", self.files.labels, len(self.labels))
             self._check_labels()
         self.gold = self._gold()
+        self.said: dict[tuple[str, str], Said] = {}
 
     def _assignments(self) -> dict[str, dict[str, Assigned]]:
         """Return system → topic → assignments. Raises :class:`UsageError` if only some systems have assignments."""
@@ -156,17 +162,55 @@ class AnswerInputs:
         scored = {name: answer_scores(own, gold)[0] for name, own in self.responses.items()}
         return {name: dict(zip(one.turns, one[metric].tolist(), strict=True)) for name, one in scored.items()}
 
-    # ------------------------------------------------------------ passages of answers
+    def criterion(
+        self, more: Mapping[str, Mapping[str, Mapping[str, float]]], default: str = ""
+    ) -> tuple[str, dict[str, dict[str, bool]]]:
+        """Return what makes an answer correct, and system → turn → whether it is; empty without a criterion.
 
-    @cache  # noqa: B019 (one object for each command)
-    def made_of(self, gold: tuple[str, ...]) -> MadeOf:
-        """Return the passages of answers; ``gold``: turns with gold information."""
-        return MadeOf(self, gold)
+        The first measure of the project that scores answers decides, else ``default``. ``more``: further measures, name →
+        system → turn → score. Raises :class:`UsageError` for a measure that no file has.
+        """
+        project = self.workspace.project
+        known = [*self.metrics(), *more, *(ANSWER_FAMILIES if project.gold else ())]
+        asked = [one.name for one in project.metrics if one.family in (GIVEN, *ANSWER_FAMILIES)]
+        if lacking := [name for name in asked if name not in known]:
+            there = f"they have {', '.join(known)}" if known else "they have none"
+            raise UsageError("no-such-measure", f"no file of answers has the metric {lacking[0]}", there)
+        if not asked and not default:
+            return "", {}
+        metric = asked[0] if asked else default
+        threshold = project.thresholds[0] if len(project.thresholds) == 1 else parse_threshold(">=0.5")
+        values = more[metric] if metric in more else self.scores(metric)
+        return f"{metric} {threshold}", {
+            name: dict(zip(own, threshold.holds(list(own.values())).tolist(), strict=True)) if own else {}
+            for name, own in values.items()
+        }
+
+    def counted(self, with_items: Sequence[str] = ()) -> tuple[list[str], Evaluated]:
+        """Return the turns that systems should answer or answer, under the project's policy for missing answers.
+
+        They should answer the turns with labels or gold items, or without both, those with gold passages.
+        """
+        policy, files = self.workspace.project.policy, self.files
+        gold = {*with_items, *self.labels.kinds} or set(self.gold)
+        answered = set().union(*self.responses.values())
+        expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold information")
+        every = Expected(tuple(sorted(gold | answered, key=turn_sort_key)), "the gold information and the answers")
+        paths = {name: files.answered.get(name, files.assignments.get(name, Path())) for name in self.responses}
+        own = {one: [answered_by_turns(name, paths[name], known, one) for name, known in self.responses.items()]
+               for one in (expected, every)}  # fmt: skip
+        if gold:  # refuses files without common turns
+            count_turns(expected, own[expected], "zero")
+        kept = count_turns(every, own[every], policy.missing)
+        self.notes += kept.notes
+        return list(kept.names), Evaluated(policy, "coverage", len(kept.names), int(kept.lacking.sum()))
+
+    # ------------------------------------------------------------ passages of answers
 
     def texts(self, wanted: Collection[str]) -> dict[str, str] | None:
         """Return the texts of passages, from the files of answers and the collection; None if there are none."""
         path, texts = self.workspace.project.collection, dict[str, str]()
-        for trace in self.traces.values():
+        for trace in (self.reference, *self.traces.values()):
             texts |= {passage: text for passage, text in trace.texts.items() if passage in wanted}
         lacking = [passage for passage in wanted if passage not in texts]
         if path is None or not wanted:
@@ -199,7 +243,7 @@ class AnswerInputs:
         if not own:
             return {}
         files = [("/".join(cell), path) for cell, path in cells.items()]
-        tops = self.workspace.per_run(files, partial(_best, depth=self.files.depth))
+        tops = self.workspace.per_run(files, partial(top_passages, depth=self.files.depth))
         right = {
             cell: [float(not self.gold.get(turn, frozenset()).isdisjoint(top.get(turn, ()))) for turn in turns]
             for cell, top in zip(cells, tops, strict=True)
@@ -212,6 +256,27 @@ class AnswerInputs:
         return found
 
     # ------------------------------------------------------------ what became of every turn
+
+    def ask(
+        self, program: Program, turns: Sequence[str], passages: Mapping[str, Passages | None], texts: Mapping[str, str] | None
+    ) -> None:
+        """Ask a program about all answers; :meth:`trace` uses what it says."""
+        requests: dict[tuple[str, str], dict[str, Any]] = {}
+        for name, answers in self.responses.items():
+            for turn in (turn for turn in turns if answers.get(turn, "").strip()):
+                given, said = (passages.get(name) or {}).get(turn, ()), self.conversation(turn)
+                requests[name, turn] = {
+                    "question": said[-1][1] if said else "", "answer": answers[turn],
+                    "sentences": [answers[turn][start:end] for start, end in sentences_of(answers[turn])],
+                    "passages": [{"id": one, "text": (texts or {}).get(one, "")} for one in given],
+                }  # fmt: skip
+        self.said, notes = program.ask(requests)
+        self.notes += notes
+
+    def conversation(self, turn: str) -> list[tuple[str, str]]:
+        """Return (speaker, text) of every message before an answer, the question last; empty if unknown."""
+        every = (*self.traces.values(), self.reference)
+        return next((one.conversation[turn] for one in every if turn in one.conversation), [])
 
     def trace(
         self,
@@ -259,7 +324,8 @@ class AnswerInputs:
         whole = bool(said) and all(turn in said for turn in filled)
         labels = said if whole else {turn: one for turn, one in idk.items() if one}
         source = ("labels" if whole else IDK) if labels else ""
-        detected = [response_of(answers.get(turn, "")) for turn in turns]
+        told = {turn: one.response for turn in turns if (one := self.said.get((name, turn)))}
+        detected = [told.get(turn) or response_of(answers.get(turn, "")) for turn in turns]
         responses = [one if one == "no_answer" else labels.get(turn, one) for turn, one in zip(turns, detected, strict=True)]
         judged = bool(right) and all(
             turn in right for turn, one in zip(turns, responses, strict=True) if one in ("answered", "partly")
@@ -271,7 +337,7 @@ class AnswerInputs:
             None if passages is None else len(self.gold.get(turn, frozenset()).intersection(passages.get(turn, ())))
             for turn in turns
         ]
-        was_given = [None if not all_ or some is None else some > 0 for all_, some in zip(gold, given, strict=True)]
+        was_given = [None if not every or some is None else some > 0 for every, some in zip(gold, given, strict=True)]
         outcomes = [
             outcome_of(kind, response, known, correct.get(turn))
             for turn, kind, response, known in zip(turns, kinds, responses, was_given, strict=True)
@@ -288,13 +354,13 @@ class AnswerInputs:
                 if checked is not None:
                     sentences[place] = sum(one.supported is not None for one in checked)
                     unsupported[place] = sum(one.supported is False for one in checked)
-        by = (
-            source
-            if source and all(turn in labels for turn in filled)
-            else f"{source}, else detector"
-            if source
-            else "detector"
-        )
+        otherwise = "program" if any(told.values()) else "detector"
+        by = source or otherwise
+        if source and not all(turn in labels for turn in filled):
+            by += f", else {otherwise}"
+        support_by = "citations and words" if trace.cited else "words"
+        if any(one.supported for one in self.said.values()):
+            support_by = "program"
         return Traced(
             name, by, tuple(responses), tuple(gold), tuple(given), tuple(outcomes),
             tuple(
@@ -302,80 +368,22 @@ class AnswerInputs:
                 for turn, kind, outcome, known in zip(turns, kinds, outcomes, was_given, strict=True)
             ),
             tuple(labels.get(turn, said.get(turn)) for turn in turns), tuple(detected), tuple(human), sentences, unsupported,
-            "citations and words" if trace.cited else "words",
+            support_by,
             {metric: np.array([own.get(turn, math.nan) for turn in turns]) for metric, own in trace.scores.items()},
         )  # fmt: skip
 
     def checked(
         self, name: str, turn: str, passages: Passages, texts: Mapping[str, str], words: Callable[[str], Words]
     ) -> list[Sentence] | None:
-        """Return the sentences of an answer with their support; None if its passages have no texts and it cites none."""
+        """Return the sentences of an answer with their support; None if its passages are unknown or have no texts.
+
+        Without any passage, no sentence is supported.
+        """
+        answer, said = self.responses[name].get(turn, ""), self.said.get((name, turn))
+        if said is not None and said.supported is not None:
+            return [Sentence(*span, one) for span, one in zip(sentences_of(answer), said.supported, strict=True)]
         known = {passage: texts.get(passage, "") for passage in passages.get(turn, ())}
         cited = self.traces[name].cited.get(turn)
-        if not cited and not any(known.values()):
+        if turn not in passages or (known and not cited and not any(known.values())):
             return None
-        return checked_sentences(self.responses[name].get(turn, ""), known, words, self.files.covered, cited)
-
-
-class MadeOf:
-    """The passages from which answers were generated: those in tasks, else the top of the system's run, else its references."""
-
-    def __init__(self, inputs: AnswerInputs, gold: Sequence[str]):
-        self.inputs, self.workspace, self.files, self.notes = inputs, inputs.workspace, inputs.files, inputs.notes
-        project, files, responses = self.workspace.project, self.files, inputs.responses
-        self.tasks = {name for name, trace in inputs.traces.items() if trace.passages and not trace.cited}
-        self.human_names = {part.name for part in project.formulations.values() if part.role == "human"}
-        own = next((part.run for part in project.formulations.values() if part.role == "human" and part.run), None)
-        runs = {name: path for name, path in {**project.systems, **files.runs}.items()
-                if name in responses and (name in files.runs or name not in self.tasks)}  # fmt: skip
-        human = files.human or own
-        every = list(dict.fromkeys([*runs.values(), *([human] if human and runs else [])]))
-        read: list[Passages] = self.workspace.per_run([("passages", path) for path in every], partial(_best, depth=files.depth))
-        tops = dict(zip(every, read, strict=True))
-        given = {*files.runs.values(), files.human}
-        unrelated = {path for path in every if tops[path].keys().isdisjoint(gold)} if gold else set()
-        expected = Expected(tuple(gold), "the gold information")
-        if wrong := [path for path in every if path in unrelated & given]:
-            raise InputError(strangers(expected, [answered_by_turns("", path, tops[path], expected) for path in wrong]))
-        if unrelated:
-            self.notes.append(f"runs of other turns ignored: {some_of([shown(path) for path in unrelated])}")
-        self.runs = {name: path for name, path in runs.items() if path not in unrelated}
-        self.human = human if human and human in tops and human not in unrelated else None
-        self.tops = tops
-        if self.runs:
-            self.notes.append(
-                f"assumption: each answer was generated from the top {counted(files.depth, 'passage')} of its run"
-            )
-        if self.human is not None and any(not self.is_human(name) for name in self.runs):
-            self.notes.append(f"assumption: a perfect rewriter would retrieve the passages of {self.human}")
-        self.given = {name: self._given(name) for name in responses}
-
-    def is_human(self, name: str) -> bool:
-        """Return whether a system answers the human question."""
-        return name in self.human_names or (self.human is not None and self.runs.get(name) == self.human)
-
-    @property
-    def of_human(self) -> Passages | None:
-        """Turn → passages of the human question; None if unknown."""
-        return None if self.human is None else self.tops[self.human]
-
-    def _given(self, name: str) -> Passages | None:
-        if name in self.runs:
-            return self.tops[self.runs[name]]
-        if name in self.tasks:
-            return self.inputs.traces[name].passages
-        path = self.files.answered.get(name)
-        if path is None or (found := identify(path)) is None or "run" not in found.kinds:
-            self.notes.append(f"the passages of {name} are unknown, and so are the causes of its missed items")
-            return None
-        self.notes.append(f"{name}: assumption: each answer was generated from its references alone")
-        return _best(rank_run(read_run(path, name), self.workspace.project.policy), None)
-
-
-def _best(ranking: Ranking, depth: int | None) -> Passages:
-    """Return turn → top ``depth`` passages, or all passages if ``depth`` is None."""
-    ends = ranking.starts[1:] if depth is None else np.minimum(ranking.starts[1:], ranking.starts[:-1] + depth)
-    return {
-        turn: ranking.ids.take(ranking.document_codes[start:end]).texts()
-        for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ends, strict=True)
-    }
+        return checked_sentences(answer, known, words, self.files.covered, cited)

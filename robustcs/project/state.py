@@ -18,8 +18,9 @@ from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.bounds import measure_bounds
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import Measure, highest_score, parse_measure
+from robustcs.evaluation.measure import GIVEN, Measure, highest_score, parse_measure
 from robustcs.evaluation.measures import NATIVE, evaluate
+from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold
@@ -29,6 +30,8 @@ from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.answer_passages import MadeOf
+from robustcs.project.answered import AnswerInputs
 from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
 from robustcs.project.workspace import Workspace
 
@@ -68,6 +71,8 @@ def _check(name: str, system: SystemState) -> None:
     for metric, lowest in system.low.items():
         if any(low > system.high.get(metric, lowest)[turn] + TOLERANCE for turn, low in lowest.items()):
             raise ValueError(f"the lower bound of {metric} of {name} is above the upper bound")
+    if strange := sorted({*system.outcomes.values()} - {*OUTCOMES}):
+        raise ValueError(f"{name} has the outcome {strange[0]!r}")
     grades = [grade for head in system.heads.values() for _, grade in head if grade is not None]
     if max(map(abs, grades), default=0) > MAX_GRADE or min(system.below.values(), default=0) < 0:
         raise ValueError(f"{name} has a grade above {MAX_GRADE}, or a negative number of unjudged passages")
@@ -88,7 +93,8 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     parts = {part.name: part for part in project.formulations.values()}
     texts = workspace.texts
     given = [file for part in parts.values() if not part.run and (file := file_of(part, answers=False))]
-    if not systems and not given:
+    outcomes = _of_answers(workspace)
+    if not systems and not given and not outcomes:
         workspace.require_runs()
     found: dict[str, SystemState] = {}
     runs: dict[str, JudgedRun] = {}
@@ -114,6 +120,8 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
             lacking = sorted(set(turns) - set(read.turns), key=turn_sort_key)
             scores = {metric: dict(zip(turns, values.tolist(), strict=True)) for metric, values in frame.items()}
             found[name] = SystemState(parts[name].role, scores, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking)
+    for name, answered in outcomes.items():
+        found[name] = replace(found[name], outcomes=answered.outcomes) if name in found else answered
     state = State(
         name=project.name,
         policy={**project.policy.as_dict(), "line": project.policy.describe()},
@@ -126,6 +134,29 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
         groups={name: {"baseline": one.baseline, "sets": list(one.sets)} for name, one in project.groups.items()},
     )
     return state, runs
+
+
+def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
+    """Return the outcomes of every system with answers, and the scores in their files; empty without answers.
+
+    Only scores of the files and labels make an answer correct here: nuggets and snippets do not.
+    """
+    if not (workspace.project.answers and (workspace.project.answers.answered or workspace.project.answers.assignments)):
+        return {}
+    inputs = AnswerInputs(workspace)
+    turns, _ = inputs.counted()
+    made_of = MadeOf(workspace, inputs.traces, sorted(inputs.gold, key=turn_sort_key), inputs.notes)
+    _, correct = inputs.criterion({})
+    asked = [one.name for one in workspace.project.metrics if one.family == GIVEN]
+    found = {}
+    for one in inputs.trace(turns, inputs.kinds(turns, ()), made_of.given, correct):
+        scores = {metric: values for metric, values in one.scores.items() if not asked or metric in asked}
+        found[one.name] = SystemState(
+            "", {metric: dict(zip(turns, np.nan_to_num(values).tolist(), strict=True)) for metric, values in scores.items()},
+            {}, {}, {}, {}, lacking=[turn for turn in turns if turn not in inputs.responses[one.name]],
+            outcomes=dict(zip(turns, one.outcomes, strict=True)),
+        )  # fmt: skip
+    return found
 
 
 def kept_depth(measures: Sequence[Measure]) -> int:

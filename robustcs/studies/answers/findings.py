@@ -8,7 +8,7 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import percent, percent_interval, percent_range, whole_percent, with_interval
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
-from robustcs.studies.answers.show import criterion_words, golds, headline, main_causes, named, said
+from robustcs.studies.answers.show import criterion_words, golds, headline, main_causes, said
 from robustcs.wording import counted, verb
 
 #: Cause → subject and explanation in a finding.
@@ -61,10 +61,10 @@ def answer_findings(result: Answers) -> tuple[str, ...]:
             ]
             lost = "; ".join(["", *parts])
             told.append(f"{system} answers {kept:,} of {counted(turns, 'answerable turn')}{lost}.")
-        for outcome in ("made_up", "hedged", "asked_back"):
+        for outcome, word in (("made_up", "made up"), ("hedged", "hedged"), ("asked_back", "questions to the user")):
             number = int((part["outcome"] == outcome).sum())
             if number:
-                told.append(f"{counted(number, 'turn')} {verb(number, 'is', 'are')} {named(outcome)}.")
+                told.append(f"{counted(number, 'answer')} {verb(number, 'is', 'are')} {word}.")
         sentences.append(" ".join(told))
     return (*sentences, *(coverage_findings(result) if len(result.items) else ()))
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.stacked import share_figure
-from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.evaluation.outcomes import OUTCOMES
+from robustcs.documents.tables import Shown, cell, result_table, wide_table
+from robustcs.evaluation.outcomes import LOST, OUTCOMES
 from robustcs.inputs.answer_traces import KINDS
 from robustcs.lazy import Drawing, pd
 from robustcs.result import Field, number, text
@@ -55,9 +55,36 @@ def show(result: Answers) -> tuple[Block, ...]:
 
 
 def overview(result: Answers) -> tuple[Table | Figure, ...]:
-    """Return the figure and the table that may open a report."""
-    figure, table, *_ = _journey(result)
-    return (table, figure) if isinstance(table, Table) and isinstance(figure, Figure) else ()
+    """Return the table and the figure that may open a report: a row per system, and the flow of at most two systems.
+
+    The figure shows the systems with the most and the fewest turns that are lost or made up.
+    """
+    systems = list(dict.fromkeys(result.outcomes["system"]))
+    outcomes = result.outcomes[result.outcomes["outcome"] == "made_up"].drop_duplicates("system")
+    parts = {
+        **{cause: result.causes[result.causes["cause"] == cause] for cause in ("generator", "retrieval")},
+        "made_up": outcomes.assign(share=outcomes["of_kind"], ci_low=outcomes["of_kind_low"], ci_high=outcomes["of_kind_high"]),
+        "unsupported": result.support.assign(share=result.support["unsupported"]),
+    }
+    heads = {"generator": "lost by generator", "retrieval": "lost by retrieval", "made_up": "made up",
+             "unsupported": "unsupported"}  # fmt: skip
+    share = result.spec("causes").field("share")
+    found = {name: {row.system: row for row in rows.itertuples(index=False)} for name, rows in parts.items() if len(rows)}
+
+    def column(name: str) -> Shown:
+        rows = found[name]
+        return share.called(heads[name]), lambda system: cell(share, rows[system]) if system in rows else "–"
+
+    columns: list[Shown] = [(text("system", header="System"), str), *map(column, found)]
+    note = (
+        "Lost by generator: share of the answerable turns with a gold passage given that are wrong or without an answer; lost"
+        " by retrieval: without a gold passage. Made up: share of the unanswerable turns that are answered. Unsupported: share"
+        f" of sentences. {criterion_words(result)} In brackets: 95% CI (Wilson, clustered by {result.evaluated.unit})."
+    )
+    table = result_table(result, "causes", "Where do the systems fail?", columns, note, rows=systems, slug="overview")
+    errors = result.turns[result.turns["outcome"].isin(["made_up", *LOST])]["system"].value_counts()
+    order = sorted(systems, key=lambda name: errors.get(name, 0))
+    return (table, _flow_figure(result, list(dict.fromkeys([order[-1], order[0]]))))
 
 
 def _coverage(result: Answers) -> list[Block]:
@@ -195,7 +222,8 @@ def _journey(result: Answers) -> list[Block]:
     if len(result.measures_by_kind):
         kinds = list(dict.fromkeys(result.measures_by_kind["kind"]))
         rows = result.measures_by_kind
-        shown = rows[rows["metric"].isin(_shown_metrics(result))]
+        listed = _shown_metrics(result)
+        shown = pd.concat([rows[rows["metric"] == metric] for metric in listed])
         blocks.append(wide_table(
             result, "measures_by_kind", "How do the scores of the answers differ between kinds of turns?",
             ["metric", "system"], "kind", [rows_value(result)], "Means over the turns that have a value. CSV and JSON contain"
@@ -203,9 +231,14 @@ def _journey(result: Answers) -> list[Block]:
             heads={kind: kind for kind in kinds}, by="metric",
         ))  # fmt: skip
     if len(result.support):
+        by_program = (result.support["by"] == "program").all()
         note = (
-            f"A sentence is supported if one passage of the answer has {100 * result.covered:.0f}% of its content words."
-            " Planted sentences of other conversations are found in 84 to 99% of cases (docs/answers.md)."
+            "A program decided which sentences the passages support."
+            if by_program
+            else (
+                f"A sentence is supported if one passage of the answer has {100 * result.covered:.0f}% of its content words."
+                " Planted sentences of other conversations are found in 84 to 99% of cases (docs/answers.md)."
+            )
         )
         columns: list[Shown] = ["system", "sentences", "unsupported", "turns", "by"]
         blocks.append(result_table(result, "support", "How much of the answers is not in the passages?", columns, note))

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
-from robustcs.errors import UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES
-from robustcs.evaluation.measures import NATIVE
-from robustcs.evaluation.thresholds import Threshold, parse_threshold
-from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
+from robustcs.documents.document import Layers
 from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
 from robustcs.inputs.nuggets import Assigned, Nugget, read_nuggets
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.answer_passages import MadeOf
+from robustcs.project.answer_program import Program
 from robustcs.project.answered import AnswerInputs
 from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
 from robustcs.similarity.responses import MEASURED
 from robustcs.similarity.texts import content_words
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.statistics.units import units_of
 from robustcs.studies.answers.analysis import Answers, Coverage, Item, System, answers, coverage
+from robustcs.studies.answers.cards import turns_to_read
 from robustcs.studies.answers.findings import answer_findings, verdicts
 from robustcs.studies.answers.outcomes import Journey
 from robustcs.studies.answers.show import overview, show
@@ -41,7 +38,7 @@ WORDS_AGREE = (
 )
 
 
-def ask(workspace: Workspace) -> Answers:
+def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = None) -> Answers:
     """Trace answers from question to outcome: what was asked, what was given to the generator, and what it did.
 
     Every turn has a kind (answerable, partial, unanswerable, underspecified) and an outcome. Answers to answerable turns are
@@ -56,6 +53,10 @@ def ask(workspace: Workspace) -> Answers:
     passages of an answer are those in the tasks, else the top passages of the run with the system's name (--passages or the
     project), else those that the file lists.
 
+    with_
+        Program that says what each answer did and which of its sentences the passages support, instead of words; see
+        docs/programs.md. Its answers are stored.
+
     Raises :class:`UsageError` if answers are missing, if neither gold information nor labels are given, or for an unknown
     metric, and :class:`InputError` for a broken file.
 
@@ -67,16 +68,22 @@ def ask(workspace: Workspace) -> Answers:
           --passages ours=ours.trec --human human.trec
       robustcs answers --assignments a=a.jsonl --assignments b=b.jsonl
     """
+    return _traced(workspace, with_)[0]
+
+
+def _traced(workspace: Workspace, command_: str | None = None) -> tuple[Answers, Callable[[], Layers | None]]:
+    """Return the result, and a function that returns turns to read."""
     answers_and_gold(workspace)
     inputs = AnswerInputs(workspace)
     files, assigned, notes = inputs.files, inputs.assigned, inputs.notes
     items = [*_snippets(workspace, files, notes), *_nuggets(workspace, files, assigned, notes)]
     items = _with_words(items, bool(assigned), notes)
     with_items = sorted({item.turn for item in items}, key=turn_sort_key)
-    turns, evaluated = _turns(inputs, with_items)
+    turns, evaluated = inputs.counted(with_items)
     kept = set(turns)
     items = [item for item in items if item.turn in kept]
-    made_of = inputs.made_of(tuple(sorted({*with_items, *inputs.gold}, key=turn_sort_key)))
+    gold = sorted({*with_items, *inputs.gold}, key=turn_sort_key)
+    made_of = MadeOf(workspace, inputs.traces, gold, notes)
     wanted = {passage for known in (*made_of.given.values(), made_of.of_human) if known
               for turn in turns for passage in known.get(turn, ())}  # fmt: skip
     texts = inputs.texts(wanted)
@@ -88,8 +95,10 @@ def ask(workspace: Workspace) -> Answers:
             for name, own in inputs.responses.items()
         ]
         items_found = coverage(items, systems, turns, units, files.covered, texts)
-    criterion, correct = _criterion(inputs, items_found, turns)
+    criterion, correct = inputs.criterion(_by_turn(items_found, list(inputs.responses), turns), _headline(items_found))
     kinds = inputs.kinds(turns, set(with_items))
+    if command_ is not None:
+        inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
     traced = inputs.trace(turns, kinds, made_of.given, correct, texts, inputs.lost_by(turns))
     if any("detector" in one.by for one in traced):
         notes.append(f"responses are found by a detector (words); {MEASURED}")
@@ -103,7 +112,8 @@ def ask(workspace: Workspace) -> Answers:
     basis = f"correct: {criterion}" + (f" ({without})" if without else "") if criterion else "no criterion of correct answers"
     evaluated = replace(evaluated, notes=tuple(dict.fromkeys(notes)), criterion=basis)
     found = Journey(turns, kinds, traced, units)
-    return answers(found, evaluated, items_found, files.covered, criterion, workspace.project.seed)
+    result = answers(found, evaluated, items_found, files.covered, criterion, workspace.project.seed)
+    return result, lambda: turns_to_read(result, inputs, made_of, texts)
 
 
 def _support(assigned: Mapping[str, Assigned] | None) -> dict[str, dict[str, float]] | None:
@@ -112,36 +122,17 @@ def _support(assigned: Mapping[str, Assigned] | None) -> dict[str, dict[str, flo
     return {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}
 
 
-def _criterion(inputs: AnswerInputs, items: Coverage | None, turns: Sequence[str]) -> tuple[str, dict[str, dict[str, bool]]]:
-    """Return what makes an answer correct, and system → turn → whether it is; empty without a criterion.
-
-    The first measure of the project that scores answers decides; else vital nuggets (all nuggets, recall of snippets).
-
-    Raises :class:`UsageError` for a measure that no file has.
-    """
-    project, names = inputs.workspace.project, list(inputs.responses)
-    known = [*inputs.metrics(), *(items.names if items else ()), *(ANSWER_FAMILIES if project.gold else ())]
-    asked = [one.name for one in project.metrics if one.family not in NATIVE and one.family != "trec_eval"]
-    if lacking := [name for name in asked if name not in known]:
-        there = f"they have {', '.join(known)}" if known else "they have none"
-        raise UsageError("no-such-measure", f"no file of answers has the metric {lacking[0]}", there)
-    metric = asked[0] if asked else _headline(items)
-    if not metric:
-        return "", {}
-    threshold = project.thresholds[0] if len(project.thresholds) == 1 else parse_threshold(">=0.5")
-    if items is not None and metric in items.names:
-        column = items.values[:, items.names.index(metric)]
-        values: Mapping[str, Mapping[str, float]] = {
-            name: {turn: value for turn, value in zip(turns, row.tolist(), strict=True) if value == value}
-            for name, row in zip(names, column, strict=True)
+def _by_turn(items: Coverage | None, systems: Sequence[str], turns: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return measure → system → turn → value, for turns with a value."""
+    if items is None:
+        return {}
+    return {
+        name: {
+            system: {turn: value for turn, value in zip(turns, row, strict=True) if value == value}
+            for system, row in zip(systems, items.values[:, place].tolist(), strict=True)
         }
-    else:
-        values = inputs.scores(metric)
-    return f"{metric} {threshold}", {name: _met(own, threshold) for name, own in values.items()}
-
-
-def _met(values: Mapping[str, float], threshold: Threshold) -> dict[str, bool]:
-    return dict(zip(values, threshold.holds(list(values.values())).tolist(), strict=True)) if values else {}
+        for place, name in enumerate(items.names)
+    }
 
 
 def _headline(items: Coverage | None) -> str:
@@ -151,28 +142,6 @@ def _headline(items: Coverage | None) -> str:
     vital = (items.items["importance"] == "vital").any()
     names = ("nuggets_vital", "nuggets_all", "snippet_recall") if vital else ("nuggets_all", "snippet_recall")
     return next(name for name in names if name in items.names)
-
-
-def _turns(inputs: AnswerInputs, with_items: Sequence[str]) -> tuple[list[str], Evaluated]:
-    """Return the turns that systems should answer or answer, under the project's policy for missing answers.
-
-    They should answer the turns with labels or items, or without both, those with gold passages.
-    """
-    policy, files, labels = inputs.workspace.project.policy, inputs.files, inputs.labels
-    gold = {*with_items, *labels.kinds} or set(inputs.gold)
-    answered = set().union(*inputs.responses.values())
-    expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold information")
-    own = [
-        answered_by_turns(name, files.answered.get(name, files.assignments.get(name, Path())), found, expected)
-        for name, found in inputs.responses.items()
-    ]
-    if gold:
-        count_turns(expected, own, "zero")  # refuses files without common turns
-    every = Expected(tuple(sorted(gold | answered, key=turn_sort_key)), "the gold information and the answers")
-    own = [answered_by_turns(one.name, one.path, inputs.responses[one.name], every) for one in own]
-    kept = count_turns(every, own, policy.missing)
-    inputs.notes += kept.notes
-    return list(kept.names), Evaluated(policy, "coverage", len(kept.names), int(kept.lacking.sum()))
 
 
 # ---------------------------------------------------------------- gold
@@ -251,7 +220,7 @@ def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list
     return kept
 
 
-def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None) -> None:
+def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--read-depth")] | None, **settings: Any) -> None:
     """Run the command line.
 
     depth
@@ -259,7 +228,7 @@ def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="-
     """
     files = (call.project.answers or AnswerFiles()).given(**({} if depth is None else {"depth": depth}))
     workspace = call.workspace(replace(call.project, answers=files))
-    result = ask(workspace)
+    result = ask(workspace, **settings)
     call.emit(workspace, result, show(result))
 
 
@@ -285,10 +254,10 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result = ask(workspace)
+    result, to_read = _traced(workspace)
     return Answer(
         answer_findings(result), _READING, show(result), result.evaluated, {"answers": result},
-        verdicts=verdicts(result), overview=overview(result), 
+        verdicts=verdicts(result), overview=overview(result), to_read=tuple(filter(None, [to_read()])), 
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from robustcs.statistics.columns import comparisons
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_GATE, Gate, gate_rows
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
-from robustcs.studies.compare.gate import ALPHA, OUTCOMES, Outcome
+from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
 from robustcs.wording import some_of
 
 _SYSTEM = text("system", header="System")
@@ -116,7 +116,7 @@ class Comparison(Result):
     def outcome(self) -> Outcome | None:
         """The worst outcome of the gate's cases: failed, cannot tell or passed; None without conditions."""
         found = set(self.gate["outcome"])
-        return next((outcome for outcome in OUTCOMES if outcome in found), None)
+        return next((outcome for outcome in DECISIONS if outcome in found), None)
 
     @property
     def failed(self) -> bool:

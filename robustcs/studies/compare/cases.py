@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
-from robustcs.studies.compare.changes import ROUNDING, Change, Rescored
+from robustcs.studies.compare.changes import ROUNDING, Change, Rescored, least_growth, wrong_by
 from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
 from robustcs.wording import counted, some_of, verb
 
@@ -173,10 +174,31 @@ class _Data:
         if condition.what in ("qa", "qr"):
             yield from self._errors(condition)
             return
+        if condition.what in OUTCOMES:
+            yield from self._answers(condition)
+            return
         for change in self.changes:
             if condition.addresses(change.run, change.metric):
                 bounds = () if change.low is None or change.high is None else (-change.high, -change.low)
                 yield self._case(condition, [change], change.metric, np.negative, bounds)
+
+    def _answers(self, condition: Condition) -> Iterable[Case]:
+        """Yield a case for every system with answers: the turns with the outcome of the condition."""
+        what = condition.what
+        for name, new in self.new.systems.items():
+            old = self.old.systems.get(name)
+            turns = tuple(sorted(old.outcomes.keys() & new.outcomes.keys(), key=turn_sort_key)) if old else ()
+            if not turns or not condition.addresses(name, what) or not self._judgeable(what):
+                continue
+            before, now = (np.array([one.outcomes[turn] == what for turn in turns], dtype=float) for one in (old or new, new))
+            yield self._case(condition, [Change(name, what, turns, before, now, None, None, None)], what, np.positive, ())
+
+    def _judgeable(self, what: str) -> bool:
+        """Return whether both states have what an outcome needs: a criterion for correct and wrong answers."""
+        return what not in ("correct", "wrong") or all(
+            any({"correct", "wrong"} & {*one.outcomes.values()} for one in state.systems.values())
+            for state in (self.old, self.new)
+        )
 
     def _errors(self, condition: Condition) -> Iterable[Case]:
         """Yield a case for every rewriter, measure and threshold: the turns with a QA error or with a rewriter error."""
@@ -191,8 +213,8 @@ class _Data:
                 continue
             one, other = (part.on(tuple(common)) for part in parts)
             for threshold in distinct_thresholds(metric, self.thresholds):
-                wrong = _wrong(condition.what, threshold)
-                least = _least_growth(condition.what, threshold, one, other, self.old, self.new)
+                wrong = wrong_by(condition.what, threshold)
+                least = least_growth(condition.what, threshold, one, other, self.old, self.new)
                 bounds = () if least is None else (least,)
                 yield self._case(condition, [one, other], f"{metric} {threshold}", wrong, bounds)
 
@@ -244,12 +266,13 @@ class _Data:
                 undrawn = NO_RANKINGS
             else:
                 drawn = harm(*sides[0]) - harm(*sides[1])
-        rankings = [[_ranked(state.systems[part.run], part.turns) for part in parts] for state in (self.old, self.new)]
+        ranked = [] if condition.what in OUTCOMES else parts
+        rankings = [[_ranked(state.systems[part.run], part.turns) for part in ranked] for state in (self.old, self.new)]
         known = all(map(all, rankings))
         low, high = [*(float(end.mean()) for end in bounds if known), math.nan, math.nan][:2]
         lost, problems = self._lost(parts)
-        judged, fallen = self._judged(parts)
-        problems = [*problems, *fallen, *self._incomparable(parts), *self._shifted(condition, parts, harm)]
+        judged, fallen = self._judged(ranked)
+        problems = [*problems, *fallen, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
             problems=tuple(problems), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
@@ -309,6 +332,11 @@ class _Data:
 
     def gone(self, condition: Condition, cases: Sequence[Case]) -> Iterable[dict[str, Any]]:
         """Yield a row for every old run and measure that a condition covers and that has no case."""
+        if condition.what in OUTCOMES:
+            for run, system in self.old.systems.items():
+                if system.outcomes and condition.addresses(run, condition.what) and not any(one.run == run for one in cases):
+                    yield _unknown(condition.text, run, condition.what, self.nothing(condition))
+            return
         errors = condition.what in ("qa", "qr")
         have = {(case.run, case.metric.partition(" ")[0]) for case in cases}
         if errors and not self._human():
@@ -348,6 +376,8 @@ class _Data:
             have = [name for name, state in states if any(condition.metric in one.scores for one in state.systems.values())]
             if len(have) < 2:
                 return f"{f'only the {have[0]}' if have else 'neither'} state has {condition.metric}"
+        if condition.what in OUTCOMES:
+            return "no answers in both states" if self._judgeable(condition.what) else "no criterion of correct answers"
         if condition.what in ("qa", "qr"):
             return "a condition on errors needs Human and a rewriter with a common measure in both states"
         return "the states have no run and measure in common"
@@ -356,42 +386,3 @@ class _Data:
 def _ranked(system: SystemState, turns: Sequence[str]) -> list[str]:
     """Return the digests of the rankings of these turns; empty for a system of per-turn scores."""
     return [system.rankings.get(turn, "") for turn in turns] if system.rankings else []
-
-
-def _wrong(cause: str, threshold: Threshold) -> Callable[[Floats, Floats], npt.NDArray[Any]]:
-    def wrong(qr: Floats, human: Floats) -> npt.NDArray[Any]:
-        correct = threshold.holds(human)
-        return (~correct if cause == "qa" else correct & ~threshold.holds(qr)).astype(float)
-
-    return wrong
-
-
-def _least_growth(cause: str, threshold: Threshold, one: Change, other: Change, old: State, new: State) -> Floats | None:
-    """Return by turn a lower bound on the growth of an error under any grades: certain now minus possible before."""
-    ends = []
-    for state in (old, new):
-        for change in (one, other):
-            system = state.systems[change.run]
-            if change.metric not in system.low:
-                return None
-            moved = change.rescored is not None and state is old
-            low = np.array([system.low[change.metric][turn] for turn in change.turns])
-            high = np.array([system.high[change.metric][turn] for turn in change.turns])
-            if moved:  # new judgments stay within the old bounds, unless they change old grades
-                again = change.fair
-                low, high = np.minimum(low, again), np.maximum(high, again)
-            ends.append((low, high))
-    (old_qr, old_human, new_qr, new_human) = ends
-
-    def certain(pair: tuple[Floats, Floats]) -> npt.NDArray[np.bool_]:
-        return threshold.holds(pair[0]) & threshold.holds(pair[1])
-
-    def possible(pair: tuple[Floats, Floats]) -> npt.NDArray[np.bool_]:
-        inside = (pair[0] <= threshold.value) & (threshold.value <= pair[1])
-        return threshold.holds(pair[0]) | threshold.holds(pair[1]) | (inside & (threshold.operator == "="))
-
-    if cause == "qa":
-        now, before = ~possible(new_human), ~certain(old_human)
-    else:
-        now, before = certain(new_human) & ~possible(new_qr), possible(old_human) & ~certain(old_qr)
-    return np.asarray(now.astype(float) - before)

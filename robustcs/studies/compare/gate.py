@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.lazy import pd
 from robustcs.policy import Unit
@@ -38,22 +39,23 @@ Floats = npt.NDArray[np.float64]
 Outcome = Literal["failed", "cannot tell", "passed"]
 Evidence = Literal["test", "expected", "bounds"]
 #: The worst first.
-OUTCOMES: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
+DECISIONS: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 
 #: Sign patterns for each draw of the hole model.
 _PATTERNS = 9_999
 #: Reason for cases without bounds.
 NO_BOUNDS = "the effect of unjudged passages is unknown"
-_GROWS = {"qa": "QA errors", "qr": "rewriter errors"}
+_GROWS = {"qa": "QA errors", "qr": "rewriter errors"} | {name: f"outcome {name.replace('_', ' ')}" for name in OUTCOMES}
 
 
 #: Adjusted p-values up to this are significant.
 ALPHA = 0.05
 
-What = Literal["drop", "p", "qa", "qr", "no worse"]
+What = str
 
 _CONDITION = re.compile(
-    r"(?:(?P<metric>[^\s:]+)?(?::(?P<run>\S+))?\s+)?(?P<what>drop|p|qa|qr)\s*(?P<operator>[<>])\s*(?P<value>[0-9]*\.?[0-9]+)"
+    r"(?:(?P<metric>[^\s:]+)?(?::(?P<run>\S+))?\s+)?(?P<what>drop|p|qa|qr|OUTCOMES)"
+    r"\s*(?P<operator>[<>])\s*(?P<value>[0-9]*\.?[0-9]+)".replace("OUTCOMES", "|".join(OUTCOMES))
 )
 
 
@@ -65,8 +67,9 @@ class Condition:
         The condition as written.
     what
         ``drop``: fails if the mean score drops by more than ``value``. ``p``: fails if it drops with an adjusted p below
-        ``value``. ``qa``, ``qr``: fails if the share of turns with a QA error, or a rewriter error, grows by more than
-        ``value``. ``no worse``: passes only if the interval excludes a drop of more than ``value``.
+        ``value``. ``qa``, ``qr`` or an outcome of answers, such as ``made_up``: fails if the share of turns with a QA error, a
+        rewriter error or this outcome grows by more than ``value``. ``no worse``: passes only if the interval excludes a drop
+        of more than ``value``.
     metric, run
         The only measure or run that the condition covers; None for all.
     """
@@ -102,7 +105,7 @@ def parse_condition(text: str) -> Condition:
         raise UsageError(
             "bad-condition",
             f"--fail-if {text!r} cannot be read",
-            "write 'drop>0.02', 'p<0.05', 'qr>0.05', or 'ndcg_cut_3:RUN drop>0.02'",
+            "write 'drop>0.02', 'p<0.05', 'qr>0.05', 'made_up>0.02', or 'ndcg_cut_3:RUN drop>0.02'",
         )
     value = float(match["value"])
     if what == "p" and not 0 < value < 1:

@@ -10,7 +10,7 @@ from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
-from robustcs.studies.compare.gate import ALPHA, OUTCOMES, measure_label, subject
+from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
 from robustcs.wording import counted, first_of, some_of
 
 #: Turns printed with their texts.
@@ -84,7 +84,7 @@ def _gate(result: Comparison) -> Table:
     """Return the cases that did not pass, worst first, or all cases if all passed, with reasons."""
     frame = result.gate
     rows = frame[frame["outcome"] != "passed"] if result.outcome != "passed" else frame
-    rows = rows.sort_values("outcome", key=lambda column: column.map(OUTCOMES.index), kind="stable")
+    rows = rows.sort_values("outcome", key=lambda column: column.map(DECISIONS.index), kind="stable")
     conditions = [condition for condition in dict.fromkeys(frame["condition"]) if condition != EVERY]
     alone = conditions[0] if len(conditions) == 1 else ""
     field = result.spec("gate").field

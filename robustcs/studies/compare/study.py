@@ -61,8 +61,9 @@ def ask(
 
     --fail-if adds a gate for continuous integration. Conditions: 'drop>0.02' (a mean score drops by more than 0.02), 'p<0.05'
     (it drops with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or with a QA
-    error, grows by more than 0.05). To restrict a condition to a measure or a run, start it with MEASURE, :RUN or MEASURE:RUN
-    and a space.
+    error, grows by more than 0.05), 'made_up>0.02' (the share of answers with this outcome grows by more than 0.02; wrong and
+    correct need a metric in the files of answers, or labels). To restrict a condition to a measure or a run, start it with
+    MEASURE, :RUN or MEASURE:RUN and a space.
 
     The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
     drop is larger but not significantly so, if a run, turns or judgments are gone, if a condition matches nothing, or if the
