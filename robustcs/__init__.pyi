@@ -433,6 +433,7 @@ def answers(
     runs: Project | Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
     run: Project | Input | Sequence[StrPath] | Mapping[str, Input] | None = ...,
     *,
+    with_: str | None = ...,
     project: Project | StrPath | None = ...,
     responses: Mapping[str, Any] | None = ...,
     tasks: Mapping[str, Any] | None = ...,

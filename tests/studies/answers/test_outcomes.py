@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import robustcs
+from robustcs.errors import RobustcsError
 from robustcs.evaluation.outcomes import Traced, cause_of, outcome_of
 from robustcs.inputs.answer_traces import KINDS, RESPONSES, Kind, Response
 from robustcs.policy import EvaluationPolicy
@@ -252,3 +253,110 @@ def test_removed_gold_passages_move_refusals_to_retrieval(shared_data: Path, tmp
     before, after, changed = planted(shared_data, tmp_path, remove)
     assert moved(before, after, "outcomes", "outcome") == {"answered": -len(changed), "abstained": len(changed)}
     assert moved(before, after, "causes", "cause") == {"none": -len(changed), "retrieval": len(changed)}
+
+
+# ---------------------------------------------------------------- labels, programs, metrics by name, the gate
+
+
+def tasks_of(folder: Path, name: str, answers_: Sequence[str], **more: Any) -> Path:
+    """A file of tasks: two turns per conversation; a passage ``gold`` that says what the first answer says."""
+    path = folder / f"{name}.jsonl"
+    rows = [
+        {"task_id": f"c{place // 2}<::>{place % 2}", "predictions": [{"text": text}],
+         "contexts": [{"document_id": "gold", "text": "Oceans cover most of the planet."}],
+         **{key: value[place] for key, value in more.items()}}
+        for place, text in enumerate(answers_)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+ANSWERED, REFUSED = "Oceans cover most of the planet.", "I do not know the answer."
+
+
+def test_labels_of_some_conversations_correct_the_shares(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    truth = random.random(40) < 0.4
+    seen = np.where(random.random(40) < 0.2, ~truth, truth)  # the detector errs in a fifth
+    path = tasks_of(tmp_path, "a", [REFUSED if one else ANSWERED for one in seen])
+    turns = [f"c{place // 2}<::>{place % 2}" for place in range(40)]
+    labels = tmp_path / "labels.csv"
+    rows = [f"{turn},{'abstained' if one else 'answered'}" for turn, one in zip(turns, truth, strict=True)]
+    (tmp_path / "qrels.txt").write_text("".join(f"{turn} 0 gold 1\n" for turn in turns))
+    given: dict[str, Any] = {"tasks": {"a": path}, "gold_passages": tmp_path / "qrels.txt", "labels": labels}
+
+    labels.write_text("\n".join(["turn,response", *rows[:24]]) + "\n")
+    result = robustcs.answers(**given)
+    row = result.estimates.set_index("outcome").loc["refused"]
+    assert (row["human_only"], row["judge_only"]) == (truth[:24].mean(), seen.mean()) and row["judged_units"] == 12
+    assert row["ci_low"] < truth.mean() < row["ci_high"] and row["judge"] == "detector"
+    assert set(result.detector["label"]) == {"abstained", "answered"} and result.detector["count"].sum() == 24
+    assert (result.outcomes["outcome"] == "refused").any() and result.responses_by == {"a": "detector"}
+
+    labels.write_text("\n".join(["turn,response", *rows[0:24:2]]) + "\n")  # single turns: the turn is the unit
+    assert robustcs.answers(**given).estimates["judged_units"].iloc[0] == 12
+
+    labels.write_text("\n".join(["turn,response", *rows]) + "\n")  # all turns: labels replace the detector
+    result = robustcs.answers(**given)
+    assert result.responses_by == {"a": "labels"} and not len(result.estimates)
+    assert counts(result, by=["outcome"])["refused"] == truth.sum()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("turn,response\nc0<::>0,silent\n", "unknown response 'silent'"),
+        ("turn,answerability\nc0<::>0,maybe\n", "unknown label 'maybe'"),
+        ("turn,correct\nc0<::>0,2\n", "correct is '2'"),
+        ("turn,correct\nc0<::>0,1\nc0<::>0,0\n", "is labelled twice"),
+        ("turn,note\nc0<::>0,x\n", "no labels; the columns are: turn, note"),
+        ("turn,system,correct\nc0<::>0,b,1\n", "has labels of the system 'b'"),
+    ],
+)
+def test_bad_labels_are_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "labels.csv").write_text(text)
+    with pytest.raises(RobustcsError, match=message):
+        robustcs.answers(tasks={"a": tasks_of(tmp_path, "a", [ANSWERED] * 4)}, labels=tmp_path / "labels.csv")
+
+
+def test_a_program_replaces_words(tmp_path: Path) -> None:
+    script = tmp_path / "judge.py"
+    script.write_text(
+        "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
+        "    assert [one['text'] for one in asked['passages']] == ['Oceans cover most of the planet.']\n"
+        "    said = {'response': 'asked_back', 'supported': [False for _ in asked['sentences']]}\n"
+        "    print(json.dumps({'id': asked['id'], **said}))\n"
+    )
+    given: dict[str, Any] = {"tasks": {"a": tasks_of(tmp_path, "a", [ANSWERED] * 4)}, "with_": f"python {script}"}
+    result = robustcs.answers(**given)
+    assert set(result.turns["response"]) == {"asked_back"} and result.responses_by == {"a": "program"}
+    assert result.support[["unsupported", "by"]].iloc[0].tolist() == [1.0, "program"]
+
+
+def test_metrics_by_name_are_a_criterion_and_scores(tmp_path: Path) -> None:
+    scores = [{"RL_F": [value]} for value in (0.9, 0.2, 0.5, None)]
+    path = tasks_of(tmp_path, "a", [ANSWERED] * 4, metrics=scores, answerability=[["ANSWERABLE"]] * 4)
+    result = robustcs.answers(tasks={"a": path}, metrics="RL_F", thresholds=">=0.5")
+    assert result.turns["outcome"].tolist() == ["correct", "wrong", "correct", "answered"]
+    assert result.evaluated.policy_line.endswith("correct: RL_F >=0.5 (a: 1 answer without a value)")
+    with pytest.raises(RobustcsError, match="no file of answers has the metric RLF; they have RL_F"):
+        robustcs.answers(tasks={"a": path}, metrics="RLF")
+    means = robustcs.evaluate(scores={"a": path}, metrics="RL_F", missing="own").measures
+    assert means["value"].iloc[0] == pytest.approx((0.9 + 0.2 + 0.5) / 3)
+
+
+def test_outcomes_are_conditions_of_the_gate(tmp_path: Path) -> None:
+    states = {}
+    for name, made_up in (("old", 2), ("new", 30)):
+        folder = tmp_path / name
+        folder.mkdir()
+        tasks_of(folder, "a", [ANSWERED] * made_up + [REFUSED] * (40 - made_up), answerability=[["UNANSWERABLE"]] * 40)
+        (folder / "robustcs.toml").write_text('name = "x"\n[answers.tasks]\na = "a.jsonl"\n')
+        states[name] = folder
+
+    def rows(old: str, new: str, condition: str) -> list[str]:
+        return list(robustcs.compare(states[old], states[new], fail_if=[condition]).gate["outcome"])
+
+    assert rows("old", "new", "made_up>0.02") == ["failed"] and rows("new", "old", "made_up>0.02") == ["passed"]
+    assert rows("old", "old", ":a made_up>0.02") == ["passed"]
+    assert rows("old", "new", "wrong>0.02") == rows("old", "new", ":b made_up>0.02") == ["cannot tell"]
