@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -13,9 +14,9 @@ from robustcs.evaluation.hole_features import MOST_RUNS
 from robustcs.evaluation.judgments import JudgedPool, OffScale, merge_qrels, on_scale, scale_of
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
-from robustcs.evaluation.run_pool import PoolBuilder, collect_run
+from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.state import RunSources
-from robustcs.evaluation.turns import Answered, Expected, count_turns
+from robustcs.evaluation.turns import Answered, Expected, Turns, count_turns
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
 from robustcs.project.model import Project
@@ -39,20 +40,37 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
     # merge for the pairs only; the judges' grades are not used here
     every = [*([human] if human is not None else []), *(judge.qrels for judge in judges.values())]
     pairs = merge_qrels(every[0], every[1:], "keep").qrels
-    builder = PoolBuilder(pairs.turns, pairs)
-    files = workspace.system_files(list(project.systems))
-    workspace.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
-    pool = builder.build()
-    known = pool.grades(pairs)
-    answered = [
-        Answered(name, path, lacks, *first, pool.extra_turns, bool((known[places] > UNJUDGED).any()))
-        for (name, path), lacks, first, places in zip(files, pool.missing, pool.first, pool.places, strict=True)
-    ]
-    expected = Expected(pool.turns, "the judgments", passage=pairs.documents[0])
-    turns = count_turns(expected, answered, project.policy.missing)
+    pool = read_pool(workspace, pairs).build()
+    turns = counted_turns(workspace, pool, pairs, "the judgments")
     grades = {name: pool.grades(judge.qrels) for name, judge in judges.items()}
     nothing = np.full(len(pool) + 1, UNJUDGED, dtype=np.int16)
     return JudgedPool(pool, nothing if human is None else pool.grades(human), judges, grades, scale, turns)
+
+
+def read_pool(
+    workspace: Workspace, qrels: Qrels, turns: Sequence[str] = (), files: Sequence[tuple[str, Path]] = ()
+) -> PoolBuilder:
+    """Read runs, by default all of the project, over ``turns``, by default those of the judgments ``qrels``."""
+    builder = PoolBuilder(turns or qrels.turns, qrels)
+    files = files or workspace.system_files(list(workspace.project.systems))
+    workspace.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
+    return builder
+
+
+def counted_turns(workspace: Workspace, pool: RunPool, qrels: Qrels, what: str = "the qrels") -> Turns:
+    """Return the turns of a pool of all runs that count under the policy; ``what`` names the judgments in messages.
+
+    Raises :class:`InputError` for runs that share no turn with the judgments.
+    """
+    project = workspace.project
+    grades = pool.grades(qrels)
+    answered = [
+        Answered(name, path, lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
+        for (name, path), lacks, first, places in zip(
+            project.systems.items(), pool.missing, pool.first, pool.places, strict=True
+        )
+    ]
+    return count_turns(Expected(pool.turns, what, passage=qrels.documents[0]), answered, project.policy.missing)
 
 
 def run_groups(project: Project) -> dict[str, tuple[str, ...]]:
@@ -122,10 +140,7 @@ def filled_holes(workspace: Workspace, measures: Sequence[Measure], turns: Colle
 
     All runs take part, so the draws do not depend on which runs are compared. Raises :class:`UsageError` as :func:`fill_holes`.
     """
-    builder = PoolBuilder(workspace.qrels.turns, workspace.qrels)
-    files = workspace.system_files(list(workspace.project.systems))
-    workspace.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
-    return fill(workspace, builder, measures, turns)
+    return fill(workspace, read_pool(workspace, workspace.qrels), measures, turns)
 
 
 def fill(workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:

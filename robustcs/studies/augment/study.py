@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,15 +13,21 @@ from robustcs.documents.files import write_text
 from robustcs.documents.order import figures_first
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels, qrels_text
-from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, sampling_notes
-from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
-from robustcs.evaluation.turns import Answered, Expected, count_turns
+from robustcs.evaluation.run_pool import RunPool
 from robustcs.inputs.paths import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import text_lines
 from robustcs.overwrite_guard import refuse_protected
-from robustcs.project.hole_imputation import group_numbers, judged_pool, run_groups, run_sources, selection_warnings
+from robustcs.project.hole_imputation import (
+    counted_turns,
+    group_numbers,
+    judged_pool,
+    read_pool,
+    run_groups,
+    run_sources,
+    selection_warnings,
+)
 from robustcs.project.model import Project, needs
 from robustcs.project.requirements import judged_runs, new_judgments
 from robustcs.project.workspace import Workspace
@@ -62,16 +67,8 @@ def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fai
     merge = merge_qrels(old, workspace.new_judgments, "keep" if rule == "fail" else rule)
     if rule == "fail" and merge.conflicts:
         raise _conflict_error(merge.conflicts)
-    builder = PoolBuilder(old.turns, merge.qrels)
-    files = workspace.system_files(list(workspace.project.systems))
-    workspace.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
-    pool = builder.build()
-    grades = pool.grades(merge.qrels)
-    answered = [
-        Answered(name, path, lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
-        for (name, path), lacks, first, places in zip(files, pool.missing, pool.first, pool.places, strict=True)
-    ]
-    turns = count_turns(Expected(pool.turns, passage=merge.qrels.documents[0]), answered, policy.missing)
+    pool = read_pool(workspace, merge.qrels, old.turns).build()
+    turns = counted_turns(workspace, pool, merge.qrels)
     notes += [*sampling_notes(measures, old.grades), *merge.qrels.notes, *pool.notes]
     if added := sum(file.added_turns for file in merge.joined):
         notes.append(

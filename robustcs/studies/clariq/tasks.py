@@ -17,12 +17,9 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
 from robustcs.result import Field, count, difference, flag, number, p_value, score, table, text
 from robustcs.statistics.agreement import Statistic, agreement_estimate, cohen_of
-from robustcs.statistics.columns import EXACT, P_FLOOR
-from robustcs.statistics.effect import detectable_differences, effect_sizes
+from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.estimate import Estimate
-from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
 NOUN = "topic"
@@ -145,16 +142,14 @@ class TopicMeans:
         if not pairs:
             return [], ""
         first, second = np.array(pairs).T
-        sums, sizes = self._topics.sums(self.values[first] - self.values[second]), self._topics.sizes
-        tests = paired_tests(sums, sizes, seed, NOUN)
-        family = max_t_family(tests, sums, seed)
-        effects, least = effect_sizes(sums, sizes, NOUN), detectable_differences(sums, sizes, NOUN)
+        topics = self._topics
+        found = comparisons(topics.sums(self.values[first] - self.values[second]), topics.sizes, NOUN, seed)
+        columns = [found.columns[name] for name in ("p", "p_corrected", "p_floor", "exact", "effect", "detectable", "note")]
         rows = [
-            (self.task, self.metric, self.names[one], self.names[other], test, test.p, p, len(sizes), test.floor, test.exact,
-             effect.value, found.value, test.note)
-            for (one, other), test, p, effect, found in zip(pairs, tests, family.p.tolist(), effects, least, strict=True)
-        ]  # fmt: skip
-        return rows, family.note
+            (self.task, self.metric, self.names[one], self.names[other], test, p, corrected, topics.count, *more)
+            for (one, other), test, p, corrected, *more in zip(pairs, found.tests, *columns, strict=True)
+        ]
+        return rows, found.families[0].note
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -20,12 +19,11 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.run_pool import PoolBuilder, collect_run
 from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.hole_imputation import run_sources, selection_warnings
+from robustcs.project.hole_imputation import read_pool, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
 from robustcs.project.scoring import DEFAULT_MEASURES
@@ -261,9 +259,7 @@ def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
         return NO_RANKINGS
     space = new.workspace.of(project)
     files = [*project.systems.items(), *((f"{name}, old", old.workspace.project.systems[name]) for name in differ)]
-    builder = PoolBuilder(space.qrels.turns, space.qrels)
-    space.per_run(files, partial(collect_run, builder.turns), keep=builder.add)
-    pool = builder.build()
+    pool = read_pool(space, space.qrels, files=files).build()
     measures = new.workspace.ranking_measures(DEFAULT_MEASURES)[0]
     every = np.ones(len(pool.turns), dtype=bool)
     sources = run_sources(project, (*project.systems, *differ))
