@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -199,6 +198,8 @@ class Commands(_Once, click.Group):
         """Resolve as click does; suggestions for a misspelled command include those that are not loaded."""
         name = arguments[0]
         if not name.startswith("-") and name not in (*_LISTED, *self.commands):
+            from difflib import get_close_matches
+
             close = get_close_matches(name, _LISTED, 1)
             context.fail(f"No such command {name!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
         return super().resolve_command(context, arguments)

@@ -25,9 +25,6 @@ from robustcs.statistics.agreement import (
 )
 from robustcs.statistics.units import Units, units_of_items
 
-#: Least share of an item's pairs of ratings that must agree for the agreement filter to keep the item.
-MIN_AGREEMENT = 0.4
-
 _BY_UNIT = "95% CI: nested bootstrap-t over units; null for fewer than five units"
 _UNITS = (
     count("units", "number of sampling units: conversations, turns or items"), text("note", "limits of the interval"),

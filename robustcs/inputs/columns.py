@@ -358,14 +358,15 @@ def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrel
 
     Raises :class:`InputError` for a file of another kind than ``wanted``.
     """
-    if _is_plain(path, wanted):
+    if is_plain(path, wanted):
         return None
     from robustcs.inputs.sniff import refuse_other_kinds
 
     return refuse_other_kinds(path, wanted)
 
 
-def _is_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> bool:
+def is_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> bool:
+    """Return whether the first lines of a file are all TREC lines of a run or of qrels."""
     if wanted == "run":
         return are_run([line.split() for line in first_lines(path, _HEAD)[:LINES]])
     lines = first_lines(path)

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
-from robustcs.evaluation.rating_scales import MIN_AGREEMENT
 from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, is_irds, located, pooled
@@ -18,6 +17,7 @@ from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.sources import SOURCES, settings_of
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
+from robustcs.statistics.estimate import MIN_AGREEMENT
 
 Role = Literal["original", "qr", "human"]
 #: Selection of passages for judging: by rank in pooled runs, by a model's filter, by clicks, or relevant passages only.

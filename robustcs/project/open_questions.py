@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from robustcs.documents.files import write_text
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.grid import parse_cell
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
@@ -20,8 +19,6 @@ from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.overwrite_guard import refuse_outside
 from robustcs.project.model import Project
 from robustcs.project.reader import Inputs
-from robustcs.retrieval.index import index_state
-from robustcs.retrieval.rewriting import rewriter_identity
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import (
     Sidecar,
@@ -220,11 +217,15 @@ class Maker:
     @cached_property
     def index(self) -> str:
         """The checksum of the index; empty if there is none."""
+        from robustcs.retrieval.index import index_state
+
         return index_state(self.settings.index).checksum if self.settings.index.exists() else ""
 
     @cached_property
     def _models(self) -> tuple[str, str]:
         """Identities of rewriter and re-ranker; empty if there is none."""
+        from robustcs.retrieval.rewriting import rewriter_identity
+
         settings = self.settings
         return (
             rewriter_identity(settings.rewriter) if settings.rewriter else "",
@@ -338,6 +339,8 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
     Only turns that the run answers are recorded. Returns (system, sidecar, turns). Raises :class:`UsageError` if no system has
     both a run and texts.
     """
+    from robustcs.documents.files import write_text
+
     done = []
     for system in systems_of(workspace):
         if system.given is None:

@@ -5,14 +5,12 @@ In each case, results come in the order of the files, and the error is that of t
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import signal
 import stat
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -263,6 +261,8 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
     no scheduler answers or there is no worker; :class:`InterruptedWorkError` if the connection is lost, or if a piece ends
     several workers.
     """
+    from concurrent.futures import CancelledError
+
     with _connected(address) as client:
         from distributed import KilledWorker
 
@@ -312,6 +312,8 @@ def _connected(address: str) -> Iterator[Any]:
         from distributed.comm import get_address_host_port
     except ImportError:
         raise NotInstalledError("no-dask", f"--dask {address} needs Dask", "pip install 'robustcs[dask]'") from None
+    import logging
+
     # silence its logs of a lost connection, which is reported in one line
     levels = {logger: logger.level for logger in map(logging.getLogger, ("distributed", "distributed.client"))}
     for logger in levels:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
@@ -20,21 +20,22 @@ from robustcs.evaluation.turns import (
     strangers,
 )
 from robustcs.inputs.files import sha256
-from robustcs.inputs.labels import Labels, Texts, read_labels
-from robustcs.inputs.paraphrases import Paraphrases, read_paraphrases
 from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown
 from robustcs.inputs.pooled import texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import Skipped, take_skipped
 from robustcs.inputs.runs import read_run
-from robustcs.inputs.scores import read_slices
-from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project, TextSource, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs, absolute
 from robustcs.result import Basis
 from robustcs.retrieval.sidecar import files_of, require_unchanged
+
+if TYPE_CHECKING:
+    from robustcs.inputs.labels import Labels
+    from robustcs.inputs.paraphrases import Paraphrases
+    from robustcs.inputs.texts import Role, Samples, TextFile
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -193,6 +194,8 @@ class Inputs:
 
     def read_judge(self, name: str, path: Path) -> Labels:
         """Read the labels of one judge. Labels for texts are joined with the formulations' texts and the collection."""
+        from robustcs.inputs.labels import Texts, read_labels
+
         asked: list[Path] = []
 
         def texts() -> Texts:
@@ -291,6 +294,8 @@ class Inputs:
         return samples
 
     def _open(self, source: TextSource) -> TextFile:
+        from robustcs.inputs.texts import TextFile
+
         if source.path not in self._opened:
             self._opened[source.path] = TextFile(source.path)
         return self._opened[source.path]
@@ -333,6 +338,8 @@ class Inputs:
     @cached_property
     def paraphrases(self) -> Paraphrases:
         """Turn → paraphrases. Raises :class:`UsageError` if the project has no paraphrases."""
+        from robustcs.inputs.paraphrases import read_paraphrases
+
         path = self.require("paraphrases")
         paraphrases = read_paraphrases(path)
         self.remember("paraphrases", path, sum(map(len, paraphrases.values())))
@@ -340,6 +347,8 @@ class Inputs:
 
     def slices(self, path: Path) -> dict[str, dict[str, str]]:
         """Read properties of turns from a user's TSV: column → turn → value."""
+        from robustcs.inputs.scores import read_slices
+
         slices = read_slices(path)
         self.remember("slices", path, len(set().union(*slices.values())))
         return slices

@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure, sampling_notes
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
@@ -26,9 +25,7 @@ from robustcs.evaluation.turns import (
     no_judgments,
     union_of_turns,
 )
-from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.pooled import rows_of
-from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs
@@ -126,7 +123,7 @@ Scored = tuple[list[TurnScores], Expected, list[Answered], list[str]]
 def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
     runs = [file for file in files if file.kind == "runs"]
     given = [file for file in files if file.kind == "scores"]
-    tables = score_files(inputs, given, measures)
+    tables = score_files(inputs, given, measures) if given else []
     if not runs:
         return join_scores(given, tables)
     if given:
@@ -153,6 +150,8 @@ def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[
 
     Raises :class:`UsageError` for a file without a requested measure, or without any default measure.
     """
+    from robustcs.inputs.scores import read_scores
+
     frames = []
     for file in files:
         frame = read_scores(file.path, file.name)
@@ -184,6 +183,8 @@ def join_scores(files: Sequence[ScoredFile], frames: Sequence[TurnScores]) -> Sc
 
 
 def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
+    from robustcs.inputs.answers import read_predicted_answers
+
     predicted = []
     inputs.require("gold")
     for file in files:
@@ -199,6 +200,9 @@ def scored_answers(
 
     Raises :class:`UsageError` if no gold answers are given.
     """
+    from robustcs.evaluation.answers import answer_scores
+    from robustcs.inputs.answers import read_gold_answers
+
     source = inputs.require("gold")
     gold = read_gold_answers(source)
     inputs.remember("gold answers", source, rows_of(gold))

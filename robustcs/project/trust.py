@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
-from robustcs.inputs.paths import parts_of
+from robustcs.inputs.columns import is_plain
+from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.records import Skipped
-from robustcs.inputs.sniff import kind_of
 from robustcs.policy import Unit
 from robustcs.project.model import Project
 from robustcs.result import Evaluated
@@ -60,6 +60,14 @@ def model_of(path: str) -> str:
     return named[1] if named else ""
 
 
+def _has_labels(file: StrPath) -> bool:
+    if not isinstance(file, Path) or not file.is_file() or is_plain(file, "qrels"):
+        return False
+    from robustcs.inputs.sniff import kind_of
+
+    return kind_of(file) == "labels"
+
+
 def limits_of_sources(project: Project) -> list[Limit]:
     """Return limits from the sources of qrels and judges: qrels made by a model are not human judgments."""
     if not project.qrels:
@@ -67,13 +75,13 @@ def limits_of_sources(project: Project) -> list[Limit]:
     files = parts_of(project.qrels)
     judge = next((name for name, path in project.judges.items() if path in files), None)
     named = next(((Path(file).name, found) for file in files if (found := model_of(Path(file).name))), None)
-    labels = next((file for file in files if isinstance(file, Path) and file.is_file() and kind_of(file) == "labels"), None)
+    labels = next(filter(_has_labels, files), None)
     if judge:
         whose = f"the qrels are those of judge {judge}"
     elif named:
         whose = f"the file name of the qrels, {named[0]}, contains a model name ({named[1]})"
     elif labels:
-        whose = f"the qrels file {labels.name} has the fields of a model judge's output"
+        whose = f"the qrels file {Path(labels).name} has the fields of a model judge's output"
     else:
         return []
     return [

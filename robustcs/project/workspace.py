@@ -13,9 +13,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
-from robustcs.inputs.scores import has_scores
 from robustcs.project.model import ROLES, Project, Role
-from robustcs.project.open_questions import systems_of, unanswered
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.project.trust import SWAPPED
@@ -157,7 +155,11 @@ class Workspace(Inputs):
 
     def answer_files(self) -> list[ScoredFile]:
         """Return the files of answers that contain scores."""
-        known = self.project.answers.answered if self.project.answers else {}
+        if not self.project.answers:
+            return []
+        from robustcs.inputs.scores import has_scores
+
+        known = self.project.answers.answered
         return [ScoredFile(name, f"{name} scores", path, "scores") for name, path in known.items() if has_scores(path, name)]
 
     def require_runs(self) -> None:
@@ -170,6 +172,8 @@ class Workspace(Inputs):
 
     def unanswered(self, names: Collection[str]) -> UsageError:
         """Return the error for systems that have texts but no run; it names the turns and the command to run."""
+        from robustcs.project.open_questions import systems_of, unanswered
+
         return unanswered([system for system in systems_of(self) if system.name in names])
 
     def _with_texts(self) -> set[str]:

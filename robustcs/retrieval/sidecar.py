@@ -15,9 +15,6 @@ from robustcs.errors import input_error
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import PooledFile
 from robustcs.inputs.text import read_json
-from robustcs.programs.models import SEPARATOR
-from robustcs.retrieval.rewriting import history
-from robustcs.retrieval.store import digest
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,10 @@ class Sidecar:
 
 def text_checksums(texts: Mapping[str, str], raw: bool) -> dict[str, str]:
     """Return turn → SHA-256 of its normalised text; ``raw`` texts include the earlier turns, as a rewriter sees them."""
+    from robustcs.programs.models import SEPARATOR
+    from robustcs.retrieval.rewriting import history
+    from robustcs.retrieval.store import digest
+
     if not raw:
         return {turn: digest(text) for turn, text in texts.items()}
     before = history(texts)

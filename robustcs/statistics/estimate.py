@@ -14,6 +14,8 @@ from robustcs.wording import counted
 CONFIDENCE = 0.95
 #: Fewest units for an interval.
 LEAST_UNITS = 5
+#: Least share of an item's pairs of ratings that must agree for the agreement filter to keep the item.
+MIN_AGREEMENT = 0.4
 #: Fewest units for an interval that is not called unstable.
 STABLE_UNITS = 10
 #: Below this number of units that differ, a note states it; a test at .01 requires this number.

@@ -20,7 +20,6 @@ from robustcs.evaluation.rating_scales import (
     AGREEMENT,
     ALPHA,
     KAPPA,
-    MIN_AGREEMENT,
     Scale,
     agreement_tables,
     rating_units,
@@ -42,6 +41,7 @@ from robustcs.statistics.agreement import (
     majority_of,
     pair_agreement,
 )
+from robustcs.statistics.estimate import MIN_AGREEMENT
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
 

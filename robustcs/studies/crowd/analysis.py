@@ -16,7 +16,7 @@ from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.rating_scales import MIN_AGREEMENT, agreement_tables, rating_units, scales_of
+from robustcs.evaluation.rating_scales import agreement_tables, rating_units, scales_of
 from robustcs.inputs.mixed_initiative import Mapped
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.ratings import Grade, as_ratings
@@ -25,6 +25,7 @@ from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy, Unit
 from robustcs.result import Evaluated, Result, count, score, share, table, text
 from robustcs.result import measure as metric
+from robustcs.statistics.estimate import MIN_AGREEMENT
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.crowd.grades import EXCLUSIONS, GRADES, Exclusion, FinalGrade, turn_sets
