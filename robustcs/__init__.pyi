@@ -31,6 +31,7 @@ from robustcs.studies.judge.analysis import Worklist
 from robustcs.studies.paraphrase.analysis import Variations
 from robustcs.studies.paraphrase.stages import Paraphrased
 from robustcs.studies.passages.analysis import PassageChoice
+from robustcs.studies.review.analysis import Reviews
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import Experiment
 from robustcs.studies.samples.analysis import Samples
@@ -161,6 +162,14 @@ def correlate(
     unit: Literal["conversation", "turn"] | None = ...,
 ) -> Correlate:
     """Do similar questions get similar answers? Correlate the two similarities over turns and list the exceptions."""
+
+def review(
+    *,
+    project: Project | StrPath | None = ...,
+    unit: Literal["conversation", "turn"] | None = ...,
+    seed: int | None = ...,
+) -> Reviews:
+    """Count the categories that readers assigned to turns in the page of a report."""
 
 def evaluate(
     qrels: Project | Input | Sequence[Input] | None = ...,

@@ -14,11 +14,12 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from robustcs.errors import UsageError
 from robustcs.presentation import METHODS
 from robustcs.project.model import Project
+from robustcs.project.sources import several
 from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import types_of
@@ -94,7 +95,13 @@ def _opened(
 
 
 def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
-    """Return a number for a study unchanged. Raises :class:`UsageError` for a value of another type."""
+    """Return a number or choice for a study unchanged. Raises :class:`UsageError` for a value of another type."""
+    inner = get_args(kind)[0] if get_origin(kind) is tuple else kind
+    if get_origin(inner) is Literal and not (value is None and optional):
+        *most, last = choices = get_args(inner)
+        for one in several(value):
+            if one not in choices:
+                raise UsageError("bad-setting", f"{name} is {one!r}", f"choose {', '.join(most)} or {last}")
     wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
     if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
         return value

@@ -134,7 +134,7 @@ def test_what_users_get_wrong(config: Path, tmp_path: Path) -> None:
     meant = r"^no input is named 'qrel'; did you mean 'qrels'\? help\(robustcs\.open_project\) lists them$"
     with pytest.raises(UsageError, match=meant):
         robustcs.breakdown(config, qrel="x")
-    with pytest.raises(UsageError, match=r"^scope 'all'; choose cutoff, run or pool$"):
+    with pytest.raises(UsageError, match=r"^scope is 'all'; choose cutoff, run or pool$"):
         robustcs.unjudged(config, scope="all")
     with pytest.raises(UsageError, match="^unknown role 'mine'; "):
         robustcs.breakdown(config, scores={"mine": "x"})

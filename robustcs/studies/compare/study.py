@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import click
 import numpy as np
@@ -34,7 +34,7 @@ from robustcs.statistics.units import units_of
 from robustcs.studies.compare.analysis import Comparison, compare
 from robustcs.studies.compare.cases import NO_RANKINGS, SCORING, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
-from robustcs.studies.compare.gate import Evidence, no_worse, parse_condition
+from robustcs.studies.compare.gate import no_worse, parse_condition
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SEED, UNIT, Call, command
 
@@ -93,8 +93,6 @@ def ask(
     conditions = [parse_condition(text) for text in fail_if]
     if no_worse_than is not None:
         conditions.append(no_worse(no_worse_than))
-    if evidence not in get_args(Evidence):
-        raise UsageError("bad-evidence", f"evidence is {evidence!r}", f"choose {', '.join(get_args(Evidence))}")
     sides = [_opened(workspace, given) for given in (old, new)]
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:

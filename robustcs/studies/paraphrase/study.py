@@ -83,13 +83,6 @@ def ask(
           --with 'python -m robustcs.programs.models --paraphrase t5-para'
       robustcs testsets --paraphrases made/paraphrases.csv --sets 10 --folder sets
     """
-    for values, allowed, what in (
-        (sources, SOURCES, "source"),
-        ([context_remover], (None, "nouns", "nltk"), "context remover"),
-    ):
-        for value in values:
-            if value not in allowed:
-                raise UsageError("bad-setting", f"no {what} is named {value!r}", f"write {' or '.join(filter(None, allowed))}")
     original, human = _turns(workspace)
     seed = workspace.project.seed
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0, (f"seed {seed}",))

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
-from robustcs.evaluation.bounds import Scope
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.evaluation.ranking import Ranking
@@ -86,8 +85,6 @@ def ask(
       robustcs unjudged --new-judgments new.txt --output unjudged.pdf
       robustcs unjudged --qrels docs.txt --run ance=passages.trec --documents
     """
-    if scope not in get_args(Scope):
-        raise UsageError("bad-scope", f"scope {scope!r}", "choose cutoff, run or pool")
     project, limit = workspace.project, workspace.project.policy.depth
     if top and limit and top > limit:
         raise UsageError(

@@ -207,7 +207,7 @@ def test_messages(in_copy: Command, program: str, tmp_path: Path, monkeypatch: p
     with pytest.raises(UsageError, match="no raw turns are given; add --rewrites original=FILE"):
         robustcs.paraphrase(rewrites={"human": "demo/topics.json:manual"}, command="x", sources=["raw"])
     for given in ({"sources": ["x"]}, {"context_remover": "x"}):
-        with pytest.raises(UsageError, match="'x'; write "):
+        with pytest.raises(UsageError, match="'x'; choose "):
             robustcs.paraphrase(rewrites={"human": "demo/topics.json:manual"}, command="x", **given)
 
 
