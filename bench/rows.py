@@ -99,6 +99,22 @@ def _once_compiled(folder: Path, c: str | None) -> Commands:
     return {tool: command for tool, command in _evaluation(folder, c).items() if tool != "ranx, warm"}
 
 
+def _command(folder: Path, c: str | None) -> Commands:
+    """Return ``robustcs evaluate``, start and imports included, and the tools that users would run instead."""
+    asked = [part for measure in MEASURES for part in ("--metric", measure)]
+    runs = [part for run in _runs(folder) for part in ("--run", f"{Path(run).stem}={run}")]
+    given = ["--config", os.devnull, "--qrels", str(folder / "qrels.txt"), *runs, *asked]
+    others = {tool: command for tool, command in _evaluation(folder, c).items() if tool in ("pytrec_eval", "trec_eval")}
+    return {"robustcs": [*CLI, "evaluate", *given, "--table", "measures", "--format", "csv"], **others}
+
+
+def _means_of_command(tool: str, output: str) -> Numbers:
+    if tool != "robustcs":
+        return _means(tool, output)
+    values = {(row["system"], row["metric"]): float(row["value"]) for row in csv.DictReader(StringIO(output))}
+    return [values[system, measure] for system in sorted({system for system, _ in values}) for measure in MEASURES]
+
+
 def _means(tool: str, output: str) -> Numbers:
     if tool != "trec_eval":
         return [float(cell) for cell in output.split()]
@@ -175,6 +191,8 @@ ROWS: Mapping[str, Row] = {
     "turns-500": _turns(500, 5),
     "turns-2000": _turns(2000, 1),
     "turns-7000": _turns(7000, 1),
+    "command-50": Row("50 × 1000, as a command", "made 1 50 1000", "made 1 3 20", _command, _means_of_command),
+    "command-500": Row("500 × 1000, as a command", "made 1 500 1000", "made 1 3 20", _command, _means_of_command, large=True),
     "digits": Row("500 × 1000, scores of 16 digits", "made 1 500 1000 15", "made 1 3 20 15", _evaluation, _means,
                   large=True, repeats=3),
     "cast": Row("CAsT 2019: 3 runs × 173 × 100", "cast2019", "made 3 3 20", _evaluation, _means),

@@ -175,6 +175,11 @@ def aims(results: Mapping[str, Any]) -> list[str]:
     ):
         rows = [(found["robustcs"].cpu / found[limit].cpu, ROWS[name].label) for name, found in costs.items() if limit in found]
         line(aim, [(times / most, label, f"{times:.2f} times") for times, label in rows])
+    if small := costs.get("command-50"):
+        times = small["robustcs"].cpu / small["pytrec_eval"].cpu
+        line("50 × 1000 as a command within twice the CPU time of pytrec_eval", [(times / 2, "actual", f"{times:.2f} times")])
+    if one := costs.get("command-500", {}).get("robustcs"):
+        line("500 × 1000 as a command within 60 MB", [(one.memory / 60, "actual", f"{one.memory:.1f} MB")])
     if one := costs.get("one-turn", {}).get("robustcs"):
         line("one turn within 0.08 CPU s", [(one.cpu / 0.08, "actual", f"{one.cpu:.3f} s")])
         line("one turn within 30 MB", [(one.memory / 30, "actual", f"{one.memory:.1f} MB")])
