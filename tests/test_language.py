@@ -43,6 +43,13 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "fixtures/README.md")),
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in _GENERATED),
 ]
+#: Pages and modules about refusals, the field's word for answers without content, and what they need not write instead.
+REFUSALS = {
+    "answers.md", "robustcs/evaluation/outcomes.py", "robustcs/inputs/answer_traces.py", "robustcs/similarity/responses.py",
+    "robustcs/similarity/support.py", *(f"robustcs/studies/answers/{name}.py" for name in
+                                       ("analysis", "cards", "findings", "outcomes", "show", "study")),
+}  # fmt: skip
+REJECTED = "write: rejected"
 #: The list of function words has words of every kind.
 FILES = sorted(path for path in (ROOT / "robustcs").rglob("*.py") if path.name != "function_words.py")
 
@@ -67,12 +74,14 @@ def strings_of(path: Path) -> Iterator[tuple[int, str]]:
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_pages_are_plain_english(page: Path) -> None:
     text = _PRINTED.sub(lambda block: "\n" * block[0].count("\n"), page.read_text("utf-8"))
-    assert not phrases_of(enumerate(text.split("\n"), 1))
+    found = phrases_of(enumerate(text.split("\n"), 1))
+    assert not [one for one in found if page.name not in REFUSALS or REJECTED not in one]
 
 
 def test_strings_and_docstrings_are_plain_english() -> None:
     found = {path.relative_to(ROOT).as_posix(): phrases_of(strings_of(path)) for path in FILES}
-    assert not {name: some for name, some in found.items() if some}
+    wrong = {name: [one for one in some if name not in REFUSALS or REJECTED not in one] for name, some in found.items()}
+    assert not {name: some for name, some in wrong.items() if some}
 
 
 def test_every_phrase_is_found() -> None:
