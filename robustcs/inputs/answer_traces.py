@@ -1,4 +1,4 @@
-"""What files of answers contain in addition to the answers: passages, citations, conversations, metrics and labels; and human labels.
+"""Further contents of files of answers: passages, citations, conversations, metrics and labels; and human labels.
 
 Read from MTRAG tasks, InspectorRAGet exports, and reports with citations (TREC RAG, RAGTIME, iKAT). Other files have none.
 """
