@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
 from robustcs.evaluation.grid import Cell
-from robustcs.project.scan import role_of, run_words, set_of
+from robustcs.project.scan import role_of, run_words, set_of, without_common
 
 #: Words of wordings that name no formulation.
 _WORDINGS = frozenset(("context", "conversation", "full", "history", "last", "paraphrase", "questions", "utterance"))
@@ -41,7 +41,16 @@ def find_grid(names: Mapping[str, str], rankings: Callable[[str], Mapping[str, i
     if spoken[0] == spoken[1]:
         return {}, ""
     wording = int(spoken[1] > spoken[0])
-    return {(pair[wording], pair[1 - wording]): file for pair, file in found.items()}, why
+    short = [_short({pair[side] for pair in found}) for side in (wording, 1 - wording)]
+    return {(short[0][pair[wording]], short[1][pair[1 - wording]]): file for pair, file in found.items()}, why
+
+
+def _short(levels: Iterable[str]) -> dict[str, str]:
+    """Return level → its name without the words with which all levels start."""
+    names = sorted(levels)
+    return {
+        name: "_".join(words) for name, words in zip(names, without_common([name.split("_") for name in names]), strict=True)
+    }
 
 
 def _core(edges: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:

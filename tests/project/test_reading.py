@@ -66,6 +66,9 @@ EVERY_KEY = """
     [formulations.human]
     run = "/absolute/manual.trec"
 
+    [components]
+    "t5/bm25" = "runs/t5.trec"
+
     [runs]
     manual_1 = "runs/manual_1.trec"
     "set 2" = "runs/2.trec"
@@ -164,6 +167,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         },
         runs={"manual_1": tmp_path / "runs/manual_1.trec", "set 2": tmp_path / "runs/2.trec"},
         judges={"gpt": tmp_path / "judges/gpt.txt"},
+        components={"t5/bm25": tmp_path / "runs/t5.trec"},
         groups={"manual": Group("human", ("manual_1", "set 2"))},
         run_groups={"bert": ("original", "t5")},
         texts={"m": TextSource(tmp_path / "sets/manual.tsv")},
@@ -349,8 +353,8 @@ def test_unknown_keys_are_named_with_those_that_are_known(tmp_path: Path) -> Non
         read_project(path)
     assert [line.removeprefix(str(path)) for line in str(error.value).split("\n")] == [
         ":2: unknown key 'qrel'; choose from name, qrels, new_judgments, judges, gold, answer_similarity, paraphrases,"
-        " collection, formulations, runs, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement, crowd, answers,"
-        " review,"
+        " collection, formulations, runs, components, texts, raw_texts, groups, run_groups, retrieval, clariq, agreement,"
+        " crowd, answers, review,"
         " metrics,"
         " thresholds,"
         " policy, seed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -60,17 +60,19 @@ def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
     ]  # fmt: skip
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     scores: dict[tuple[str, str], pd.DataFrame] = {cell: frames[name] for name, cell in names.items()}
-    texts = _texts(workspace, dict.fromkeys(wording for wording, _ in cells), frames)
+    texts = _texts(workspace, dict.fromkeys(wording for wording, _ in cells), next(iter(scored.values())).turns)
     return components(scores, evaluated, thresholds, texts, workspace.project.seed, every)
 
 
-def _texts(workspace: Workspace, wordings: Iterable[str], frames: dict[str, pd.DataFrame]) -> dict[str, dict[str, str]]:
+def _texts(workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the texts of wordings with the name of a formulation or set of texts, or with a word for Original or Human."""
     project = workspace.project
-    known = workspace.texts_of(next(iter(frames.values())).index)
+    known = workspace.texts_of(turns)
     for raw, sources in ((False, project.texts), (True, project.raw_texts)):
         for name, source in sources.items():
-            known.setdefault(name, workspace.text_file(source, "original" if raw else "human", name))
+            own = workspace.text_file(source, "original" if raw else "human", name)
+            workspace.refuse_strangers([(source.path, own)], turns)
+            known.setdefault(name, own)
     found = {name: known.get(name) or known.get(role_of(name) or "", {}) for name in wordings}
     return {name: texts for name, texts in found.items() if texts}
 
