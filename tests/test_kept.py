@@ -171,4 +171,4 @@ def test_two_reports_in_one_folder_leave_one_of_them_whole(tmp_path: Path) -> No
     assert [writer.exitcode for writer in writers] == [0, 0]
     whole = [name for name in ("one", "two") if is_whole(tmp_path / "out", checksums(report_of(name)))]
     files = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert len(whole) == 1 and files == {*report_of(whole[0]), "manifest.json"}
+    assert len(whole) == 1 and files == {*report_of(whole[0]), ".kept/manifest.json"}

@@ -80,7 +80,7 @@ def texts(document: Document) -> list[str]:
 
 
 def tables(report: Report, result: str, table: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(report.files[f"results/{result}.json"])["tables"][table]
+    rows: list[dict[str, Any]] = json.loads(report.files[f".kept/results/{result}.json"])["tables"][table]
     return rows
 
 
@@ -224,7 +224,7 @@ def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -
         kept = json.loads(path.read_text("utf-8"))["value"]
         if "findings" not in kept:
             continue
-        results = [json.loads(text) for name, text in kept["files"].items() if name.startswith("results/")]
+        results = [json.loads(text) for name, text in kept["files"].items() if name.startswith(".kept/results/")]
         tables = [rows for result in results for rows in result["tables"].values()]
         sentences = [*(verdict.sentence for verdict in typed(kept["verdicts"], list[Verdict])), *kept["findings"]]
         asked += bool(sentences)
@@ -247,7 +247,7 @@ def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) 
     shown = {block.slug: block for block in every_block(report.document) if isinstance(block, Table)}
     [pearson] = [table for slug, table in shown.items() if slug.startswith("correlate-pearson-overlap")]
     assert pearson.note.endswith(" Human ✓: turns on which Human is correct (NDCG@3 ≥ 0.5).")
-    rows = json.loads(report.files["results/breakdown.json"])["tables"]["bins"]
+    rows = json.loads(report.files[".kept/results/breakdown.json"])["tables"]["bins"]
     human = sum(row["count"] for row in rows if (row["metric"], row["threshold"], row["human"]) == ("ndcg_cut_3", ">=0.5", 1))
     groups = {column.group for column in pearson.columns}
     assert f"Human ✓ ({human})" in groups and human == 61
@@ -255,7 +255,7 @@ def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) 
     [finding] = [text for text in texts(report.document) if text.startswith("Of 70 turns (correct if NDCG@3 ≥ 0.5), ")]
     assert "the rewriter fails on 18 (" in finding and "QR and Human are correct on 43 (" in finding
     assert [cut["name"] for cut in report.document.turns["cuts"] if cut["main"]] == ["NDCG@3 ≥ 0.5", "F1 ≥ 0.5"]
-    rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
+    rows = json.loads(report.files[".kept/results/breakdown.json"])["tables"]["turns"]
     assert {row["threshold"] for row in rows if row["metric"] == "P_1"} == {"=1"}
 
 
@@ -311,7 +311,7 @@ def test_the_turns_to_read_are_those_of_the_bin(report: Report) -> None:
 
 def test_every_turn_agrees_with_the_results(report: Report) -> None:
     turns = report.document.turns
-    rows = json.loads(report.files["results/breakdown.json"])["tables"]["turns"]
+    rows = json.loads(report.files[".kept/results/breakdown.json"])["tables"]["turns"]
     cuts = [cut["name"] for cut in turns["cuts"]]
     place, measure = cuts.index("NDCG@3 ≥ 0.5"), turns["measures"].index("NDCG@3")
     by_turn = {turn["turn"]: turn for turn in turns["turns"]}
@@ -351,7 +351,7 @@ def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
         elif isinstance(block, Table):
             assert rb"\begin{table" in report.files[f"tables/{block.slug}.tex"]
     for name in ("breakdown", "sweep", "answers-breakdown", "correlate", "unjudged", "augment", "robustness", "diversity"):
-        for table in json.loads(report.files[f"results/{name}.json"])["tables"]:
+        for table in json.loads(report.files[f".kept/results/{name}.json"])["tables"]:
             assert f"tables/{name}-{table}.csv" in report.files
 
 

@@ -148,8 +148,8 @@ def report(call: Call, *, fresh: bool = False) -> None:
     --output names the folder of the report (default: reports/NAME). It contains
       report.html, report.pdf   the report
       tables/                   all tables as LaTeX and CSV
-      results/                  all results as JSON
       figures/                  SVG and PDF, in page width and column width
+      .kept/                    all results as JSON, and what robustcs needs later
 
     A second run recomputes only the analyses whose inputs, settings or program changed. --jobs N runs N analyses in parallel.
 

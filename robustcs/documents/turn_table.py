@@ -15,19 +15,25 @@ TURNS = "turns"
 
 
 def turn_table(turns: Mapping[str, Any]) -> Table:
-    """Return one row per turn: id, texts, and per cut the bin and its scores; without cuts, a score per system.
+    """Return one row per turn: id, texts, and the bin and its scores; without cuts, a score per system.
+
+    With several rewriters, the table has the texts of Original and Human, and only a bin per rewriter, so that it fits a page.
 
     :mod:`robustcs.reporting.turns` describes ``turns``.
     """
     names = turns["formulations"]
-    texts = [any(turn["texts"][place] for turn in turns["turns"]) for place in range(len(names))]
+    shown = [place for place, cut in enumerate(turns["cuts"]) if cut["main"]]
+    several = len({turns["cuts"][place]["formulations"][-2] for place in shown}) > 1
+    texts = [
+        any(turn["texts"][place] for turn in turns["turns"]) and not (several and 0 < place < len(names) - 1)
+        for place in range(len(names))
+    ]
     columns = [Column("turn", "left")]
     columns += [Column(name, "left") for name, known in zip(names, texts, strict=True) if known]
-    shown = [place for place, cut in enumerate(turns["cuts"]) if cut["main"]]
     for place in shown:
         cut = turns["cuts"][place]
-        columns.append(Column("bin", "left", cut["label"]))
-        columns += [Column(names[formulation], group=cut["label"]) for formulation in cut["formulations"]]
+        columns.append(Column(names[cut["formulations"][-2]] if several else "bin", "left", cut["label"]))
+        columns += [] if several else [Column(names[formulation], group=cut["label"]) for formulation in cut["formulations"]]
     scored = [] if shown or not turns["measures"] else _scored(turns)
     columns += [Column(turns["systems"][place], group=turns["measures"][turns["headline"]]) for place in scored[:MOST_SYSTEMS]]
     rows = []
@@ -37,7 +43,7 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
             cut = turns["cuts"][place]
             bin_ = turn["bins"][place]
             row.append(marks(bin_).replace(" ", "") if bin_ else "")
-            row += _cells(turn["scores"][cut["measure"]], cut["formulations"])
+            row += [] if several else _cells(turn["scores"][cut["measure"]], cut["formulations"])
         if scored:
             row += _cells(turn["scores"][turns["headline"]], scored[:MOST_SYSTEMS])
         rows.append(tuple(row))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -15,21 +16,26 @@ from robustcs.inputs.text import first_bytes, read_json
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
 
-#: File that lists the files of a report with their SHA-256.
-MANIFEST = "manifest.json"
-#: Names of files that a report writes.
-INSIDE = re.compile(r"(?:(?:figures|results|tables)/)?[\w.-]+")
+#: Folder of a report for files that people do not open: kept answers, results as JSON, the state, and the manifest.
+KEPT = ".kept"
+#: File that lists the files of a report with their SHA-256, and its place in reports of earlier versions.
+MANIFEST = f"{KEPT}/manifest.json"
+_EARLIER = "manifest.json"
+#: Names of files that a report writes, now or in earlier versions.
+INSIDE = re.compile(r"(?:(?:figures|results|tables|\.kept(?:/results)?)/)?[\w.-]+")
 
 
 def files_of_report(folder: Path) -> dict[str, str]:
     """Return name → SHA-256 of the files that the report in ``folder`` wrote; empty if there is no report."""
+    path = next((folder / name for name in (MANIFEST, _EARLIER) if (folder / name).is_file()), None)
     try:
-        data = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else None
+        data = read_json(path) if path else None
     except InputError:
         return {}
-    if not isinstance(data, dict) or "report.html" not in data:
+    if path is None or not isinstance(data, dict) or "report.html" not in data:
         return {}
-    return {name: checksum for name, checksum in data.items() if INSIDE.fullmatch(name)}
+    found = {name: checksum for name, checksum in data.items() if INSIDE.fullmatch(name)}
+    return found if path.parent.name == KEPT else {**found, _EARLIER: hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 #: Words of names that indicate a formulation.
@@ -150,8 +156,8 @@ def look_through(folder: Path) -> Folder:
                 found.leave(
                     link, "a link to a folder, which is not followed; copy its files here, or name them in robustcs.toml"
                 )
-        if MANIFEST in files and (written := files_of_report(Path(directory))):
-            reported.update(Path(directory) / name for name in (MANIFEST, *written))
+        if written := files_of_report(Path(directory)) if "report.html" in files else {}:
+            reported.update(Path(directory) / name for name in written)
         for name in sorted(files):
             path = Path(directory) / name
             relative = path.relative_to(folder).as_posix()

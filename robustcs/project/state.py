@@ -1,6 +1,6 @@
 """The state of a project: scores and rankings in a small file, so that later states can be compared without the inputs.
 
-``state_of`` computes it from a project; a report stores it as ``state.json``.
+``state_of`` computes it from a project; a report stores it as ``.kept/state.json``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
 from robustcs.project.workspace import Workspace
 
 #: Name of the file in a report's folder.
-STATE = "state.json"
+STATE = ".kept/state.json"
 _DIGITS = 16
 
 

@@ -17,7 +17,7 @@ from robustcs.project.collections import collections_read
 from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reader import Track
-from robustcs.project.scan import INSIDE
+from robustcs.project.scan import INSIDE, KEPT
 from robustcs.project.trust import limited, limits_of_qrels, limits_of_result, limits_of_rows
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode
@@ -169,7 +169,9 @@ def _data_files(
     for name, result in answer.results.items():
         stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
         evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
-        files[f"results/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, result.tables, evaluated.notes)
+        files[f"{KEPT}/results/{stem}.json"] = to_json(
+            name, __version__, evaluated.as_dict(), inputs, result.tables, evaluated.notes
+        )
         files |= {f"tables/{stem}-{table}.csv": to_csv(frame) for table, frame in result.tables.items()}
     return files
 

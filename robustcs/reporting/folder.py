@@ -14,10 +14,10 @@ from robustcs.errors import not_written
 from robustcs.kept import locked
 from robustcs.overwrite_guard import is_protected, refuse_protected
 from robustcs.project.model import Project, protect_inputs
-from robustcs.project.scan import MANIFEST, files_of_report
+from robustcs.project.scan import KEPT, MANIFEST, files_of_report
 
 #: The folder of kept answers, inside the report's folder.
-STORE = ".kept"
+STORE = KEPT
 
 
 class Made(TypedDict):
@@ -44,7 +44,7 @@ def require_report_folder(folder: Path, project: Project) -> None:
         "report.html",
         "report.pdf",
         MANIFEST,
-        *(f"{part}/report" for part in ("results", "tables", "figures", STORE)),
+        *(f"{part}/report" for part in ("tables", "figures", KEPT, f"{KEPT}/results")),
     ):
         require_writable(folder / name)
 

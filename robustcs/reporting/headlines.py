@@ -13,9 +13,12 @@ _MOST = 3
 #: Question → subject of its verdicts, unless a verdict names its own.
 _SUBJECTS: Mapping[str, Subject] = {
     "breakdown": "blame", "components": "blame", "answers": "blame", "outcomes": "blame", "unjudged": "unjudged",
-    "correlate": "similarity", "robustness": "rewording", "evaluate": "systems", "augment": "judgments",
+    "correlate": "similarity", "review": "reading", "robustness": "rewording", "evaluate": "systems", "augment": "judgments",
     "clariq": "clarification", "audit": "bias",
 }  # fmt: skip
+#: Questions about the cause of errors. The first one that a report answers opens it; the verdicts of the
+#: others come later, under these subjects.
+_CAUSES: Mapping[str, Subject] = {"breakdown": "blame", "components": "systems", "outcomes": "reading", "answers": "reading"}
 
 
 def of_question(key: str, verdict: Verdict) -> Verdict:
@@ -31,10 +34,11 @@ def in_order(verdicts: Iterable[Verdict]) -> list[Verdict]:
 def headlines(verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Verdict, ...]:
     """Return the verdicts that open a report, by question: one of every subject before a second one of any.
 
-    Where rankings are studied, reading comprehension comes after them. The agreement of a judge never comes first.
+    With Human, the breakdown opens it; else a grid of components; else answers. The agreement of a judge never comes first.
     """
+    asked = [key for key in _CAUSES if any(not one.barred for one in verdicts.get(key, ()))]
     every = [
-        replace(one, subject="reading") if key == "answers" and "breakdown" in verdicts else one
+        replace(one, subject=_CAUSES[key]) if key in asked[1:] else one
         for key, some in verdicts.items() for one in some if not one.barred
     ]  # fmt: skip
     by_subject = [list(some) for _, some in groupby(in_order(every), key=lambda one: one.subject)]

@@ -130,5 +130,7 @@ def _what(project: Project, kept: Kept) -> str:
     parts = [counted(roles.count("qr"), "rewriter")] if "qr" in roles else []
     parts += [counted(len(project.runs), "further run" if roles else "run")] if project.runs else []
     parts += [f"grid of {counted(len(project.components), 'cell')}"] if project.components else []
+    answered = project.answers.answered if project.answers and "qr" not in roles else ()
+    parts += [f"answers of {counted(len(answered), 'system')}"] if answered else []
     parts += [counted(len(project.judges), "judge")] if project.judges else []
     return " · ".join([", ".join(parts), _turns(kept)] if parts else [_turns(kept)])

@@ -78,13 +78,13 @@ class Store:
         return found
 
     def prune(self) -> None:
-        """Remove values that were not used, and exclude the folder from version control."""
+        """Remove values that were not used, and exclude all values from version control."""
         if self.folder is None or not self.folder.is_dir():
             return
         for path in self.folder.glob("*.json"):
             if _KEPT.fullmatch(path.name) and path.name not in self.used and not is_protected(path):
                 path.unlink(missing_ok=True)
-        write_text(self.folder / ".gitignore", "*\n")
+        write_text(self.folder / ".gitignore", "*.json\n!/manifest.json\n!/state.json\n")
 
 
 def _key(name: str, depends_on: Any) -> str:

@@ -191,7 +191,13 @@ def _scores(
                     name = cut_label(cut) + (f", {rewriter}" if len(rewriters) > 1 else "")
                     places = [names.index(name) for name in ("original", rewriter, human) if name in names]
                     cuts.append(
-                        {"name": name, "label": name, "measure": len(labels) - 1, "formulations": places, "main": cut == main}
+                        {
+                            "name": name,
+                            "label": cut_label(cut),
+                            "measure": len(labels) - 1,
+                            "formulations": places,
+                            "main": cut == main,
+                        }
                     )
     return labels, cuts, scores, bins
 

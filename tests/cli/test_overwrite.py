@@ -112,9 +112,9 @@ def test_the_python_report_spares_inputs(demo_copy: Path) -> None:
     import robustcs
     from robustcs.errors import UsageError
 
-    Path("page/results").mkdir(parents=True)
-    Path("page/results/breakdown.json").symlink_to(demo_copy / "topics.json")
+    Path("page/.kept/results").mkdir(parents=True)
+    Path("page/.kept/results/breakdown.json").symlink_to(demo_copy / "topics.json")
     before = Path("topics.json").read_bytes()
-    with pytest.raises(UsageError, match="page/results/breakdown.json is an input, which is never overwritten"):
+    with pytest.raises(UsageError, match="page/.kept/results/breakdown.json is an input, which is never overwritten"):
         robustcs.report("plain.toml", "page")
     assert Path("topics.json").read_bytes() == before

@@ -305,7 +305,11 @@ def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd:
     ("line", "code", "message"),
     [
         ("compare nowhere robustcs.toml", 3, "nowhere"),
-        ("compare runs robustcs.toml", 2, "runs has neither robustcs.toml nor state.json; name a folder with robustcs.toml"),
+        (
+            "compare runs robustcs.toml",
+            2,
+            "runs has neither robustcs.toml nor .kept/state.json; name a folder with robustcs.toml",
+        ),
         (
             "compare state.json robustcs.toml",
             3,
