@@ -133,6 +133,8 @@ class Workspace(Inputs):
                 have = f" (given: {', '.join(name for _, name in chosen)})" if chosen else ""
                 option = f"--{role} FILE" if kind == "runs" else f"--{kind} {role}=FILE"
                 advice = f"add {option}, or create a robustcs.toml with robustcs init"
+                if self.project.components:
+                    advice = f"add {option}; robustcs components needs no human rewrites"
                 raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
         if answers:
             self.require("gold")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
+from robustcs.evaluation.grid import Grid, parse_cell
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix
 from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
@@ -32,6 +33,7 @@ from robustcs.project.text_run_match import numbered
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import files_of, require_unchanged
 from robustcs.studies import registry
+from robustcs.wording import counted, some_of
 
 T = TypeVar("T")
 
@@ -159,6 +161,11 @@ class Survey:
             unknown = [system for system in (group.baseline, *group.sets) if system not in project.systems]
             if unknown:
                 self.notes.append(f"group {name} names unknown runs: {', '.join(unknown)}")
+        with suppress(UsageError):  # the requirements of components report a bad name
+            grid = Grid(tuple(map(parse_cell, project.components)))
+            if grid.missing and not (project.retrieval and project.retrieval.rankers):
+                lacking = some_of(["/".join(cell) for cell in grid.missing])
+                self.notes.append(f"the grid lacks {counted(len(grid.missing), 'cell')}: {lacking}")
         with suppress(InputError):  # changed_texts reports broken records of runs
             self.notes += [str(error) for name in project.groups if (error := misfit_baseline(project, name))]
         self.notes += changed_texts(project.systems, self.texts, project.raw_texts)

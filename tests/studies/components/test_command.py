@@ -56,8 +56,10 @@ def test_correct_turns_are_those_of_breakdown(in_demo: Command) -> None:
             assert mine[role, row["turn"], row["metric"], row["threshold"]] == (row["bin"][place] == "1")
 
 
-def test_cells_may_be_missing_and_texts_are_shown(in_demo: Command) -> None:
-    line = "components " + " ".join(f"--cell {name}={file}" for name, file in CELLS[:-1])
+def test_cells_may_be_missing(in_demo: Command) -> None:
+    cells = " ".join(f"--cell {name}={file}" for name, file in CELLS[:-1])
+    assert "Note: the grid lacks 1 cell: human/plain" in in_demo(f"check {cells}").out
+    line = f"components {cells}"
     out = " ".join(in_demo(f"{line} --metric ndcg_cut_3 --threshold 0.5").out.split())
     assert "3 wordings × 2 rankers, 5 of 6 cells (missing: human/plain)" in out
     assert "What could a missing cell show?" in out and "Complete subgrid: original, qr with stem, plain" in out
@@ -167,3 +169,10 @@ def test_each_collection_separately(shared_data: Path) -> None:
     }
     found = robustcs.components(qrels, cells=cells, metrics="ndcg_cut_5", by="collection")
     assert set(found.by_collection["blame_by_collection"]["collection"]) == {"qrels_clapnq"}
+
+
+def test_breakdown_without_human_names_the_command_that_needs_none(in_copy: Command, tmp_path: Path) -> None:
+    cells = "".join(f'"{name}" = "{file}"\n' for name, file in CELLS)
+    (tmp_path / "demo" / "grid.toml").write_text(f'qrels = "qrels.txt"\n[components]\n{cells}')
+    err = in_copy("breakdown --config grid.toml --qr runs/stem_qr.trec", code=2).err
+    assert "add --human FILE; robustcs components needs no human rewrites" in err
