@@ -453,6 +453,7 @@ def answers(
     assignments: Mapping[str, Any] | None = ...,
     human: Input | None = ...,
     collection: Input | None = ...,
+    gold: Input | None = ...,
     metrics: str | Sequence[str] | None = ...,
     metric: str | Sequence[str] | None = ...,
     thresholds: str | float | Sequence[str | float] | None = ...,

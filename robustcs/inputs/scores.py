@@ -93,6 +93,10 @@ def _of_tasks(path: str | os.PathLike[str], name: str) -> dict[str, dict[str, fl
         problems = RowProblems(part, "tasks")
         tasks = list(json_records(part, problems))
         problems.raise_if_any(len(tasks))
+        models = mtrag.models_in(task.fields for task in tasks)
+        if len(models) > 1 and name not in models:
+            found = f"the file contains scores of {', '.join(models)}, but not of {name!r}"
+            raise input_error(path, None, found, "use one of these names for the scores", "several-runs")
         for measure, own in mtrag.scores(tasks, name).items():
             values[measure] = values.get(measure, {}) | own
     if not values:

@@ -111,14 +111,22 @@ class AnswerInputs:
         return found
 
     def _check_labels(self) -> None:
-        """Raise :class:`UsageError` for labels of answers of unknown systems, or without a system if there are several."""
+        """Raise :class:`UsageError` for labels of unknown systems or turns, or without a system if there are several.
+
+        Labels of some unknown turns only give a note.
+        """
         named = {system for system, _ in (*self.labels.responses, *self.labels.correct)}
         unknown = sorted(named - {*self.responses, *([""] if len(self.responses) == 1 else [])})
         if unknown:
             found = f"labels of the system {unknown[0]!r}" if unknown[0] else "labels of answers without a system"
-            raise UsageError(
-                "no-such-system", f"{self.files.labels} has {found}", f"the systems are {some_of(list(self.responses))}"
-            )
+            advice = f"the systems are {some_of(list(self.responses))}"
+            raise UsageError("no-such-system", f"{self.files.labels} has {found}", advice)
+        labelled = {turn for _, turn in (*self.labels.responses, *self.labels.correct)}
+        if strange := sorted(labelled - set().union(*self.responses.values())):
+            found = f"{self.files.labels} labels {counted(len(strange), 'turn')} without an answer: {some_of(strange)}"
+            if len(strange) == len(labelled):
+                raise UsageError("no-common-turns", found, "check that labels and answers belong together")
+            self.notes.append(found)
 
     def _gold(self) -> dict[str, frozenset[str]]:
         """Return turn → gold passages: those that are relevant in the gold passages, else in the project's qrels."""

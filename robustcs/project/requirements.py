@@ -198,6 +198,8 @@ def answers_and_gold(workspace: Workspace) -> None:
     known, project = workspace.project.answers, workspace.project
     if known is None or not (known.answered or known.assignments):
         raise UsageError("no-responses", "no answers of systems are given", "add --tasks NAME=FILE or --response NAME=FILE")
+    if twice := sorted(known.responses.keys() & known.tasks.keys()):
+        raise UsageError("repeated-run", f"{twice[0]} has two files of answers", "give --tasks or --response for a system")
     gold = (known.snippets, known.nuggets, known.assignments, known.tasks, known.labels, known.gold_passages, project.qrels)
     if not any(gold):
         advice = "add --gold-passages FILE, --labels FILE, --nuggets FILE or --snippets FILE"

@@ -99,7 +99,7 @@ def _traced(workspace: Workspace, command_: str | None = None) -> tuple[Answers,
     kinds = inputs.kinds(turns, set(with_items))
     if command_ is not None:
         inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
-    traced = inputs.trace(turns, kinds, made_of.given, correct, texts, inputs.lost_by(turns))
+    traced = inputs.trace(turns, kinds, made_of.given, correct, texts or {}, inputs.lost_by(turns))
     if any("detector" in one.by for one in traced):
         notes.append(f"responses are found by a detector (words); {MEASURED}")
     if items_found is not None and not assigned:
@@ -233,8 +233,8 @@ def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="-
 
 
 COMMAND = command(ask, ("answers.responses", "answers.tasks", "answers.gold_passages", "answers.labels", "answers.snippets",
-    "answers.nuggets", "answers.assignments", "answers.runs", "answers.human", "collection", "metric", "threshold", "missing",
-    "order", "documents", *UNIT, *SEED), retrieves=False, run=_run,
+    "answers.nuggets", "answers.assignments", "answers.runs", "answers.human", "collection", "gold", "metric", "threshold",
+    "missing", "order", "documents", *UNIT, *SEED), retrieves=False, run=_run,
 )  # fmt: skip
 
 

@@ -330,6 +330,7 @@ def test_labels_of_some_conversations_correct_the_shares(tmp_path: Path) -> None
         ("turn,correct\nc0<::>0,1\nc0<::>0,0\n", "is labelled twice"),
         ("turn,note\nc0<::>0,x\n", "no labels; the columns are: turn, note"),
         ("turn,system,correct\nc0<::>0,b,1\n", "has labels of the system 'b'"),
+        ("turn,correct\nx_1,1\n", "labels 1 turn without an answer: x_1; check that"),
     ],
 )
 def test_bad_labels_are_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
@@ -410,3 +411,55 @@ def test_corrected_shares_cover_the_truth(shared_data: Path, length: int, labell
                 share = truth.count(row["outcome"]) / 504
                 hits += [row["ci_low"] - 1e-9 <= share <= row["ci_high"] + 1e-9] * (row["outcome"] != "no_answer")
     assert 0.93 <= np.mean(hits) <= (0.97 if length * labelled > 20 else 0.995) + 0.01
+
+
+def test_exports_have_scores_of_every_model(tmp_path: Path) -> None:
+    marks = {"a": (0.9, 0.7), "b": (0.1, 0.3)}
+    export = {
+        "models": [{"model_id": name} for name in marks], "metrics": [{"name": "RL_F"}], "documents": [],
+        "tasks": [{"task_id": f"c{place}<::>1", "contexts": []} for place in range(6)],
+        "evaluations": [
+            {"task_id": f"c{place}<::>1", "model_id": name, "model_response": name,
+             "annotations": {"RL_F": {str(one): {"value": one} for one in values}, "kind": {"x": {"value": "good"}}}}
+            for place in range(6) for name, values in marks.items()
+        ],
+    }  # fmt: skip
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(export))
+    means = robustcs.evaluate(scores={"a": path, "b": path}, metrics="RL_F").measures.set_index("system")["value"]
+    assert means.to_dict() == pytest.approx({"a": 0.8, "b": 0.2})
+    with pytest.raises(RobustcsError, match="the file contains scores of a, b, but not of 'c'"):
+        robustcs.evaluate(scores={"c": path}, metrics="RL_F")
+    result = robustcs.answers(tasks={"a": path, "b": path}, metrics="RL_F", thresholds=">=0.5")
+    assert set(result.turns["kind"]) == {"unknown"} and result.turns["sentences"].tolist() == [1] * 12
+
+
+def test_citations_decide_where_they_exist(tmp_path: Path) -> None:
+    said = [{"text": text, "citations": cited} for text, cited in (
+        (ANSWERED, [0]), ("Whales swim in rivers.", [0]), (ANSWERED, []),
+    )]  # fmt: skip
+    rows = [{"run_id": "a", "topic_id": f"{place}_1", "references": ["d1"], "answer": said} for place in range(5)]
+    (tmp_path / "rag.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "texts.jsonl").write_text('{"id": "d1", "contents": "Oceans cover most of the planet."}\n')
+    (tmp_path / "qrels.txt").write_text("".join(f"{place}_1 0 d1 1\n" for place in range(5)))
+    given: dict[str, Any] = {"responses": {"a": tmp_path / "rag.jsonl"}, "gold_passages": tmp_path / "qrels.txt"}
+    result = robustcs.answers(**given, collection=tmp_path / "texts.jsonl")
+    assert result.turns[["sentences", "unsupported"]].drop_duplicates().to_numpy().tolist() == [[3, 2]]
+    assert result.support["by"].tolist() == ["citations and words"] and (result.turns["given"] == 1).all()
+
+
+def test_the_cell_of_a_run_names_the_component(tmp_path: Path) -> None:
+    """Another wording finds gold in turn 0, another ranker in turn 1, either in 2, only both in 3, and none in 4."""
+    hits = {"raw/a": (), "t5/a": (0, 2), "raw/b": (1, 2), "t5/b": (3,)}
+    for name, found in hits.items():
+        lines = [f"{turn}_1 Q0 {'gold' if turn in found else 'other'} 1 1 x\n" for turn in range(5)]
+        (tmp_path / f"{name.replace('/', '_')}.trec").write_text("".join(lines))
+    (tmp_path / "qrels.txt").write_text("".join(f"{turn}_1 0 gold 1\n" for turn in range(5)))
+    (tmp_path / "answers.json").write_text(json.dumps({f"{turn}_1": REFUSED for turn in range(5)}))
+    cells = "".join(f'"{name}" = "{name.replace("/", "_")}.trec"\n' for name in hits)
+    (tmp_path / "robustcs.toml").write_text(
+        f'name = "x"\nqrels = "qrels.txt"\n[components]\n{cells}[answers.responses]\nours = "answers.json"\n'
+        '[answers.runs]\nours = "raw_a.trec"\n'
+    )
+    causes = robustcs.answers(project=tmp_path / "robustcs.toml").turns["cause"].tolist()
+    assert causes == ["wording", "ranker", "either", "both", "retrieval"]
