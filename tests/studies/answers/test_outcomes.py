@@ -419,7 +419,7 @@ def test_exports_have_scores_of_every_model(tmp_path: Path) -> None:
         "models": [{"model_id": name} for name in marks], "metrics": [{"name": "RL_F"}], "documents": [],
         "tasks": [{"task_id": f"c{place}<::>1", "contexts": []} for place in range(6)],
         "evaluations": [
-            {"task_id": f"c{place}<::>1", "model_id": name, "model_response": name,
+            {"task_id": f"c{place}<::>1", "model_id": name, "model_response": f"Dough {name}",
              "annotations": {"RL_F": {str(one): {"value": one} for one in values}, "kind": {"x": {"value": "good"}}}}
             for place in range(6) for name, values in marks.items()
         ],
