@@ -178,7 +178,8 @@ def _folder(call: Call) -> Path | None:
 
 def _retrieved(call: Call) -> Project:
     """Return the project after drawing its test sets, if it can, and retrieving its missing runs."""
-    from robustcs.studies.robustness.experiment import is_experiment, with_testsets
+    from robustcs.project.requirements import is_experiment
+    from robustcs.studies.robustness.experiment import with_testsets
 
     project = call.project
     if project.retrieval is not None and is_experiment(project):

@@ -24,6 +24,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.text import LONGEST_ID, first_lines, line_chunks
 from robustcs.inputs.trec_lines import LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
+from robustcs.wording import counted
 
 if TYPE_CHECKING:
     from robustcs.inputs.sniff import Identified
@@ -110,6 +111,11 @@ class Columns:
 
     def __len__(self) -> int:
         return len(next(iter(self.values.values())))
+
+    def notes(self, name: str) -> list[str]:
+        """Return notes on the skipped lines of the file ``name``."""
+        told = [f"{name}: skipped the header line"] if self.header else []
+        return told + ([f"{name}: skipped {counted(self.comments, 'comment line')}"] if self.comments else [])
 
     def ids(self, name: str) -> Ids:
         """Return the column of a ``text`` field."""

@@ -220,10 +220,7 @@ def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], lin
         )  # fmt: skip
     problems.total = len(extreme)
     problems.raise_if_any()
-    notes = [f"{name}: skipped {counted(columns.comments, 'comment line')}"] if columns.comments else []
-    if columns.header:
-        notes.append(f"{name}: skipped the header line")
-
+    notes = columns.notes(name)
     first = first_of_pairs(turn_codes, ids)
     if first is not None:
         contradicting = np.flatnonzero(grades != grades[first])

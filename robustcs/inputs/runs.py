@@ -22,7 +22,6 @@ from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
 from robustcs.inputs.text import decimal_number, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
-from robustcs.wording import counted
 
 
 def _advise(columns: int) -> str:
@@ -199,11 +198,9 @@ def _as_singles(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
 
 def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
     codes, ids = columns.numbers("turn"), columns.ids("document")
-    told = [f"{name}: skipped the header line"] if columns.header else []
-    told += [f"{name}: skipped {counted(columns.comments, 'comment line')}"] if columns.comments else []
     first, last = int(codes.min()), int(codes.max())
     turns = tuple(columns.labels[first : last + 1])
-    return Run(name, turns, codes - np.int32(first), ids, scores, ranks, (*told, *notes))
+    return Run(name, turns, codes - np.int32(first), ids, scores, ranks, (*columns.notes(name), *notes))
 
 
 def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks: bool) -> Run:

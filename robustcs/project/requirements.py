@@ -6,20 +6,25 @@ those of all studies, so that both report the same errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
+from typing import TypeVar
 
 from robustcs.errors import NotInstalledError, UsageError
 from robustcs.evaluation.grid import Cell, parse_cell
 from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
+from robustcs.inputs.paths import shown
+from robustcs.inputs.qrels import Qrels
 from robustcs.project.model import Formulation, Project, measures, needs, only
 from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
+
+T = TypeVar("T", bound=Collection[str])
 
 
 def measures_of_rankings(workspace: Workspace) -> None:
@@ -222,6 +227,52 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
     needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
     part = only(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys), ("run",))
     return replace(part, metrics=measures(project, of_answers=False))
+
+
+# ---------------------------------------------------------------- what files must contain
+
+
+def highest_grade(qrels: Qrels) -> int:
+    """Return the highest grade of the qrels. Raises :class:`UsageError` if it is not in 1 to 9: one key assigns one grade."""
+    highest = int(qrels.grades.max())
+    if not 1 <= highest <= 9:
+        advice = "set the highest grade of the scale with --set max-grade=N"
+        raise UsageError("no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
+    return highest
+
+
+def relevant_passages(qrels: Qrels, level: int, path: Path, read: Callable[[set[str]], T]) -> tuple[set[str], T]:
+    """Return the passages with a grade of at least ``level``, and what ``read`` finds of them in the collection ``path``.
+
+    Raises :class:`UsageError` if there are none, or if the collection has none of them.
+    """
+    documents = qrels.documents.texts()
+    wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
+    if not wanted:
+        raise UsageError("nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
+    found = read(wanted)
+    if not found:
+        what = f"{shown(path)} contains none of the relevant passages"
+        raise UsageError("no-common-passages", what, "compare its passage ids with the qrels")
+    return wanted, found
+
+
+def is_experiment(project: Project) -> bool:
+    """Return whether the project has paraphrases and an index, but no groups of runs: ``robustness`` makes the runs."""
+    return bool(project.paraphrases and project.retrieval and not project.groups)
+
+
+def experiment_turns(texts: Mapping[str, Mapping[str, str]], paraphrased: Collection[str]) -> set[str]:
+    """Return the turns with paraphrases and texts of Original and Human. Raises :class:`UsageError` if there are none."""
+    human, original = texts.get("human"), texts.get("original")
+    if not human or not original:
+        advice = "add --rewrites original=FILE and --rewrites human=FILE"
+        raise UsageError("no-baseline", "the experiment needs texts of Original and Human", advice)
+    turns = human.keys() & original.keys() & set(paraphrased)
+    if not turns:
+        found = "no turn with texts of Original and Human has paraphrases"
+        raise UsageError("no-common-turns", found, f"check the turn ids: {next(iter(human))!r}")
+    return turns
 
 
 #: Name in the registry → function that raises :class:`UsageError` or :class:`NotInstalledError` if the requirement is not met.

@@ -38,8 +38,8 @@ def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:
     qrels = read_qrels(write(tmp_path, "# pooled\nturn_id it doc grade\n1 0 a 2\n1 0 b 1\n1 0 a 2\n2 0 a 0\n1 0 a 2\n"))
     assert triples(qrels) == [("1", "a", 2), ("1", "b", 1), ("2", "a", 0)]
     assert qrels.notes == (
-        "my.qrels: skipped 1 comment line",
         "my.qrels: skipped the header line",
+        "my.qrels: skipped 1 comment line",
         "my.qrels: 2 repeated judgments counted once",
     )
 

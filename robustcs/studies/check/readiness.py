@@ -16,7 +16,14 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.project.model import STUDY_TABLES
 from robustcs.project.open_questions import cells_of, systems_of
-from robustcs.project.requirements import REQUIREMENTS, question_pairs
+from robustcs.project.requirements import (
+    REQUIREMENTS,
+    experiment_turns,
+    highest_grade,
+    is_experiment,
+    question_pairs,
+    relevant_passages,
+)
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.index import index_state
@@ -59,7 +66,7 @@ class Readiness:
     def _error(self, one: Study) -> RobustcsError | None:
         """Return the error that the command would raise; None if it can run."""
         try:
-            if one.name == "robustness" and self._is_experiment:
+            if one.name == "robustness" and is_experiment(self.project):
                 self._check_experiment()
                 return None
             answered = self if not _RANKED & set(one.reads) else self._answered
@@ -154,24 +161,11 @@ class Readiness:
             index_state(settings.index)
         self.check_files(["texts", "rewrites", *([] if settings.index.exists() else ["collection"])])
 
-    @property
-    def _is_experiment(self) -> bool:
-        return bool(self.project.paraphrases and self.project.retrieval and not self.project.groups)
-
     def _check_experiment(self) -> None:
         """Check the inputs of the experiment of ``robustness``, which draws and retrieves paraphrases."""
         self.check_files(["paraphrases", "rewrites", "qrels"])
         self.workspace.require("qrels")
-        texts = self.survey.texts
-        if not texts.get("original") or not texts.get("human"):
-            raise UsageError(
-                "no-baseline", "the experiment needs texts of Original and Human",
-                "add --rewrites original=FILE and --rewrites human=FILE",
-            )  # fmt: skip
-        if not (self.survey.paraphrased or {}).keys() & texts["original"].keys() & texts["human"].keys():
-            raise UsageError(
-                "no-common-turns", "no turn with texts of Original and Human has paraphrases", "check the turn ids"
-            )
+        experiment_turns(self.survey.texts, self.survey.paraphrased or ())
         self._check_index()
 
     # ------------------------------------------------------------ checks for single studies
@@ -237,22 +231,14 @@ class Readiness:
 
     def _scale(self) -> None:
         """Check that the grades of the qrels fit a scale for human judgments."""
-        highest = int(self.survey.qrels.grades.max()) if self.survey.qrels else 0
-        if not 1 <= highest <= 9:
-            advice = "set the highest grade of the scale with --set max-grade=N"
-            raise UsageError("no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
+        assert self.survey.qrels is not None
+        highest_grade(self.survey.qrels)
 
     def _relevant_passages(self) -> None:
         """Check that some relevant passage has a text."""
-        qrels, level = self.survey.qrels, self.project.policy.relevance_level
-        assert qrels is not None and self.survey.passages is not None
-        documents = qrels.documents.texts()
-        wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
-        if not wanted:
-            raise UsageError("nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
-        if not wanted & self.survey.passages.keys():
-            found = f"{self.project.collection} contains none of the relevant passages"
-            raise UsageError("no-common-passages", found, "compare its passage ids with the qrels")
+        qrels, path, known = self.survey.qrels, self.project.collection, self.survey.passages
+        assert qrels is not None and path is not None and known is not None
+        relevant_passages(qrels, self.project.policy.relevance_level, path, known.keys().__and__)
 
     def _common_turns(self) -> None:
         """Check that compared texts share turns."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
-from robustcs.errors import UsageError
 from robustcs.evaluation.hole_check import check_hole_model, model_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_order import Contest
@@ -19,7 +18,7 @@ from robustcs.evaluation.turns import Turns
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.hole_imputation import run_sources, selection_warnings
 from robustcs.project.model import Project
-from robustcs.project.requirements import measures_of_rankings
+from robustcs.project.requirements import highest_grade, measures_of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, reach
 
@@ -27,18 +26,6 @@ from robustcs.studies.judge.analysis import Pair, reach
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
 #: The default depth for measures without a cutoff: that of the later judgments of CAsT 2020.
 _DEFAULT_TOP = 3
-
-
-def highest_grade(workspace: Workspace) -> int:
-    """Return the highest grade of the qrels.
-
-    Raises :class:`UsageError` if it is not in 1 to 9, since one key assigns one grade.
-    """
-    highest = int(workspace.qrels.grades.max())
-    if not 1 <= highest <= 9:
-        advice = "set the highest grade of the scale with --set max-grade=N"
-        raise UsageError("no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
-    return highest
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +88,7 @@ def find_holes(
 
     Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
     """
-    highest = max_grade or highest_grade(workspace)
+    highest = max_grade or highest_grade(workspace.qrels)
     project = workspace.project
     workspace.require_runs()
     names, comparisons = _comparisons(project, pairs)

@@ -12,10 +12,11 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.paths import shown
 from robustcs.overwrite_guard import protect
 from robustcs.programs.copies import Asking
+from robustcs.project.requirements import highest_grade
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, Worklist
 from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, requests_for
-from robustcs.studies.judge.holes import Holes, find_holes, highest_grade
+from robustcs.studies.judge.holes import Holes, find_holes
 from robustcs.studies.judge.judge_file import program_judge, read_judge
 from robustcs.studies.judge.outlook import worklist_of
 from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
@@ -134,7 +135,7 @@ def _run(
         raise UsageError("two-modes", "a list, --export, --import and --with cannot be combined", "use one of them per call")
     pairs = [_pair(text) for text in pair]
     workspace = call.answered()
-    scale = Scale(workspace.qrels, max_grade or highest_grade(workspace))
+    scale = Scale(workspace.qrels, max_grade or highest_grade(workspace.qrels))
     path = Path(judgments)
     protect([path], growing=True)
     protect([import_] if import_ else [])

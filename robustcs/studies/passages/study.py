@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
-from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.paths import shown
-from robustcs.project.requirements import collection, scikit_learn
+from robustcs.project.requirements import collection, relevant_passages, scikit_learn
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.passages.analysis import PassageChoice, choose_passages
@@ -37,15 +36,7 @@ def ask(workspace: Workspace, *, number: Annotated[int, Opt("N", low=1, high=100
     path = collection(workspace)
     scikit_learn(workspace)
     qrels = workspace.qrels
-    level = project.policy.relevance_level
-    documents = qrels.documents.texts()
-    wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
-    if not wanted:
-        raise UsageError("nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
-    texts = read_passages(path, wanted)
-    if not texts:
-        found = f"{shown(path)} contains none of the relevant passages"
-        raise UsageError("no-common-passages", found, "compare its passage ids with the qrels")
+    wanted, texts = relevant_passages(qrels, project.policy.relevance_level, path, partial(read_passages, path))
     workspace.remember("collection", path, len(texts))
     lacking = len(wanted) - len(texts)
     notes = qrels.notes

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from robustcs.documents.testset_files import write_testsets
-from robustcs.errors import UsageError
 from robustcs.evaluation import holes
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.lazy import pd
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, TextSource
+from robustcs.project.requirements import experiment_turns
 from robustcs.project.retrieved import PLAN, Plan
 from robustcs.project.workspace import Workspace
 from robustcs.result import Result, TableSpec
@@ -31,11 +31,6 @@ SETS, DEPTH = 3, 3
 _HOLES = (holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES, holes.GRADES)
 
 
-def is_experiment(project: Project) -> bool:
-    """Return whether the project has paraphrases and an index, but no groups of runs."""
-    return bool(project.paraphrases and project.retrieval and not project.groups)
-
-
 def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int = SETS) -> Project:
     """Return the project with ``sets`` manual and ``sets`` raw test sets as texts, in groups with their baselines.
 
@@ -46,21 +41,10 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     """
     project = workspace.project
     assert project.retrieval is not None
-    human, original = workspace.texts.get("human"), workspace.texts.get("original")
-    if not human or not original:
-        raise UsageError(
-            "no-baseline", "the experiment needs texts of Original and Human",
-            "add --rewrites original=FILE and --rewrites human=FILE",
-        )  # fmt: skip
     cleaned, dropped = clean_turns(workspace.paraphrases)
-    wanted = {turn: rows for turn, rows in cleaned.items() if turn in human and turn in original}
-    if not wanted:
-        raise UsageError(
-            "no-common-turns",
-            "no turn with texts of Original and Human has paraphrases",
-            f"check the turn ids: {next(iter(human))!r}",
-        )
-    lacking = len(human) - len(wanted)
+    turns = experiment_turns(workspace.texts, cleaned)
+    wanted = {turn: rows for turn, rows in cleaned.items() if turn in turns}
+    lacking = len(workspace.texts["human"]) - len(wanted)
     folder = project.retrieval.folder / "sets"
     drawn = {turn: draw(rows, sets, project.seed) for turn, rows in wanted.items()}
     write_testsets(sets_table(drawn, sets), folder, overwrite=True)
