@@ -266,6 +266,7 @@ FORMS: dict[str, Form] = {
     "evaluation": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
     "crowd_grades": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
     **dict.fromkeys(
-        ("snippets", "ratings", "gold_checks", "preferences", "nuggets", "assignments"), Form(_COLUMNS, _all_columns)
+        ("snippets", "ratings", "gold_checks", "preferences", "nuggets", "assignments", "tasks", "answer_labels"),
+        Form(_COLUMNS, _all_columns),
     ),
 }  # fmt: skip

@@ -86,7 +86,8 @@ class Source:
 READERS = {
     "qrels": "qrels.read_qrels", "run": "runs.read_run name by_rank", "scores": "scores.read_scores",
     "labels": "labels.read_labels", "texts": "texts.read_texts", "passages": "collection.read_passages",
-    "predicted_answers": "answers.read_predicted_answers name", "gold_answers": "answers.read_gold_answers",
+    "predicted_answers": "answers.read_predicted_answers name", "tasks": "answers.read_predicted_answers name",
+    "gold_answers": "answers.read_gold_answers",
     "nuggets": "nuggets.read_nuggets", "ratings": "ratings.read_ratings", "assignments": "nuggets.read_assignments name",
     "paraphrases": "paraphrases.read_paraphrases", "snippets": "annotations.read_annotations",
     "clariq_topics": "clariq.read_topics", "question_bank": "clariq.read_question_bank",
@@ -198,7 +199,7 @@ SOURCES: tuple[Source, ...] = (
            metavar="NAME=FILE", joins=True,
            help="Answers of a system: JSON {turn: answer}, JSONL with id and answer, TREC RAG or MTRAG. Repeat a NAME for other"
            " turns."),
-    Source("tasks", "answers", "named", "{name} answers", "predicted_answers", option="--tasks", metavar="NAME=FILE",
+    Source("tasks", "answers", "named", "{name} answers", "tasks", option="--tasks", metavar="NAME=FILE",
            joins=True,
            help="MTRAG tasks or an InspectorRAGet export: answers of a system with their passages, labels and metrics. Repeat a"
            " NAME for other turns."),

@@ -463,3 +463,12 @@ def test_the_cell_of_a_run_names_the_component(tmp_path: Path) -> None:
     )
     causes = robustcs.answers(project=tmp_path / "robustcs.toml").turns["cause"].tolist()
     assert causes == ["wording", "ranker", "either", "both", "retrieval"]
+
+
+def test_tasks_and_labels_as_python_objects() -> None:
+    tasks = [{"task_id": f"c{place}<::>1", "predictions": [{"text": REFUSED}], "contexts": [{"document_id": "gold"}]}
+             for place in range(6)]  # fmt: skip
+    labels = [{"turn": task["task_id"], "answerability": "partial"} for task in tasks]
+    gold = {str(task["task_id"]): {"gold": 1} for task in tasks}
+    result = robustcs.answers(tasks={"a": tasks}, labels=labels, gold_passages=gold)
+    assert set(result.turns["kind"]) == {"partial"} and set(result.turns["outcome"]) == {"refused"}
