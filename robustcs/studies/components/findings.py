@@ -79,14 +79,15 @@ def _unanswered(result: Components, cut: Cut) -> Verdict:
 def _leads(result: Components, cut: Cut) -> Verdict:
     row, label = _choice(result, cut[0]), measure_label(cut[0])
     best, second = f"{row.wording}/{row.ranker}", f"{row.second_wording}/{row.second_ranker}"
-    size = number(row.other_lead, 3)
+    size, leads = number(abs(row.other_lead), 3), "leads" if row.other_lead >= 0 else "trails"
     said = f"{best} has the highest mean {label} ({number(row.value, 3)}) and leads {second} by {number(row.lead, 3)}"
     if not row.splits:
         basis = f"mean over {counted(result.evaluated.turns, 'turn')}"
         return Verdict(number(row.lead, 3), "", said, basis, abs(row.lead), subject="systems")
-    said += f"; on {result.evaluated.unit}s that did not choose them, the best system leads the second best by {size}"
+    said += f"; on {result.evaluated.unit}s that did not choose them, the best system {leads} the second best by {size}"
     basis = f"means over {counted(row.splits, 'random half', 'random halves')}; {best} is best in {whole_percent(row.chosen)}"
-    between = number_interval(row.other_lead_low, row.other_lead_high).strip("–")
+    limits = (row.other_lead_low, row.other_lead_high) if leads == "leads" else (-row.other_lead_high, -row.other_lead_low)
+    between = number_interval(*limits).strip("–")
     return Verdict(size, between, said, basis, abs(float(row.other_lead)), subject="systems")
 
 

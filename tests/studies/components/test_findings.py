@@ -124,6 +124,13 @@ def test_what_is_not_known_is_not_said() -> None:
     assert lead == "t5/y has the highest mean NDCG@3 (0.500) and leads t5/x by 0.100 (mean over 10 turns)."
 
 
+def test_a_lead_that_is_lost_on_the_other_half_is_no_lead() -> None:
+    lost = CHOICE | {"other_lead": -0.02, "other_lead_low": -0.07, "other_lead_high": 0.03}
+    card = cards(made("components", TABLES | {"choice": [lost]}, **SETTINGS))[2]
+    assert card.text.endswith("on conversations that did not choose them, the best system trails the second best by 0.020")
+    assert (card.number, card.interval, card.weight) == ("0.020", "−0.030 to 0.070", 0.02)
+
+
 def test_a_gain_that_is_not_significant_says_so() -> None:
     rows = [swap("raw", "x", "ranker", "y", 0.1, 0.2)]
     change = cards(made("components", TABLES | {"swaps": rows}, **SETTINGS))[-1]

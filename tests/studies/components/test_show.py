@@ -1,0 +1,71 @@
+"""Tables, figures and turns to read of a grid."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from robustcs.documents.document import Figure, Table
+from robustcs.documents.figures import draw_picture
+from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
+from robustcs.studies.components.analysis import Components, components
+from robustcs.studies.components.show import SHOWN, overview, show, to_read
+
+TURNS = [f"{conversation}_{turn}" for conversation in range(6) for turn in range(2)]
+
+
+def grid(wordings: int, rankers: int, without: set[tuple[int, int]] | None = None) -> Components:
+    """A grid in which ranker 0 answers the first conversation, and wording w the conversations from w + 1 on."""
+    scores = {
+        (f"w{one}", f"r{other}"): pd.DataFrame(
+            {"ndcg_cut_3": [float((place // 2 == 0 and other == 0) or place // 2 > one + 1) for place in range(12)]},
+            index=pd.Index(TURNS, name="turn"),
+        )
+        for one in range(wordings) for other in range(rankers) if (one, other) not in (without or set())
+    }  # fmt: skip
+    texts = {"w0": {"0_0": "What is it?", "1_0": "Who made it?"}}
+    return components(scores, Evaluated(EvaluationPolicy(), "runs", 12, 0), [parse_threshold("0.5")], texts)
+
+
+def test_the_best_systems_open_a_report() -> None:
+    table, figure = overview(grid(6, 3))
+    assert isinstance(table, Table) and len(table.rows) == SHOWN and "Shown: the 15 best of 18 systems." in table.note
+    assert table.rows[0][0] == "w0/r0" and "6 wordings × 3 rankers." in table.note
+    assert isinstance(figure, Figure) and figure.alt.startswith("w0/r0: correct 83.3%") and "18 systems" in figure.caption
+
+
+@pytest.mark.parametrize("without", [set(), {(1, 1)}])
+def test_every_figure_can_be_drawn(without: set[tuple[int, int]]) -> None:
+    result = grid(3, 7, without)
+    figures = [block for block in show(result) if isinstance(block, Figure)]
+    assert [figure.slug for figure in figures] == ["causes", "means", "effects"]
+    for figure in figures:
+        picture = draw_picture(figure)
+        assert "<svg" in picture.svg and figure.alt and picture.column
+    assert ("w1/r1" in figures[1].alt) == (not without)
+
+
+def test_many_rankers_leave_no_room_for_intervals() -> None:
+    (few,) = [block for block in show(grid(2, 4)) if isinstance(block, Table) and block.of == "means"]
+    (many,) = [block for block in show(grid(2, 5)) if isinstance(block, Table) and block.of == "means"]
+    assert "(" in few.rows[0][1] and "(" not in many.rows[0][1] and many.note == "CSV and JSON contain the intervals."
+
+
+def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
+    blocks = to_read(grid(2, 2))
+    assert [block.slug for block in blocks] == ["turns-none"]
+    assert blocks[0].caption == (
+        "No system answers: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5"
+    )
+    first, second = blocks[0].cards
+    assert first.title == "1_0 · 0.0000" and first.fields[0] == ("w0", "Who made it?")
+    assert first.fields[1] == ("Correct", "no system") and second.fields[0][0] == "Correct"
+
+
+def test_the_table_of_every_threshold_is_shown_on_request_only() -> None:
+    tables = {block.slug: block for block in show(grid(2, 2)) if isinstance(block, Table)}
+    assert tables["blame"].asked and not tables["systems"].asked
+    assert len(tables["blame"].rows) == 24 and "swaps" in tables and "missing" not in tables
+    assert "missing" in {block.slug for block in show(grid(2, 2, {(1, 1)})) if isinstance(block, Table)}
