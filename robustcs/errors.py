@@ -11,7 +11,7 @@ import errno
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
@@ -71,6 +71,13 @@ class RobustcsError(Exception):
 
 class UsageError(RobustcsError):
     """Conflicting options, or an invalid setting."""
+
+
+def refuse_unknown(names: Iterable[str], known: Sequence[str], what: str) -> None:
+    """Raise :class:`UsageError` for the first of ``names`` that is not ``known``; ``what`` is the kind of name."""
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no-such-{what}", f"no {what} is named {name!r}", f"choose one of {', '.join(known)}")
 
 
 class NotInstalledError(RobustcsError):

@@ -21,7 +21,7 @@ from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
 from robustcs.inputs.paths import PooledFile, is_irds
 from robustcs.inputs.pooled import conflict
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
-from robustcs.inputs.text import finite_number, is_turn_id, whole_number
+from robustcs.inputs.text import LOOKS_LIKE, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
@@ -29,11 +29,7 @@ from robustcs.wording import counted
 
 
 def _advise(columns: int) -> str:
-    if columns >= 6:
-        return "it looks like a run; use --run, --original, --qr or --human"
-    if columns == 3:
-        return "it looks like per-turn scores; use --scores"
-    return "write the four columns of qrels"
+    return LOOKS_LIKE[min(columns, 6)] if columns == 3 or columns >= 6 else "write the four columns of qrels"
 
 
 _LAYOUT = Layout(
@@ -164,7 +160,7 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         raise input_error(
             source, None, "three columns, but the numbers are not grades",
-            "it looks like a run; use --run, --original, --qr or --human", "other-kind",
+            LOOKS_LIKE[6], "other-kind",
         )  # fmt: skip
     qrels = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:

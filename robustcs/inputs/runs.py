@@ -19,16 +19,13 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import PooledFile, shown
 from robustcs.inputs.pooled import CLASH
 from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
-from robustcs.inputs.text import decimal_number, finite_number, is_turn_id, whole_number
+from robustcs.inputs.text import LOOKS_LIKE, decimal_number, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
 
 
 def _advise(columns: int) -> str:
-    return {
-        3: "it looks like per-turn scores; use --scores",
-        4: "it looks like qrels; use --qrels",
-    }.get(columns, "write the six columns of a TREC run")
+    return LOOKS_LIKE[columns] if columns in (3, 4) else "write the six columns of a TREC run"
 
 
 _LAYOUT = Layout(
@@ -213,7 +210,7 @@ def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks
     if np.unique(pairs, axis=1).shape[1] < len(numbers):
         raise input_error(
             path, None, "three columns, but the numbers repeat within a turn, so they are not ranks",
-            "it looks like qrels; use --qrels", "other-kind",
+            LOOKS_LIKE[4], "other-kind",
         )  # fmt: skip
     return _run(name, columns, (-numbers).astype(np.float32), numbers.astype(np.int64) if ranks else None,
                 f"{name}: three columns, read as turn, document and rank")  # fmt: skip

@@ -324,15 +324,23 @@ def is_turn_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+#: Number of columns of a TREC file → advice for a reader of another kind of file.
+LOOKS_LIKE = {
+    3: "it looks like per-turn scores; use --scores",
+    4: "it looks like qrels; use --qrels",
+    6: "it looks like a run; use --run, --original, --qr or --human",
+}
+
+
 def looks_like(line: str) -> str:
     """Return advice for a line of another kind of TREC file that names its option; empty for any other line."""
     cells = line.split()
     if len(cells) >= 6 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]) and _is_number(cells[4]):
-        return "it looks like a run; use --run, --original, --qr or --human"
+        return LOOKS_LIKE[6]
     if len(cells) == 4 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]):
-        return "it looks like qrels; use --qrels"
+        return LOOKS_LIKE[4]
     if len(cells) == 3 and line.count("\t") == 2 and (_is_number(cells[2]) or cells[1] == "all"):
-        return "it looks like per-turn scores; use --scores"
+        return LOOKS_LIKE[3]
     return ""
 
 

@@ -22,7 +22,7 @@ from robustcs.documents.words import (
     score,
     threshold_label,
 )
-from robustcs.errors import UsageError
+from robustcs.errors import UsageError, refuse_unknown
 from robustcs.evaluation.bins import CAUSES, bins_of
 from robustcs.lazy import pd
 from robustcs.result import Rows, count, number, text
@@ -42,9 +42,7 @@ def show(result: Breakdown, details: Sequence[str] = (), names: Sequence[str] = 
     Raises :class:`UsageError` for an unknown rewriter.
     """
     rewriters = rewriter_names(result)
-    for name in details:
-        if name not in rewriters:
-            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(rewriters)}")
+    refuse_unknown(details, rewriters, "rewriter")
     cut = headline_cut(shown_cuts(result.rows("bins")))
 
     def asked(*tables: str) -> bool:

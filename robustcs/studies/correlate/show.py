@@ -11,7 +11,7 @@ from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Tab
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import measure_label, noted, number_interval, score, threshold_label
 from robustcs.documents.words import number as written
-from robustcs.errors import UsageError
+from robustcs.errors import UsageError, refuse_unknown
 from robustcs.lazy import Drawing, pd
 from robustcs.result import difference, text
 from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
@@ -32,9 +32,7 @@ def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
     Raises :class:`UsageError` for an unknown rewriter.
     """
     rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
-    for name in details:
-        if name not in rewriters:
-            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(rewriters)}")
+    refuse_unknown(details, rewriters, "rewriter")
     blocks: list[Block] = []
     if len(rewriters) == 1:
         blocks += _one(result, rewriters[0], "")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.errors import UsageError
+from robustcs.errors import refuse_unknown
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.lazy import pd
@@ -144,8 +144,7 @@ def evaluate(
     search for slices.
     """
     names = list(scores)
-    if baseline is not None and baseline not in scores:
-        raise UsageError("no-such-run", f"no run is named {baseline!r}", f"choose one of {', '.join(names)}")
+    refuse_unknown([] if baseline is None else [baseline], names, "run")
     check_margin(margin)
     if baseline is not None:
         compared = [(place, names.index(baseline)) for place, name in enumerate(names) if name != baseline]

@@ -22,7 +22,7 @@ from robustcs.documents.words import (
     noted,
     percent,
 )
-from robustcs.errors import UsageError
+from robustcs.errors import refuse_unknown
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.lazy import Drawing
@@ -48,9 +48,7 @@ def show(result: Sweep, details: Sequence[str] = (), marked: Cut | None = None, 
     Raises :class:`UsageError` for an unknown rewriter.
     """
     rewriters = list(dict.fromkeys(row.rewriter for row in result.rows("bins")))
-    for name in details:
-        if name not in rewriters:
-            raise UsageError("no-such-rewriter", f"no rewriter is named {name!r}", f"choose one of {', '.join(rewriters)}")
+    refuse_unknown(details, rewriters, "rewriter")
     first: list[Block] = [] if names else [_figure(result, marked)]
     if len(rewriters) > 1 and (not names or "causes" in names):
         first.append(_side_by_side(result))
