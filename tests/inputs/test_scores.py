@@ -49,7 +49,8 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
         ":5: value 'inf' is not a number; write a decimal number",
         ":6: value '1_0' is not a number; write a decimal number",
         ":7: 4 columns, but per-turn scores have 3 (measure turn value); it looks like qrels; use --qrels",
-        ":8: 6 columns, but per-turn scores have 3 (measure turn value); it looks like a run; use --run, --original, --qr or --human",
+        ":8: 6 columns, but per-turn scores have 3 (measure turn value); it looks like a run;"
+        " use --run, --original, --qr or --human",
         ":9: 2 columns, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
         ":10: 1 column, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
     ]
