@@ -41,7 +41,7 @@ def ask(
     effect sizes and the smallest difference that the data can detect.
 
     scores
-        Per-turn output of trec_eval -q for a further system; replaces a run of the same name.
+        Per-turn scores (output of trec_eval -q) of a system, instead of a run.
 
     baseline
         Compare all other systems with this one instead of comparing every pair.
@@ -107,7 +107,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     """Run the study for the command line, with files of scores by name.
 
     scores
-        Per-turn output of trec_eval -q for a further system; replaces a run of the same name.
+        Per-turn scores (output of trec_eval -q) of a system, instead of a run.
     """
     from robustcs.project.sources import assigned, distinct
     from robustcs.studies.evaluate.show import show
