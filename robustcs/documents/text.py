@@ -53,6 +53,18 @@ def shortened(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
+def panel_titles(titles: Sequence[str], most: int) -> list[str]:
+    """Return titles of panels, each of at most ``most`` characters.
+
+    If one is longer, the part up to the first comma, such as the measure, is left out if all titles share it; the caption of
+    the figure names it.
+    """
+    parts = [title.partition(", ") for title in titles]
+    if any(len(one_line(title)) > most for title in titles) and len({head for head, _, _ in parts}) == 1 and len(parts) > 1:
+        titles = [rest or head for head, _, rest in parts]
+    return [shortened(title, most) for title in titles]
+
+
 def breakable(text: str, longest: int = 24) -> str:
     """Return ``text`` with invisible break points (U+200B) in words of more than ``longest`` characters, for typesetters, which
     otherwise break only at spaces."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.documents.document import Column
-from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line, visible
+from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line, panel_titles, visible
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,10 @@ def test_batches_repeat_the_row_names_and_keep_every_column() -> None:
     assert [index for batch in batches for index in batch[2:]] == list(range(2, 12))
     assert all(sum(widths[i] + 2 for i in batch) - 2 <= 40 for batch in batches)
     assert column_batches([Column("only", "left")], [500], 2, 80) == [[0]]
+
+
+def test_titles_of_panels_drop_what_all_share_if_one_is_too_long() -> None:
+    assert panel_titles(["NDCG@3, cv", "NDCG@3, t5"], 12) == ["NDCG@3, cv", "NDCG@3, t5"]
+    assert panel_titles(["NDCG@3, manual_bm25", "NDCG@3, t5"], 12) == ["manual_bm25", "t5"]
+    assert panel_titles(["NDCG@3, manual_bm25", "P@1, t5"], 12) == ["NDCG@3, man…", "P@1, t5"]
+    assert panel_titles(["NDCG@3, manual_bm25"], 12) == ["NDCG@3, man…"]

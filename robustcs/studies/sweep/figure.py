@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from robustcs.documents.figures import BIN_COLOURS, COLUMN_WIDTH, INK, letters, page_width, style
-from robustcs.documents.text import shortened
+from robustcs.documents.text import panel_titles
 
 #: Bins from the bottom up.
 STACK = ("111", "011", "001", "101", "000", "100", "010", "110")
@@ -104,6 +104,9 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
         panel_width = (width - _LEFT - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
         same_turns = len({panel.turns for panel in panels}) == 1
         first: Axes | None = None
+        longest = int(panel_width * _TITLE_CHARACTERS / letters(1))
+        turns = ["" if same_turns else f" ({panel.turns} turns)" for panel in panels]
+        titles = panel_titles([panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1))
         for number, panel in enumerate(panels):
             row, column = divmod(number, per_row)
             bottom = height - (row + 1) * (top + _PANEL_HEIGHT + axis) + axis
@@ -113,7 +116,7 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
             first = first or axes
             steps = _Steps.of(panel)
             _draw(axes, panel, steps, column == 0, same_turns, panel_width)
-            _title(axes, panel, same_turns, int(panel_width * _TITLE_CHARACTERS / letters(1)))
+            axes.set_title(titles[number] + turns[number], loc="left", pad=4)
             _labels(axes, panel, steps, sizes, panel_width)
         _legend(figure, width, height, legend, panels[0].original)
     return figure
@@ -257,11 +260,6 @@ def _write(axes: Axes, label: str, place: _Place) -> None:
 
 def _letters(band: int) -> str:
     return "white" if STACK[band] in _DARK else "black"
-
-
-def _title(axes: Axes, panel: SweepPanel, same_turns: bool, longest: int) -> None:
-    turns = "" if same_turns else f" ({panel.turns} turns)"
-    axes.set_title(shortened(panel.title, max(longest - len(turns), 1)) + turns, loc="left", pad=4)
 
 
 def _legend(figure: Figure, width: float, height: float, legend: float, original: bool) -> None:
