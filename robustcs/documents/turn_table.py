@@ -9,7 +9,7 @@ from robustcs.documents.document import Column, Table
 from robustcs.documents.words import marks
 
 #: The largest number of systems with a column if no bins are shown; the cards have all.
-MOST_SYSTEMS = 6
+MOST_SYSTEMS = 5
 #: Slug of the table, by which the page identifies it.
 TURNS = "turns"
 
@@ -17,7 +17,7 @@ TURNS = "turns"
 def turn_table(turns: Mapping[str, Any]) -> Table:
     """Return one row per turn: id, texts, and the bin and its scores; without cuts, a score per system.
 
-    With several rewriters, the table has the texts of Original and Human, and only a bin per rewriter, so that it fits a page.
+    With several bins, their scores are left out, and with several rewriters their texts, so that the table fits a page.
 
     :mod:`robustcs.reporting.turns` describes ``turns``.
     """
@@ -33,7 +33,8 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
     for place in shown:
         cut = turns["cuts"][place]
         columns.append(Column(names[cut["formulations"][-2]] if several else "bin", "left", cut["label"]))
-        columns += [] if several else [Column(names[formulation], group=cut["label"]) for formulation in cut["formulations"]]
+        if len(shown) == 1:
+            columns += [Column(names[formulation], group=cut["label"]) for formulation in cut["formulations"]]
     scored = [] if shown or not turns["measures"] else _scored(turns)
     columns += [Column(turns["systems"][place], group=turns["measures"][turns["headline"]]) for place in scored[:MOST_SYSTEMS]]
     rows = []
@@ -43,7 +44,7 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
             cut = turns["cuts"][place]
             bin_ = turn["bins"][place]
             row.append(marks(bin_).replace(" ", "") if bin_ else "")
-            row += [] if several else _cells(turn["scores"][cut["measure"]], cut["formulations"])
+            row += _cells(turn["scores"][cut["measure"]], cut["formulations"]) if len(shown) == 1 else []
         if scored:
             row += _cells(turn["scores"][turns["headline"]], scored[:MOST_SYSTEMS])
         rows.append(tuple(row))

@@ -94,6 +94,6 @@ def _systems(axes: Axes, means: pd.DataFrame, reversals: pd.DataFrame) -> None:
     axes.plot(scores["human"], scores["model"], "o", color=_COLOUR, markersize=3)
     axes.set(xlim=limits, ylim=limits, aspect="equal", anchor="N")
     axes.locator_params(nbins=4)
-    axes.set_xlabel("human judgments", labelpad=2)
+    axes.set_xlabel("under humans", labelpad=2)
     axes.set_ylabel("under the judge", labelpad=1)
     axes.set_title(one_line(measure_label(metric)), loc="left")
