@@ -131,7 +131,7 @@ SET: Mapping[str, Sequence[str]] = {
     "unjudged": ("max-grade",),
     "augment": ("conflicts", "off-scale"),
     "audit": ("off-scale",),
-    "judge": ("max-grade", "also-judged", "batch", "copies", "retries", "timeout"),
+    "judge": ("pair", "max-grade", "also-judged", "batch", "copies", "retries", "timeout"),
     "robustness": ("alpha", "figure"),
     "paraphrase": ("turns", "keep-feedback", "timeout"),
     "retrieve": ("model", "k1", "b", "rm3", "heap", "spacy", "record", "size", "prune"),

@@ -157,8 +157,8 @@ def _run(
 def _pair(text: str) -> tuple[str, str]:
     first, comma, second = (part.strip() for part in text.partition(","))
     if not (first and comma and second):
-        advice = "separate two names by a comma, such as --pair human,manual_1"
-        raise UsageError("bad-pair", f"--pair {text} does not name two systems", advice)
+        advice = "separate two names by a comma, such as --set pair=human,manual_1"
+        raise UsageError("bad-pair", f"pair={text} does not name two systems", advice)
     return first, second
 
 

@@ -227,7 +227,7 @@ def test_the_lexical_judge_of_the_docs(in_copy: Command, tmp_path: Path) -> None
     (folder / "lexical.py").write_text(LEXICAL)
     answer = in_copy(
         f"judge --with '{PYTHON} lexical.py' --set also-judged=40 --as words --limit 70 --set copies=2 --all"
-        " --pair original,raw_3"
+        " --set pair=original,raw_3"
     )
     records = [json.loads(line) for line in (folder / "judge-words.jsonl").read_text().splitlines()]
     assert len(records) == 70 and answer.out == ""
