@@ -202,10 +202,10 @@ def _best(result: Components) -> list[Table]:
         "Upper: mean over turns of the highest score of all systems. No choice can exceed it, and part of the gain is luck."
         " Chance: the gain if systems were exchanged at random in every turn, so that none is better than another."
     )
-    return [
-        result_table(result, "choice", "Does the lead of the best system hold on other conversations?", first, note),
-        result_table(result, "choice", "What would choosing the best system of every turn gain?", second, upper, slug="upper"),
-    ]
+    caption = f"Does the lead of the best system hold on other {result.evaluated.unit}s?"
+    halves = [result_table(result, "choice", caption, first, note)] if result.choice["splits"].any() else []
+    caption = "What would choosing the best system of every turn gain?"
+    return [*halves, result_table(result, "choice", caption, second, upper, slug="upper")]
 
 
 def _missing(result: Components, cut: Cut) -> Table:

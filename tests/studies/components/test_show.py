@@ -69,3 +69,12 @@ def test_the_table_of_every_threshold_is_shown_on_request_only() -> None:
     assert tables["blame"].asked and not tables["systems"].asked
     assert len(tables["blame"].rows) == 24 and "swaps" in tables and "missing" not in tables
     assert "missing" in {block.slug for block in show(grid(2, 2, {(1, 1)})) if isinstance(block, Table)}
+
+
+def test_one_turn_has_no_halves() -> None:
+    index = pd.Index(["1_1"], name="turn")
+    scores = {("a", "x"): pd.DataFrame({"P_1": [1.0]}, index=index), ("b", "x"): pd.DataFrame({"P_1": [0.0]}, index=index)}
+    result = components(scores, Evaluated(EvaluationPolicy(), "runs", 1, 0))
+    shown = {block.slug: block for block in show(result) if isinstance(block, Table)}
+    assert "choice" not in shown and shown["upper"].rows == (("P@1", "a/x", "1.000", "1.000", "+0.000", "0.000"),)
+    assert result.choice["note"].tolist() == ["no halves: only 1 turn"]
