@@ -116,3 +116,18 @@ def test_mtrag_without_human(shared_data: Path, tmp_path: Path, kind: str) -> No
             assert value is not None or not judged, "a turn with a graded passage is scored"
     assert scored == 3 * 208
     assert [column.title for column in turn_table(found).columns][-3:] == found["systems"]
+
+
+def test_systems_to_review_have_something_to_read(tmp_path: Path) -> None:
+    """Original has texts only, so it is reviewed only if nothing else is there; answers are shown with the gold ones."""
+    (tmp_path / "turns.tsv").write_text("1_1\tWhat?\n1_2\tWhy?\n")
+    (tmp_path / "a.json").write_text('{"1_1": "this", "1_2": "that"}')
+    (tmp_path / "gold.json").write_text('{"1_1": ["this"], "1_2": ["the other"]}')
+    texts = '[formulations.original]\nrewrites = "turns.tsv"\n'
+    config = tmp_path / "robustcs.toml"
+    config.write_text(f'gold = "gold.json"\n{texts}[answers.responses]\nmine = "a.json"\n')
+    found = cards(config)
+    assert [(one["name"], one["response"]) for one in found["readable"]] == [("mine", 0)]
+    assert [(turn["responses"], turn["gold"]) for turn in found["turns"]] == [(["this"], ["this"]), (["that"], ["the other"])]
+    config.write_text(texts)
+    assert [one["name"] for one in cards(config)["readable"]] == ["original"]
