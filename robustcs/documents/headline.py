@@ -16,7 +16,7 @@ Cut = tuple[str, str]
 def headline_measure(names: Iterable[str]) -> str:
     """Return the first measure that is not binary (P@1, success and em are), else the first."""
     every = list(dict.fromkeys(names))
-    return next((name for name in every if not parse_measure(name).right_or_wrong), every[0])
+    return next((name for name in every if not parse_measure(name, given=True).right_or_wrong), every[0])
 
 
 def headline_cut(cuts: Sequence[Cut]) -> Cut:

@@ -170,7 +170,7 @@ def signed_interval(low: float, high: float, digits: int = 3) -> str:
 
 def measure_label(name: str) -> str:
     """Return ``NDCG@3`` for ``ndcg_cut_3``."""
-    return parse_measure(name).label
+    return parse_measure(name, given=True).label
 
 
 def threshold_label(text: str) -> str:

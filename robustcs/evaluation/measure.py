@@ -98,10 +98,10 @@ _IR_FAMILIES: dict[str, tuple[str, bool | None]] = {
 }  # fmt: skip
 
 
-def parse_measure(text: str, computed: bool = False) -> Measure:
-    """Return the measure named ``text``, in the spelling of trec_eval or ir_measures; other names are columns of files.
+def parse_measure(text: str, given: bool = False) -> Measure:
+    """Return the measure named ``text``, in the spelling of trec_eval or ir_measures.
 
-    Raises :class:`UsageError` with similar names if there is none. ``computed``: it must be computed from a run or answers.
+    ``given``: any other name is a column of a file of scores. Otherwise raises :class:`UsageError` with similar names.
     """
     text = text.strip()
     match = _TREC_NAMES.fullmatch(text)
@@ -131,7 +131,7 @@ def parse_measure(text: str, computed: bool = False) -> Measure:
         return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
     if trec_eval_knows(text):
         return Measure(text, "trec_eval")
-    if _GIVEN_NAME.fullmatch(text) and not computed:
+    if given and _GIVEN_NAME.fullmatch(text):
         return Measure(text, GIVEN)
     raise _unknown(text)
 

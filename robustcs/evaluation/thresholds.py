@@ -95,7 +95,7 @@ def distinct_thresholds(measure: str, thresholds: Sequence[Threshold]) -> list[T
     Of equal thresholds, ``=1`` is kept, or else the first. If the measure is unknown, all are kept.
     """
     try:
-        right_or_wrong = parse_measure(measure).right_or_wrong
+        right_or_wrong = parse_measure(measure, given=True).right_or_wrong
     except UsageError:
         right_or_wrong = False
     if not right_or_wrong:

@@ -127,7 +127,7 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
     if not runs:
         return join_scores(given, tables)
     if given:
-        measures = [parse_measure(name) for name in tables[0]]
+        measures = [parse_measure(name, given=True) for name in tables[0]]
     measures = measures or DEFAULT_MEASURES
     matrices = inputs.matrices([(file.role, file.path) for file in runs])
     expected = expected_of(inputs.qrels)

@@ -10,6 +10,7 @@ import operator
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
@@ -254,6 +255,7 @@ class Setting:
         if self.kind in ("measures", "thresholds"):
             module, parser = ("measure", "parse_measure") if self.kind == "measures" else ("thresholds", "parse_threshold")
             parse = getattr(import_module(f"robustcs.evaluation.{module}"), parser)
+            parse = partial(parse, given=True) if self.kind == "measures" else parse
             return tuple(parse(str(one)) if isinstance(one, str | Real) else one for one in several(value))
         if self.kind == "lists":
             return {name: tuple(map(str, several(some))) for name, some in value.items()}

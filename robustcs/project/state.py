@@ -62,7 +62,7 @@ def _check(name: str, system: SystemState) -> None:
     columns = [*system.scores.items(), *system.low.items(), *system.high.items()]
     turns = next(iter(system.scores.values()), {}).keys()
     for metric, scores in columns:
-        highest = highest_score(parse_measure(metric))
+        highest = highest_score(parse_measure(metric, given=True))
         for turn, score in scores.items():
             if highest is not None and not -TOLERANCE <= score <= highest + TOLERANCE:
                 raise ValueError(f"{metric} of turn {turn} of {name} is {score:g}, not in 0 to {highest:g}")
@@ -114,7 +114,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     if given:
         frames, evaluated = workspace.scores_of(given, measures)
         missing = max(missing, evaluated.missing)
-        own = score_files(workspace, given, [parse_measure(name) for name in next(iter(frames.values()))])
+        own = score_files(workspace, given, [parse_measure(name, given=True) for name in next(iter(frames.values()))])
         for (name, frame), read in zip(frames.items(), own, strict=True):
             turns = frame.turns
             lacking = sorted(set(turns) - set(read.turns), key=turn_sort_key)

@@ -49,11 +49,11 @@ def parse_answer_measure(text: str) -> AnswerMeasure:
     if text == "answer_jaccard":
         return AnswerMeasure(text, "answer_jaccard")
     if found := _CORRECT.fullmatch(text):
-        measure, threshold = parse_measure(found[1], computed=True), parse_threshold(found[2])
+        measure, threshold = parse_measure(found[1]), parse_threshold(found[2])
         refuse_unreachable(measure, threshold)
         return AnswerMeasure(f"{measure}{threshold}", "correct", measure=measure, threshold=threshold)
     try:
-        measure = parse_measure(text, computed=True)
+        measure = parse_measure(text)
     except UsageError as error:
         raise UsageError(
             "unknown-answer-measure", f"no measure of answers is named {text!r}",

@@ -307,7 +307,7 @@ class _Data:
             if not before.heads or not after.heads:
                 continue
             deepest = min(max(map(len, system.heads.values()), default=0) for system in (before, after))
-            depth = parse_measure(part.metric).cutoff or deepest
+            depth = parse_measure(part.metric, given=True).cutoff or deepest
             old, new = (system.judged_share(part.turns, depth) for system in (before, after))
             if not old - new <= worst[0] - worst[1]:
                 worst = (old, new)

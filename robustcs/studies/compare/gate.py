@@ -113,7 +113,7 @@ def parse_condition(text: str) -> Condition:
     if value >= 1:
         found = f"--fail-if {text!r}: scores and shares lie between 0 and 1, so this condition never fails"
         raise UsageError("bad-condition", found, "write two percentage points as 0.02")
-    metric = parse_measure(match["metric"]).name if match["metric"] else None
+    metric = parse_measure(match["metric"], given=True).name if match["metric"] else None
     return Condition(text.strip(), what, value, metric, match["run"])  # type: ignore[arg-type]
 
 
@@ -330,7 +330,7 @@ def measure_label(name: str) -> str:
     metric, _, threshold = name.partition(" ")
     if not metric:
         return ""
-    return f"{parse_measure(metric).label} {parse_threshold(threshold).label if threshold else ''}".strip()
+    return f"{parse_measure(metric, given=True).label} {parse_threshold(threshold).label if threshold else ''}".strip()
 
 
 def subject(row: Any) -> str:

@@ -69,7 +69,7 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
       robustcs crowd grades.csv --run a=a.trec --output grades.svg
     """
     names = (metrics,) if isinstance(metrics, str) else metrics
-    return evaluate_crowd(workspace, [parse_measure(name, computed=True) for name in names]).result
+    return evaluate_crowd(workspace, [parse_measure(name) for name in names]).result
 
 
 def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> EvaluatedCrowd:
