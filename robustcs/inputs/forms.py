@@ -266,7 +266,8 @@ FORMS: dict[str, Form] = {
     "evaluation": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
     "crowd_grades": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
     **dict.fromkeys(
-        ("snippets", "ratings", "gold_checks", "preferences", "nuggets", "assignments", "tasks", "answer_labels"),
+        ("snippets", "ratings", "gold_checks", "preferences", "nuggets", "assignments", "tasks", "answer_labels",
+         "reviews"),
         Form(_COLUMNS, _all_columns),
     ),
 }  # fmt: skip

@@ -151,11 +151,15 @@ class Inputs:
         """Return the measures that :func:`~robustcs.evaluation.measures.averaged` keeps; note the others.
 
         ``given``: the scores are read from files, so they may have any name. Otherwise such measures belong to the project's
-        answers, or raise :class:`UsageError`.
+        answers and are left out with a note. Raises :class:`UsageError` if there are no answers, or if nothing else remains.
         """
         if not given:
-            refuse_given(() if self.project.answers else measures)
-            measures = [measure for measure in measures if measure.family != GIVEN]
+            computed = [measure for measure in measures if measure.family != GIVEN]
+            refuse_given(() if self.project.answers and computed else measures)
+            others = [measure.name for measure in measures if measure not in computed]
+            note = f"{', '.join(others)}: not a measure of rankings; left out"
+            self.notes += [note] if others and note not in self.notes else []
+            measures = computed
         kept = averaged(measures, totals)
         left = [measure.name for measure in dict.fromkeys(measures) if measure not in kept]
         what = "is not a mean" if len(left) == 1 else "are not means"

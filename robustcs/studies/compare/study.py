@@ -16,7 +16,7 @@ from robustcs.evaluation.bounds import difference_bounds
 from robustcs.evaluation.hole_expectation import fill_holes
 from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED
-from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measure import Measure, parse_measure, refuse_given
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.state import DEEPEST, SHOWN, State
@@ -101,6 +101,8 @@ def ask(
         workspace.skipped |= {(path, f"{name} {role}"): rows for (path, role), rows in skipped.items()}
     first, second = (side.state for side in sides)
     metrics = [{metric for system in state.systems.values() for metric in system.scores} for state in (first, second)]
+    named = [parse_measure(condition.metric) for condition in conditions if condition.metric]
+    refuse_given([measure for measure in named if measure.name not in metrics[0] | metrics[1]])
     if not conditions and not first.systems.keys() & second.systems.keys():
         raise UsageError(
             "nothing-in-common",

@@ -95,6 +95,7 @@ def test_the_turn_as_unit(in_demo: Command) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ("--metric nonsense", "unknown measure 'nonsense'"),
         ("--baseline nobody", "no run is named 'nobody'"),
         ("--margin 0", "margin 0; use a difference above 0"),
         ("--scores a", "write --scores NAME=FILE"),
@@ -171,7 +172,7 @@ def test_runs_are_summed_up_as_trec_eval_does(in_demo: Command, demo: Path, gapp
 
 def test_totals_are_shown_without_intervals(in_demo: Command) -> None:
     shown = " ".join(in_demo("evaluate --metric num_ret --metric gm_map").out.split())
-    assert "num_ret of every system ────────────────── System total ────────────────── plain_human 6,836" in shown
+    assert "num_ret of every system ───────────────────── System total ───────────────────── plain_human 6,836" in shown
     assert "A total over turns: no interval, and pairs of systems are not tested." in shown
     assert "A geometric mean over turns: no interval, and pairs of systems are not tested." in shown
     assert "differ significantly" not in shown
