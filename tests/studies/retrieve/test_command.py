@@ -709,7 +709,7 @@ def test_a_grid_is_filled_with_its_missing_cells(project: Path, capfd: pytest.Ca
     code, out, err = call(capfd, "components", "--no-retrieve", "--metric", "ndcg_cut_3")
     assert code == 2 and "no run answers" in err and "original/ql" in err
     code, out, err = call(capfd, "report", "--output", "out")
-    assert code == 0 and (project / "out" / "results" / "components.json").is_file()
+    assert code == 0 and (project / "out" / "tables" / "components-blame.csv").is_file()
     shutil.rmtree(project / "out")
     shutil.rmtree(project / "retrieved" / "bm25")
     shutil.rmtree(project / "retrieved" / "ql")
