@@ -212,7 +212,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "agreement": ("", "workers.jsonl --reference experts.jsonl", "ratings.csv"),
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
     "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --run qr=qr.trec --human human.trec"
-                " --collection collection.jsonl", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl"),
+                " --collection collection.jsonl", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl",
+                "--tasks qr=said.json --gold-passages qrels.txt --gold gold.json --metric f1"),
     "review": ("", "review.jsonl"),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED, _GRID),
     "compare": ("robustcs.toml robustcs.toml",),

@@ -72,6 +72,10 @@ class Measure:
 ANSWER_FAMILIES = ("f1", "em")
 #: Family of measures that only files of scores have, and the form of their names.
 GIVEN = "given"
+#: Names to suggest, and the similarity from which a name is one of them with a typing error.
+_NAMES = ("P_1", "P_5", "recall_1000", "success_1", "ndcg_cut_3", "ndcg_cut_5", "map", "map_cut_100", "recip_rank", "bpref",
+          "rbp", "judged_3", "ndcg", "f1", "em")  # fmt: skip
+_TYPO = 0.75
 _GIVEN_NAME = re.compile(r"[^\W\d][\w.@-]{0,60}")
 #: Prefixes of further measures of trec_eval whose scores do not exceed 1.
 _SHARES = ("Rprec", "11pt_avg", "iprec_at_recall", "set_P", "set_recall", "set_F", "set_map", "relative_P", "set_relative_P")
@@ -101,7 +105,7 @@ _IR_FAMILIES: dict[str, tuple[str, bool | None]] = {
 def parse_measure(text: str, given: bool = False) -> Measure:
     """Return the measure named ``text``, in the spelling of trec_eval or ir_measures.
 
-    ``given``: any other name is a column of a file of scores. Otherwise raises :class:`UsageError` with similar names.
+    ``given``: a name unlike all these is a column of a file of scores. Otherwise raises :class:`UsageError` with similar names.
     """
     text = text.strip()
     match = _TREC_NAMES.fullmatch(text)
@@ -131,7 +135,7 @@ def parse_measure(text: str, given: bool = False) -> Measure:
         return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
     if trec_eval_knows(text):
         return Measure(text, "trec_eval")
-    if given and _GIVEN_NAME.fullmatch(text):
+    if given and _GIVEN_NAME.fullmatch(text) and not _similar(text, _TYPO):
         return Measure(text, GIVEN)
     raise _unknown(text)
 
@@ -166,13 +170,16 @@ def _persistence(text: str, value: str) -> float:
     return persistence
 
 
-def _unknown(text: str) -> UsageError:
-    import difflib
+def _similar(text: str, least: float) -> list[str]:
+    """Return up to two known names that are at least this similar."""
+    from difflib import get_close_matches
 
-    names = ["P_1", "P_5", "recall_1000", "success_1", "ndcg_cut_3", "ndcg_cut_5", "map", "map_cut_100", "recip_rank",
-             "bpref", "rbp", "judged_3", "ndcg", "f1", "em"]  # fmt: skip
-    close = difflib.get_close_matches(text, names, n=2, cutoff=0.6)
-    advice = f"did you mean {' or '.join(close)}?" if close else f"use a trec_eval name such as {', '.join(names[:6])}"
+    return get_close_matches(text, _NAMES, n=2, cutoff=least)
+
+
+def _unknown(text: str) -> UsageError:
+    close = _similar(text, 0.6)
+    advice = f"did you mean {' or '.join(close)}?" if close else f"use a trec_eval name such as {', '.join(_NAMES[:6])}"
     return UsageError("unknown-measure", f"unknown measure {text!r}", advice)
 
 

@@ -153,7 +153,7 @@ WRONG = {
     "a has turns without a score": lambda one: one["systems"]["a"]["lacking"].append("9_9"),
     "a has a grade above 1000": lambda one: one["systems"]["a"]["heads"]["1_1"].append(["d", 10**9]),
     "cannot read threshold 'x'": lambda one: one["thresholds"].append("x"),
-    "state.json: unknown measure 'x'; run robustcs report again": lambda one: one["systems"]["a"]["scores"].update(x={}),
+    "state.json: unknown measure '5'; run robustcs report again": lambda one: one["systems"]["a"]["scores"].update({"5": {}}),
     "relevance level is 0": lambda one: one["policy"].update(relevance_level=0),
     "its values are not those that robustcs writes": lambda one: one["policy"].pop("line"),
 }  # fmt: skip

@@ -324,8 +324,8 @@ def test_a_wrong_selection_has_its_line(tmp_path: Path, text: str, problem: str)
 
 
 def test_unknown_measures_have_their_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "metrics = ['P_1',\n  'best']")
-    with pytest.raises(InputError, match=rf"^{path}:1: unknown measure .best."):
+    path = write(tmp_path, "metrics = ['P_1',\n  'ndcg_cut3']")
+    with pytest.raises(InputError, match=rf"^{path}:1: unknown measure .ndcg_cut3."):
         read_project(path)
 
 

@@ -26,7 +26,7 @@ def test_conditions(text: str, condition: Condition) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "drop", "drop<0.02", "p>0.05", "p<2", "p<0", "drop>x", "fall>1", "nonsense drop>0.1", "drop>-1", "drop>2", "qr>1"],
+    ["", "drop", "drop<0.02", "p>0.05", "p<2", "p<0", "drop>x", "fall>1", "ndcg_cut3 drop>0.1", "drop>-1", "drop>2", "qr>1"],
 )
 def test_what_cannot_be_read(text: str) -> None:
     with pytest.raises(UsageError):
