@@ -74,6 +74,7 @@ _FILES: dict[str, tuple[str, str]] = {
                                  for turn in _TURNS for n, kind in enumerate(("typo", "order", "typo")))),
     "collection.jsonl": ("collection", _jsonl([{"id": f"d{place}", "contents": f"Text {place} of bread."}
                                                for place in range(7)])),
+    "answer_labels.tsv": ("slices", "turn\tcorrect\n" + "".join(f"{turn}\t{int(turn[-1]) % 2}\n" for turn in _TURNS)),
     "slices.tsv": ("slices", "turn\tkind\n" + "".join(f"{turn}\tdepth {turn[-1]}\n" for turn in _TURNS)),
     "topics.tsv": ("clariq topics", "topic_id\tinitial_request\ttopic_desc\tclarification_need\tfacet_id\tfacet_desc"
                    "\tquestion_id\tquestion\tanswer\n"
@@ -211,9 +212,9 @@ LINES: dict[str, tuple[str, ...]] = {
     "passages": ("", "--qrels qrels.txt --collection collection.jsonl"),
     "agreement": ("", "workers.jsonl --reference experts.jsonl", "ratings.csv"),
     "crowd": ("", f"grades.csv --gold-checks checks.csv {_CROWD}", f"--qrels item_qrels.txt {_CROWD}"),
-    "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --run qr=qr.trec --human human.trec"
+    "answers": ("", "--response qr=said.json --snippets gold_snippets.jsonl --passages qr=qr.trec --human human.trec"
                 " --collection collection.jsonl", "--nuggets nuggets.jsonl --assignments qr=assigned.jsonl",
-                "--tasks qr=said.json --gold-passages qrels.txt --gold gold.json --metric f1"),
+                "--tasks qr=said.json --gold-passages qrels.txt --gold gold.json --metric f1 --labels answer_labels.tsv"),
     "review": ("", "review.jsonl"),
     "report": ("", f"{_SYSTEMS} {_TEXTED} {_ANSWERS} {_BESIDE}", _SCORED, _GRID),
     "compare": ("robustcs.toml robustcs.toml",),
