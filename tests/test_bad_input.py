@@ -100,7 +100,7 @@ CASES = [
     Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns{QRELS_WIDTH}; {IS_RUN}")),
     Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns{QRELS_WIDTH}; {IS_SCORES}")),
     Case("run as scores", SCORED.replace("qr.eval", "qr.trec"), 3,
-         each_line("qr.trec", 3, f"6 columns{SCORES_WIDTH}; it looks like a run; use --run")),
+         each_line("qr.trec", 3, f"6 columns{SCORES_WIDTH}; {IS_RUN}")),
     Case("qrels as scores", SCORED.replace("qr.eval", "qrels.txt"), 3,
          each_line("qrels.txt", 4, f"4 columns{SCORES_WIDTH}; {IS_QRELS}")),
     Case("JSON as run", f"{RAW} gold.json", 3,
