@@ -22,6 +22,7 @@ from robustcs.project.model import (
     CrowdFiles,
     Formulation,
     Project,
+    ReviewFiles,
     TextSource,
     parse_role,
     parse_text_source,
@@ -134,6 +135,9 @@ EVERY_KEY = """
     depth = 3
     relevance_level = 1
     runs = { a = "a.json" }
+
+    [review]
+    files = "review.jsonl"
 """
 
 
@@ -193,6 +197,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             grades=tmp_path / "grades.csv", gold_checks=tmp_path / "checks.csv", tolerance=0, bank=tmp_path / "bank.json",
             qrels=("irds:regin",), subset=tmp_path / "turns.txt", runs={"a": tmp_path / "a.json"}, depth=3, relevance_level=1,
         ),
+        review=ReviewFiles((tmp_path / "review.jsonl",)),
         metrics=tuple(map(parse_measure, ("ndcg_cut_3", "P_1"))),
         thresholds=tuple(map(parse_threshold, (">0", "0.5", "1"))),
         policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100),

@@ -15,8 +15,8 @@ def test_the_demo_collection_fits_together(in_demo: Command) -> None:
     result = json.loads(in_demo("check --format json").out)
     tables = result["tables"]
     assert list(tables) == ["files", "runs", "texts", "commands", "skipped"]
-    assert [entry["problem"] for entry in tables["files"]] == [None] * 50
-    assert [entry["skipped"] for entry in tables["files"]] == [0] * 50 and tables["skipped"] == []
+    assert [entry["problem"] for entry in tables["files"]] == [None] * 52
+    assert [entry["skipped"] for entry in tables["files"]] == [0] * 52 and tables["skipped"] == []
     assert {entry["role"]: entry["rows"] for entry in tables["files"]}.items() >= {
         "qrels": 782, "original": 2555, "gold answers": 70, "new judgments": 634, "paraphrases": 350,
     }.items()  # fmt: skip
@@ -118,7 +118,7 @@ def test_files_of_other_studies_are_read_too(in_copy: Command, tmp_path: Path) -
         **{f"answers responses {name}": 70 for name in ("original", "qr", "human")}, "answers snippets": 114,
         **{f"answers assignments {name}": 60 for name in ("original", "qr", "human")}, "answers nuggets": 118,
         "crowd grades": 149, "crowd gold checks": 3, "crowd bank": 11,
-        "crowd subset": 3, "crowd run ids": 14, "crowd run texts": 8,
+        "crowd subset": 3, "crowd run ids": 14, "crowd run texts": 8, "review files": 24,
     }  # fmt: skip
     config.write_text(others.replace("need_hasty", "nope").replace('"annotations/workers.jsonl"', '"paraphrases.csv"'))
     broken = in_copy("check", code=3)
