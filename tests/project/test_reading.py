@@ -124,6 +124,9 @@ EVERY_KEY = """
     responses = { t5 = "t5_said.json" }
     assignments = { t5 = "t5_assigned.jsonl" }
     runs = { t5 = "t5.trec" }
+    tasks = { gpt = "tasks.jsonl" }
+    gold_passages = "gold.txt"
+    labels = "labels.jsonl"
 
     [crowd]
     grades = "grades.csv"
@@ -192,6 +195,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             responses={"t5": tmp_path / "t5_said.json"}, snippets=(tmp_path / "snippets.jsonl",),
             nuggets=tmp_path / "nuggets.jsonl", assignments={"t5": tmp_path / "t5_assigned.jsonl"},
             runs={"t5": tmp_path / "t5.trec"}, human=tmp_path / "manual.trec", depth=3, covered=0.8,
+            tasks={"gpt": tmp_path / "tasks.jsonl"}, gold_passages=tmp_path / "gold.txt", labels=tmp_path / "labels.jsonl",
         ),
         crowd=CrowdFiles(
             grades=tmp_path / "grades.csv", gold_checks=tmp_path / "checks.csv", tolerance=0, bank=tmp_path / "bank.json",
