@@ -88,7 +88,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     Raises :class:`UsageError` if the project has neither, or if they cannot be scored.
     """
     project = workspace.project
-    measures, _ = workspace.ranking_measures(())
+    measures, _ = workspace.ranking_measures((), given=True)
     systems = project.systems
     parts = {part.name: part for part in project.formulations.values()}
     texts = workspace.texts
@@ -101,7 +101,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     judgments: dict[str, str] = {}
     missing = 0
     if systems:
-        wanted = measures or list(DEFAULT_MEASURES)
+        wanted = [one for one in measures if one.family != GIVEN] or list(DEFAULT_MEASURES)
         depth = kept_depth(wanted)
         rankings, runs, missing = judged_runs(workspace, systems, depth)
         highest = max(int(workspace.qrels.grades.max()), 0)

@@ -101,8 +101,9 @@ def ask(
         workspace.skipped |= {(path, f"{name} {role}"): rows for (path, role), rows in skipped.items()}
     first, second = (side.state for side in sides)
     metrics = [{metric for system in state.systems.values() for metric in system.scores} for state in (first, second)]
-    named = [parse_measure(condition.metric) for condition in conditions if condition.metric]
-    refuse_given([measure for measure in named if measure.name not in metrics[0] | metrics[1]])
+    asked = workspace.averaged(workspace.project.metrics, given=True)
+    named = [parse_measure(condition.metric, given=True) for condition in conditions if condition.metric]
+    refuse_given([measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]])
     if not conditions and not first.systems.keys() & second.systems.keys():
         raise UsageError(
             "nothing-in-common",
@@ -117,8 +118,7 @@ def ask(
     evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
-    asked = [measure.name for measure in workspace.averaged(workspace.project.metrics)]
-    gate = Gate(conditions, evidence, allow_missing, drawn, asked)
+    gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
     result = compare(first, second, evaluated, _rescored(*sides), gate, seed)
     best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     return replace(
@@ -161,7 +161,7 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
         given = read_project(project_file)
     project = replace(
         given,
-        metrics=tuple(workspace.averaged(asked.metrics or given.metrics)),
+        metrics=tuple(workspace.averaged(asked.metrics or given.metrics, given=True)),
         thresholds=asked.thresholds or given.thresholds,
         policy=replace(given.policy, strict=given.policy.strict or asked.policy.strict),
     )

@@ -365,6 +365,18 @@ def test_metrics_by_name_are_a_criterion_and_scores(tmp_path: Path) -> None:
     assert means["value"].iloc[0] == pytest.approx((0.9 + 0.2 + 0.5) / 3)
 
 
+def test_metrics_of_the_files_are_compared_by_name(tmp_path: Path) -> None:
+    for name, value in (("old", 0.9), ("new", 0.4)):
+        (tmp_path / name).mkdir()
+        tasks_of(tmp_path / name, "a", [ANSWERED] * 40, metrics=[{"RL_F": [value]}] * 40)
+        (tmp_path / name / "robustcs.toml").write_text('name = "x"\n[answers.tasks]\na = "a.jsonl"\n')
+    found = robustcs.compare(tmp_path / "old", tmp_path / "new", metrics="RL_F", fail_if=["RL_F drop>0.1"])
+    assert found.measures[["system", "metric", "old", "new"]].to_numpy().tolist() == [["a", "RL_F", 0.9, 0.4]]
+    assert found.gate["outcome"].tolist() == ["failed"]
+    with pytest.raises(RobustcsError, match="they have RL_F"):
+        robustcs.compare(tmp_path / "old", tmp_path / "new", metrics="RLF")
+
+
 def test_outcomes_are_conditions_of_the_gate(tmp_path: Path) -> None:
     states = {}
     for name, made_up in (("old", 2), ("new", 30)):
