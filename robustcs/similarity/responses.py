@@ -11,9 +11,11 @@ import re
 from robustcs.inputs.answer_traces import Response
 
 #: Error of the detector on answers that were not used to write it.
-MEASURED = "on other answers (MTRAG-UN, glm) it finds 132 of 133 refusals and calls 0 of 322 full answers refusals"
+MEASURED = "on answers of glm to MTRAG-UN, it finds 132 of 133 refusals and calls 0 of 322 full answers refusals"
 
 _WORD = re.compile(r"\w")
+#: The number of an item of a list, before its text.
+_ITEM = re.compile(r"\W*[0-9]{1,3}[.)]")
 #: Ends of sentences: punctuation and white space, or lines. Not after single letters and common abbreviations.
 _END = re.compile(
     r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|St|vs|No)\.)(?<!\b(?:Mrs|etc)\.)(?<!\b(?:e\.g|i\.e|U\.S)\.)[\"'”’)\]*]*\s+(?=\S)|\s*\n\s*"
@@ -56,11 +58,15 @@ _REFUSAL = re.compile(
 
 
 def sentences_of(text: str) -> list[tuple[int, int]]:
-    """Return the half-open interval [start, end) of every sentence with a word; a line end also ends a sentence."""
+    """Return the half-open interval [start, end) of every sentence with a word; a line end also ends a sentence.
+
+    The number of an item of a list is no sentence.
+    """
     found, start = [], 0
     for end in (*(match.span() for match in _END.finditer(text)), (len(text), len(text))):
         part = text[start : end[0]]
-        if _WORD.search(part):
+        is_item = _ITEM.fullmatch(part) and end[1] > end[0] and "\n" not in text[end[0] : end[1]]
+        if _WORD.search(part) and not is_item:
             left = start + len(part) - len(part.lstrip())
             found.append((left, start + len(part.rstrip())))
         start = end[1]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robustcs.documents.document import LayeredText, Layers
-from robustcs.evaluation.outcomes import LOST
+from robustcs.evaluation.outcomes import ANSWERABLE, LOST
 from robustcs.lazy import pd
 from robustcs.project.answer_passages import MadeOf
 from robustcs.project.answered import AnswerInputs
@@ -23,7 +23,11 @@ _NAMES = {"original": "Question", "qr": "Rewrite", "human": "Human rewrite"}
 def turns_to_read(result: Answers, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str] | None) -> Layers | None:
     """Return the turns that tell most: of every system, the first with an error, and with sentences without support."""
     rows = result.turns
-    chosen = [rows[rows["outcome"] == outcome].groupby("system", sort=False).head(_EACH) for outcome in dict.fromkeys(_ORDER)]
+    # to abstain is right unless the turn has an answer
+    errors = rows[~rows["outcome"].isin(LOST) | rows["kind"].isin(ANSWERABLE)]
+    chosen = [
+        errors[errors["outcome"] == outcome].groupby("system", sort=False).head(_EACH) for outcome in dict.fromkeys(_ORDER)
+    ]
     invented = rows.sort_values("unsupported", ascending=False, kind="stable")
     chosen.append(invented[invented["unsupported"] > 0].groupby("system", sort=False).head(_EACH))
     listed = pd.concat(chosen).drop_duplicates(["system", "turn"]).head(_MOST)

@@ -51,7 +51,7 @@ def answer_findings(result: Answers) -> tuple[str, ...]:
     sentences: list[str] = []
     for system, part in result.turns.groupby("system", sort=False):
         causes = result.causes[result.causes["system"] == system].set_index("cause")
-        told = [f"{system}: {criterion_words(result)}"] if not sentences else []
+        told = [criterion_words(result)] if not sentences else []
         known = [cause for cause in _LOSERS if cause in causes.index and causes["count"][cause]]
         if len(causes):
             turns = int(causes["turns"].iloc[0])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
-from robustcs.evaluation.outcomes import LOST, OUTCOMES
+from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.inputs.answer_traces import KINDS
 from robustcs.lazy import Drawing, pd
 from robustcs.result import Field, number, text
@@ -82,7 +82,9 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
         f" of sentences. {criterion_words(result)} In brackets: 95% CI (Wilson, clustered by {result.evaluated.unit})."
     )
     table = result_table(result, "causes", "Where do the systems fail?", columns, note, rows=systems, slug="overview")
-    errors = result.turns[result.turns["outcome"].isin(["made_up", *LOST])]["system"].value_counts()
+    turns = result.turns
+    lost = turns["outcome"].isin(LOST) & turns["kind"].isin(ANSWERABLE)
+    errors = turns[lost | (turns["outcome"] == "made_up")]["system"].value_counts()
     order = sorted(systems, key=lambda name: errors.get(name, 0))
     return (table, _flow_figure(result, list(dict.fromkeys([order[-1], order[0]]))))
 

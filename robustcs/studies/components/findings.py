@@ -54,10 +54,10 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
         said += f", more than to the {second} ({whole_percent(other)}, {p})"
     else:
         said += f" and {whole_percent(other)} to the {second}; the data do not show which loses more ({p})"
-    grid, caveat = result.grid, ""
+    grid, caveat = result.grid, _not_at(result) if row.p_corrected <= ALPHA else ""
     levels = {"wording": len(grid.wordings), "ranker": len(grid.rankers)}
     if levels[first] > levels[second]:
-        caveat = (
+        caveat += (" " if caveat else "") + (
             f"The grid has {counted(levels[first], first)} and {counted(levels[second], second)}, and the component with more"
             " alternatives has more chances to help."
         )
@@ -65,6 +65,13 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
     basis = f"mean over {counted(row.systems, 'system')}; correct if {cut_label(cut)}"
     tone = {"wording": "qr", "ranker": "qa"}[first]
     return Verdict(whole_percent(share), between, _sentence(said), basis, float(share), tone, caveat=caveat)
+
+
+def _not_at(result: Components) -> str:
+    """Return the criteria of a correct answer by which no component loses significantly more turns."""
+    rows = result.factors[~(result.factors["p_corrected"] <= ALPHA)]
+    cuts = [cut_label((row.metric, row.threshold)) for row in rows.itertuples()]
+    return f"Not significant at {', '.join(cuts[:3])}{and_more(len(cuts), 3)}." if cuts else ""
 
 
 def _unanswered(result: Components, cut: Cut) -> Verdict:

@@ -14,9 +14,9 @@ from robustcs.documents.words import cut_label
 from robustcs.errors import RobustcsError, UsageError
 from robustcs.inputs.reviews import Review, read_reviews
 from robustcs.lazy import pd
+from robustcs.policy import Basis, Evaluated
 from robustcs.project.model import Project, ReviewFiles, needs
 from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated
 from robustcs.studies.review.analysis import Reviews, Value, review, slices_of
 from robustcs.studies.review.findings import findings, verdicts
 from robustcs.studies.review.show import show
@@ -50,8 +50,8 @@ def ask(workspace: Workspace) -> Reviews:
       robustcs breakdown --slices reviewed.tsv
     """
     reviews = _read(workspace)
-    values, notes = _values(workspace)
-    evaluated = Evaluated(workspace.project.policy, "texts", len({one.turn for one in reviews}), 0, tuple(notes))
+    values, basis, notes = _values(workspace)
+    evaluated = Evaluated(workspace.project.policy, basis, len({one.turn for one in reviews}), 0, tuple(notes))
     return review(reviews, values, evaluated, workspace.project.seed)
 
 
@@ -67,23 +67,30 @@ def _read(workspace: Workspace) -> list[Review]:
     return found
 
 
-def _values(workspace: Workspace) -> tuple[list[Value], list[str]]:
-    """Return the bins, components and outcomes of all turns, as far as the inputs give them, and notes on the others."""
+def _values(workspace: Workspace) -> tuple[list[Value], Basis, list[str]]:
+    """Return the bins, components and outcomes of all turns, as far as the inputs give them; what the first of them are
+    scores of; and notes on the others.
+    """
     from robustcs.studies.registry import STUDIES
 
     found: list[Value] = []
+    basis: list[Basis] = []
     notes = []
     for one in STUDIES:
         by, column, names = _PROPERTIES.get(one.name, ("", "", ()))
+        if not by:
+            continue
         try:
-            turns = one.part("study").ask(workspace).tables["turns"] if by else pd.DataFrame()
+            result = one.part("study").ask(workspace)
         except UsageError:
             continue  # without its inputs
         except RobustcsError as error:
             notes.append(f"categories are not crossed with the {by} of a turn: {error}")
             continue
+        turns = result.tables["turns"]
         found += _by_system(turns, by, column, names) if column in turns else []
-    return found, notes
+        basis.append(result.evaluated.basis)
+    return found, basis[0] if basis else "texts", notes
 
 
 def _by_system(turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...]) -> list[Value]:

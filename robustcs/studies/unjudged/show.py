@@ -108,8 +108,13 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
         for metric, own in both.groupby("metric", sort=False)
         for run, part in sorted(own.groupby("first"), key=lambda found: names.index(found[0]))
     ]
+    shares = [
+        f"{len(own)} of {(pairs['metric'] == metric).sum()} pairs"
+        + (f" by {measure_label(metric)}" if pairs["metric"].nunique() > 1 else "")
+        for metric, own in open_.groupby("metric", sort=False)
+    ]
     note = (
-        f"The order of {len(open_)} of {len(pairs)} pairs is not proven: some grades of the unjudged passages {whose}, however"
+        f"The order of {' and of '.join(shares)} is not proven: some grades of the unjudged passages {whose}, however"
         " unlikely, would tie or reverse it. A passage that both runs retrieve has the same grade in both."
     )
     if outer := dict.fromkeys(measure_label(metric) for metric in open_[~open_["exact"].astype(bool)]["metric"]):
