@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import robustcs
+from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.inputs.scores import read_slices
 from tests.conftest import Command
 
@@ -44,7 +45,9 @@ def test_categories_crossings_differences_and_coders(in_demo: Command, files: tu
         row for row in found["categories"] if (row["category"], row["systems"], row["coder"]) == ("lost entity", "qr", "ada")
     )
     assert (row["count"], row["reviewed"], row["of"], row["share"]) == (7, 14, 70, 0.5) and row["ci_low"] < 0.5 < row["ci_high"]
-    assert {row["value"] for row in found["crossings"]} <= {f"{bin_:03b}" for bin_ in range(8)}
+    bins = {row["value"] for row in found["crossings"] if row["by"].startswith("bin")}
+    outcomes = {row["value"] for row in found["crossings"] if row["by"] == "outcome"}
+    assert bins and bins <= {f"{bin_:03b}" for bin_ in range(8)} and outcomes and outcomes <= set(OUTCOMES)
     assert [row["turns"] for row in found["coders"]] == [14]
 
 
