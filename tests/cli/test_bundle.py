@@ -107,7 +107,7 @@ def test_a_report_is_the_same_elsewhere(capfd: pytest.CaptureFixture[str], study
 
 def test_a_project_without_retrieval(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
     code, out, err = call(capfd, "bundle", "--config", demo / "robustcs.toml", tmp_path / "out")
-    assert (code, err) == (0, "") and "49 files" in out
+    assert (code, err) == (0, "") and "51 files" in out
     commands = ["breakdown", "evaluate", "check", "audit", "answers", "clariq", "agreement", "crowd"]
     assert outputs(capfd, tmp_path / "out", commands) == outputs(capfd, demo, commands)
 

@@ -30,7 +30,14 @@ def test_every_single_option_is_refused_a_second_value(name: str) -> None:
 
 
 def test_every_command_has_options_with_one_value() -> None:
-    assert {name for name, options in SINGLE.items() if not options} <= {"init", "demo", "report", "bundle", "sweep"}
+    assert {name for name, options in SINGLE.items() if not options} <= {
+        "init",
+        "demo",
+        "report",
+        "bundle",
+        "sweep",
+        "components",
+    }
 
 
 def test_given_twice(in_demo: Command) -> None:

@@ -369,6 +369,20 @@ def export(random: Random) -> str:
                     "tasks": [task], "evaluations": [answer]})  # fmt: skip
 
 
+def answer_labels(random: Random) -> str:
+    rows = [[turn, random.choice(("answerable", "unanswerable", "partial"))] for turn in turns(random)]
+    return table(random, ",", ["turn", "answerability"], rows)
+
+
+def reviews(random: Random) -> str:
+    sample = {"kind": "random", "seed": 1, "of": 70, "size": 5}
+    return jsonl([
+        {"turn": turn, "systems": ["qr"], "categories": random.choice(([], ["lost"])), "note": text(random), "coder": "a",
+         "sample": sample}
+        for turn in turns(random)
+    ])  # fmt: skip
+
+
 def nuggets(random: Random) -> str:
     return jsonl([{"qid": str(place), "nuggets": [{"text": text(random), "importance": "vital"}]} for place in (1, 2)])
 
@@ -417,5 +431,6 @@ EXAMPLES = (
     "labels_jsonl", "judgments", "project",
     "texts_ikat", "texts_samples", "texts_llm4cs", "texts_qrecc", "dpr", "texts_mtrag", "variations", "run_ikat",
     "answers_rag", "reports", "run_dictionary", "tasks", "export",
-    "nuggets", "assignments", "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
+    "nuggets", "assignments", "answer_labels", "reviews",
+    "run_table", "qrels_table", "scores_table", "three_columns", "passages_beir",
 )  # fmt: skip

@@ -13,6 +13,7 @@ import numpy as np
 
 from robustcs.errors import ProblemList
 from robustcs.inputs.annotations import read_annotations
+from robustcs.inputs.answer_traces import read_answer_labels, read_trace
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.clariq import read_needs, read_question_bank, read_question_run, read_topics
 from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
@@ -27,6 +28,7 @@ from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.ratings import read_bank, read_gold_checks, read_grades, read_ratings, read_turn_list
 from robustcs.inputs.records import columns_of, read_rows
+from robustcs.inputs.reviews import read_reviews
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.sniff import first_cells, kind_of
@@ -128,6 +130,9 @@ FORMATS: dict[str, Format] = {
     "predictions-reports": _format(read_predicted_answers, make.reports),
     "collection-tasks": _format(read_passages, *_TASKS, wanted=_WANTED),
     "slices-tasks": _format(read_slices, *_TASKS),
+    "trace-tasks": _format(read_trace, *_TASKS),
+    "answer-labels": _format(read_answer_labels, *_TASKS, make.answer_labels),
+    "reviews": _format(read_reviews, make.reviews),
     "nuggets": _format(read_nuggets, make.nuggets),
     "assignments": _format(read_assignments, make.assignments),
     "gold": _format(read_gold_answers, make.answers, make.answers_jsonl, make.answers_squad, make.texts_qrecc, make.dpr),

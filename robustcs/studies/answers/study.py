@@ -63,7 +63,8 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
     Examples:
       robustcs answers
       robustcs answers --tasks ours=ours.jsonl --gold-passages qrels.tsv
-      robustcs answers --tasks a=a.jsonl --tasks b=b.jsonl --labels reference.jsonl --metric RL_F
+      robustcs answers --tasks a=a.jsonl --tasks b=b.jsonl \\
+          --labels reference.jsonl --metric RL_F
       robustcs answers --response ours=ours.jsonl --nuggets nuggets.jsonl \\
           --passages ours=ours.trec --human human.trec
       robustcs answers --assignments a=a.jsonl --assignments b=b.jsonl

@@ -11,7 +11,7 @@ from robustcs.documents.files import require_writable, write_text
 from robustcs.documents.headline import at, headline_cut, shown_cuts
 from robustcs.documents.order import figures_first
 from robustcs.documents.words import cut_label
-from robustcs.errors import RobustcsError, UsageError
+from robustcs.errors import UsageError
 from robustcs.inputs.reviews import Review, read_reviews
 from robustcs.lazy import pd
 from robustcs.policy import Basis, Evaluated
@@ -50,8 +50,8 @@ def ask(workspace: Workspace) -> Reviews:
       robustcs breakdown --slices reviewed.tsv
     """
     reviews = _read(workspace)
-    values, basis, notes = _values(workspace)
-    evaluated = Evaluated(workspace.project.policy, basis, len({one.turn for one in reviews}), 0, tuple(notes))
+    values, basis = _values(workspace)
+    evaluated = Evaluated(workspace.project.policy, basis, len({one.turn for one in reviews}), 0)
     return review(reviews, values, evaluated, workspace.project.seed)
 
 
@@ -67,15 +67,15 @@ def _read(workspace: Workspace) -> list[Review]:
     return found
 
 
-def _values(workspace: Workspace) -> tuple[list[Value], Basis, list[str]]:
-    """Return the bins, components and outcomes of all turns, as far as the inputs give them; what the first of them are
-    scores of; and notes on the others.
+def _values(workspace: Workspace) -> tuple[list[Value], Basis]:
+    """Return the bins, components and outcomes of all turns, as far as the inputs give them, and what the first are scores of.
+
+    Raises :class:`InputError` if these inputs are broken.
     """
     from robustcs.studies.registry import STUDIES
 
     found: list[Value] = []
     basis: list[Basis] = []
-    notes = []
     for one in STUDIES:
         by, column, names = _PROPERTIES.get(one.name, ("", "", ()))
         if not by:
@@ -84,13 +84,10 @@ def _values(workspace: Workspace) -> tuple[list[Value], Basis, list[str]]:
             result = one.part("study").ask(workspace)
         except UsageError:
             continue  # without its inputs
-        except RobustcsError as error:
-            notes.append(f"categories are not crossed with the {by} of a turn: {error}")
-            continue
         turns = result.tables["turns"]
         found += _by_system(turns, by, column, names) if column in turns else []
         basis.append(result.evaluated.basis)
-    return found, basis[0] if basis else "texts", notes
+    return found, basis[0] if basis else "texts"
 
 
 def _by_system(turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...]) -> list[Value]:

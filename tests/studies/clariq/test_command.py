@@ -85,7 +85,7 @@ def test_the_lookup_gives_the_published_evaluation(in_demo: Command, shared_data
     for name, part in parts.items():
         for metric, facets in part.items():
             for facet, value in facets.items():
-                assert values[f"dev_{name}", facet, metric] == value
+                assert values[f"dev_{name}", facet, metric] == pytest.approx(value, abs=1e-11)
 
 
 def test_the_demo(in_demo: Command) -> None:

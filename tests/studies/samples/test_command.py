@@ -49,7 +49,7 @@ def test_runs_by_options_by_the_project_file_and_in_python(in_copy: Command, tmp
     config.write_text(f'{config.read_text()}\n[formulations."qr:people"]\nrun = {json.dumps(runs)}\n')
     assert tables(in_copy("samples --format json").out) == found
     result = robustcs.samples(qr={"people": runs})
-    assert result.sample_scores["mean"].tolist() == [one["mean"] for one in found["sample_scores"]]
+    assert result.sample_scores["mean"].tolist() == pytest.approx([one["mean"] for one in found["sample_scores"]], abs=1e-11)
     for command in ("breakdown --metric ndcg_cut_3", "evaluate", "unjudged"):
         printed = json.loads(in_copy(f"{command} --format json").out)
         assert FIRST in printed["notes"]
