@@ -28,8 +28,7 @@ def typeset(
     used = set().union(*inputs.values())
     return typst.compile(
         _TEMPLATES / template,
-        font_paths=[_FONT_FOLDER],
-        ignore_system_fonts=_characters().issuperset(map(ord, used)),
+        font_paths=_fonts(not _characters().issuperset(map(ord, used))),
         sys_inputs=dict(inputs),
         timestamp=timestamp,
         format="pdf",
@@ -43,6 +42,12 @@ def drawing_pdf(svg: str) -> bytes:
     Every LaTeX can include this version of PDF.
     """
     return typeset("drawing.typ", {"svg": svg}, version="1.4")
+
+
+@cache
+def _fonts(of_system: bool) -> typst.Fonts:
+    """Return the fonts, which are read once: reading them takes longer than typesetting a figure."""
+    return typst.Fonts(include_system_fonts=of_system, font_paths=[_FONT_FOLDER])
 
 
 @cache
