@@ -195,13 +195,14 @@ def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
 
     ``inputs`` is the folder of the project file.
     """
+    from robustcs.documents.dates import report_day
     from robustcs.reporting.folder import STORE, Made, is_whole, require_report_folder
     from robustcs.reporting.names import Names
-    from robustcs.reporting.store import Store, setting
+    from robustcs.reporting.store import Store
 
     require_report_folder(folder, project)
     store = Store(folder / STORE, fresh, tell)
-    depends_on = [Names(inputs).described(project), command, setting()]
+    depends_on = [Names(inputs).described(project), command, report_day()]
     made, changed = store.find("report", depends_on, Made), 0
     if made is None or not is_whole(folder, made["files"]) or made["kept"] != store.sums():
         # searching for reference cycles, of which there are few, would take a tenth of the time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from robustcs.errors import UsageError
 
@@ -22,3 +23,8 @@ def source_date() -> int | None:
         shown = text if len(text) <= 40 else f"{text[:40]}…"
         raise UsageError("bad-date", f"SOURCE_DATE_EPOCH is {shown!r}", "write seconds since 1970, or unset it")
     return int(text)
+
+
+def report_day() -> str:
+    """Return the date of a report, as 2026-11-23: that of :func:`source_date`, or today's."""
+    return time.strftime("%Y-%m-%d", time.gmtime(source_date()))

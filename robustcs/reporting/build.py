@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from robustcs.documents.dates import source_date
+from robustcs.documents.dates import report_day, source_date
 from robustcs.documents.document import Document, Heading, Table, every_block
 from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
@@ -24,7 +24,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.reporting.answers import Kept, Turns, ask, contents, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, policy_of, section
-from robustcs.reporting.store import Store, library_versions, setting
+from robustcs.reporting.store import Store, library_versions
 from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
@@ -227,13 +227,13 @@ def _with_latex(document: Document, answers: Sequence[tuple[Question, Kept]]) ->
 
 
 def _provenance(project: Project, inputs: Sequence[Mapping[str, Any]], command: str) -> tuple[tuple[str, str], ...]:
-    python, day = setting()
     libraries = ", ".join(f"{name} {number}" for name, number in library_versions().items())
     rows = [("Program", f"robustcs {__version__}")]
     rows += [("Command", command)] if command else []
     rows += [
-        ("Libraries", f"Python {python}, {libraries}"),
-        ("Date", day),
+        # Python is left out: with any version of it, results and a committed report are the same
+        ("Libraries", libraries),
+        ("Date", report_day()),
         ("Seed", str(project.seed)),
     ]
     for entry in inputs:

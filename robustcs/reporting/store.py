@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import platform
 import re
-import time
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from robustcs.documents.dates import source_date
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError
 from robustcs.inputs.text import read_json
@@ -102,11 +99,6 @@ def program() -> str:
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     digest.update(repr(library_versions()).encode())
     return digest.hexdigest()
-
-
-def setting() -> list[str]:
-    """Return the version of Python and the date, for the provenance of a report."""
-    return [platform.python_version(), time.strftime("%Y-%m-%d", time.gmtime(source_date()))]
 
 
 def library_versions() -> dict[str, str]:
