@@ -152,7 +152,7 @@ def _function(one: Study) -> Callable[..., Any]:
     signature = signature_of(one)
 
     def call(*given: Any, **keywords: Any) -> Any:
-        from robustcs.project.collections import asked, stated
+        from robustcs.project.collections import asked
         from robustcs.project.parallel_io import jobs_of
         from robustcs.project.workspace import Workspace
 
@@ -170,7 +170,7 @@ def _function(one: Study) -> Callable[..., Any]:
         mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
         workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
-        result = stated(workspace, asked(ask, workspace, by, **mine))
+        result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
         return result.changed(inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name

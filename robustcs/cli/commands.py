@@ -14,8 +14,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from robustcs.cli.options import ALWAYS, PROGRAM, RARE, RESULT, SET, load_project, program_first, shared_options
-from robustcs.cli.output import FIGURE_SUFFIXES, emit
-from robustcs.cli.terminal import tell, track
+from robustcs.cli.terminal import FIGURE_SUFFIXES, emit, tell, track
 from robustcs.errors import UsageError
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
@@ -290,17 +289,17 @@ class Call:
 
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
         """Return the result of the study; with ``--by`` also per collection."""
+        ask, by = self.study.part("study").ask, self.given.get("by")
+        if by is None:
+            return ask(workspace, **settings)
         from robustcs.project.collections import asked
 
-        return asked(self.study.part("study").ask, workspace, self.given.get("by"), **settings)
+        return asked(ask, workspace, by, **settings)
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to each ``--output``, or to the terminal."""
-        from robustcs.project.collections import stated
-
-        emit(
-            self.study.name, stated(workspace, result), blocks, workspace.inputs, **{name: self.given[name] for name in RESULT}
-        )
+        options = {name: self.given[name] for name in RESULT}
+        emit(self.study.name, workspace.stated(result), blocks, workspace.inputs, **options)
 
     def tell(self, message: str) -> None:
         """Print one line on stderr."""

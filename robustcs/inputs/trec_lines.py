@@ -10,35 +10,27 @@ from typing import Literal
 from robustcs.inputs.text import decimal_number
 
 Rows = Sequence[Sequence[str]]
-
-
 #: The columns of runs and qrels, as messages name them.
 RUN_COLUMNS = ("turn", "Q0", "document", "rank", "score", "tag")
-
-
 QRELS_COLUMNS = ("turn", "iteration", "document", "grade")
-
-
 #: Names of three-column files without a header.
 MS_MARCO = MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
-
-
 #: Number of lines to examine.
 LINES = 50
-
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-_WHOLE = re.compile(r"[+-]?\d+")
-
-
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 #: Turn ids of iKAT: ``9-1_3``, ``0_2``.
 _IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
-
-
 #: Largest number of statements of an iKAT persona.
 _MOST_STATEMENTS = 60
+#: Names of measures of trec_eval and ir_measures.
+_MEASURE = re.compile(
+    r"(gm_)?(map|ndcg|p|recall|r|success|recip_rank|r?rr|mrr|bpref|rprec|rbp|err|judged|f1|em|ap|iprec|set|num|infap|11pt|relstring"
+    r"|runid|utility|bing|g|compat|numret|numq|overlap|rouge\w*|bleu)([_@(.].*|[0-9]*)",
+    re.IGNORECASE,
+)
+#: Largest grade.
+_MOST_GRADE = 4
 
 
 def are_run(rows: Rows) -> bool:
@@ -62,21 +54,6 @@ def are_ptkb(rows: Iterable[Sequence[str]]) -> bool:
     return max(map(len, turns.values())) >= 5 and max(judged) <= _MOST_STATEMENTS
 
 
-_three_column_WHOLE = re.compile(r"[+-]?[0-9]+")
-
-
-#: Names of measures of trec_eval and ir_measures.
-_MEASURE = re.compile(
-    r"(gm_)?(map|ndcg|p|recall|r|success|recip_rank|r?rr|mrr|bpref|rprec|rbp|err|judged|f1|em|ap|iprec|set|num|infap|11pt|relstring"
-    r"|runid|utility|bing|g|compat|numret|numq|overlap|rouge\w*|bleu)([_@(.].*|[0-9]*)",
-    re.IGNORECASE,
-)
-
-
-#: Largest grade.
-_MOST_GRADE = 4
-
-
 def measure_columns(names: Sequence[str]) -> list[str]:
     """Return the column names that are measures."""
     return [name for name in names if _MEASURE.fullmatch(name)]
@@ -88,7 +65,7 @@ def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "r
         return None
     if any(row[1] == "all" for row in rows) or all(_MEASURE.fullmatch(row[0]) for row in rows):
         return "scores"
-    whole = all(_three_column_WHOLE.fullmatch(row[2]) for row in rows)
+    whole = all(_WHOLE.fullmatch(row[2]) for row in rows)
     if whole and are_ranks([row[0] for row in rows], [int(row[2]) for row in rows]):
         return "run"
     if _are_scores(rows):

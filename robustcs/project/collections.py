@@ -49,53 +49,14 @@ def samples_of(runs: Sequence[Path]) -> list[Path]:
     return [pooled(files) for _, files in found]
 
 
-def collections_of(inputs: Inputs) -> dict[str, Path | str]:
-    """Return name → judgments of each collection; files of judgments that share a turn belong to one collection."""
-    source = inputs.project.qrels
-    if not isinstance(source, PooledFile):
-        return {}
-    groups: list[tuple[set[str], list[int]]] = []
-    for place, (_, turns) in enumerate(inputs.qrels.parts):
-        own, places = set(turns), [place]
-        for group in [one for one in groups if not one[0].isdisjoint(turns)]:
-            groups.remove(group)
-            own, places = own | group[0], group[1] + places
-        groups.append((own, sorted(places)))
-    names = source.names or _names(source.files)
-    return {" + ".join(names[place] for place in places): pooled([source.files[place] for place in places])
-            for _, places in sorted(groups, key=lambda one: one[1])}  # fmt: skip
+def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any) -> R:
+    """Run a study, and add each of its tables per collection if ``by`` is ``collection``.
 
-
-def _names(files: Sequence[Path | str]) -> list[str]:
-    """Return a name for each file: its stem, or the words of its path after the common folders."""
-    from robustcs.project.scan import short_names, without_common
-
-    below = ["/".join(parts) for parts in without_common([Path(shown(file)).parts for file in files])]
-    return short_names(below)
-
-
-def collections_read(inputs: Inputs) -> int:
-    """Return the number of collections whose judgments were read; 0 if there is only one, or none was read."""
-    return len(collections_of(inputs)) if "qrels" in vars(inputs) else 0
-
-
-def stated(workspace: Workspace, result: R) -> R:
-    """Return ``result`` with the notes from reading its files, and the number of collections."""
-    result = result.with_notes(workspace.notes, workspace.skipped_in_words)
-    number = collections_read(workspace)
-    return result.changed(evaluated=replace(result.evaluated, collections=number)) if number else result
-
-
-def asked(ask: Callable[..., R], workspace: Workspace, by: str | None = None, **settings: Any) -> R:
-    """Run a study; ``by`` adds each table per collection.
-
-    Raises :class:`UsageError` if the judgments are not of several collections.
+    Raises :class:`UsageError` if it is not, or if the judgments are not of several collections.
     """
-    if by is None:
-        return ask(workspace, **settings)
     if by != "collection":
         raise UsageError("bad-setting", f"by is {by!r}", "write collection")
-    collections = collections_of(workspace)
+    collections = workspace.collections
     if len(collections) < 2 and (common := _common(workspace)):
         found = f"--by collection needs several collections, but {common}, so they count as one"
         raise UsageError("one-collection", found, CLASH)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
@@ -13,12 +15,15 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
+from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.project.trust import SWAPPED
-from robustcs.result import Evaluated
+from robustcs.result import Evaluated, Result
 from robustcs.wording import verb
+
+R = TypeVar("R", bound=Result)
 
 
 class Workspace(Inputs):
@@ -27,6 +32,36 @@ class Workspace(Inputs):
     def of(self, project: Project) -> Workspace:
         """Return a workspace of ``project`` with the same jobs and progress display."""
         return Workspace(project, self.jobs, self.track, self.may_retrieve)
+
+    @cached_property
+    def collections(self) -> dict[str, Path | str]:
+        """Name → judgments of each collection; files of judgments that share a turn belong to one. Empty for a single file."""
+        source = self.project.qrels
+        if not isinstance(source, PooledFile):
+            return {}
+        groups: list[tuple[set[str], list[int]]] = []
+        for place, (_, turns) in enumerate(self.qrels.parts):
+            own, places = set(turns), [place]
+            for group in [one for one in groups if not one[0].isdisjoint(turns)]:
+                groups.remove(group)
+                own, places = own | group[0], group[1] + places
+            groups.append((own, sorted(places)))
+        from robustcs.project.scan import short_names, without_common
+
+        below = without_common([Path(shown(file)).parts for file in source.files])
+        names = source.names or short_names(["/".join(parts) for parts in below])
+        return {" + ".join(names[place] for place in places): pooled([source.files[place] for place in places])
+                for _, places in sorted(groups, key=lambda one: one[1])}  # fmt: skip
+
+    @property
+    def collections_read(self) -> int:
+        """The number of collections whose judgments were read; 0 for a single file of judgments, or if none was read."""
+        return len(self.collections) if "qrels" in vars(self) else 0
+
+    def stated(self, result: R) -> R:
+        """Return ``result`` with the notes from reading its files, and the number of collections."""
+        result = result.with_notes(self.notes, self.skipped_in_words)
+        return result.changed(evaluated=replace(result.evaluated, collections=self.collections_read))
 
     def ranking_measures(
         self, default: Sequence[Measure], totals: bool = False, given: bool = False

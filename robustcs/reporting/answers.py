@@ -13,7 +13,6 @@ from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, P
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
-from robustcs.project.collections import collections_read
 from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reader import Track
@@ -158,7 +157,7 @@ def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:
 
 
 def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) -> Evaluated:
-    return replace(evaluated, collections=collections_read(workspace), skipped=tuple(skipped))
+    return replace(evaluated, collections=workspace.collections_read, skipped=tuple(skipped))
 
 
 def _data_files(

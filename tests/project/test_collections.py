@@ -12,7 +12,7 @@ import pytest
 import robustcs
 from robustcs.errors import InputError, UsageError
 from robustcs.inputs.paths import PooledFile, parts_of, pooled
-from robustcs.project.collections import collections_of, samples_of
+from robustcs.project.collections import samples_of
 from robustcs.project.guess_judgments import called
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
@@ -280,7 +280,7 @@ def test_names_of_collections_come_from_folders_where_files_are_called_the_same(
         (tmp_path / name).mkdir()
         (tmp_path / name / "qrels.txt").write_text(f"{place % 2}_1 0 d{place} 1\n")
     files = [tmp_path / name / "qrels.txt" for name in ("cast2019", "cast2020", "extra")]
-    found = collections_of(Workspace(Project(qrels=pooled(files))))
+    found = Workspace(Project(qrels=pooled(files))).collections
     # the third has a turn of the first
     assert {name: getattr(path, "files", path) for name, path in found.items()} == {
         "cast2019_qrels + extra_qrels": (files[0], files[2]), "cast2020_qrels": files[1],
