@@ -153,13 +153,13 @@ class TableSpec:
         """Return the column of that name. Raises :class:`KeyError` if there is none."""
         return {field.name: field for field in self.fields}[name]
 
-    def rows(self, rows: Iterable[Sequence[Any]] | Mapping[str, Any]) -> Rows:
-        """Return tuples, or columns (lists or arrays), as rows; None is a missing value."""
+    def rows(self, rows: Iterable[Any] | Mapping[str, Any]) -> Rows:
+        """Return tuples or dictionaries by column, or columns (lists or arrays), as rows; None is a missing value."""
         names = [field.name for field in self.fields]
         if isinstance(rows, Mapping):
             values = (rows[name] for name in names)
             rows = zip(*(column.tolist() if hasattr(column, "tolist") else column for column in values), strict=True)
-        return Rows(names, rows)
+        return Rows(names, ([row[name] for name in names] if isinstance(row, Mapping) else row for row in rows))
 
     def frame(self, rows: Sequence[Any] | pd.DataFrame) -> pd.DataFrame:
         """Convert rows (tuples, or dictionaries by column) to a frame.

@@ -126,6 +126,7 @@ HEAVY = {
     [
         ("evaluate --table measures", 95), ("sweep --table bins", 85), ("breakdown --table bins", 118),
         ("unjudged --table rates", 124), ("evaluate --table measures --format csv", 94), ("--help", 25),
+        ("check", 290),
     ],
 )  # fmt: skip
 def test_what_is_not_asked_for_is_not_imported(demo: Path, line: str, most: int) -> None:

@@ -101,7 +101,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
     first = np.append(True, keys[1:] != keys[:-1])
     group = np.cumsum(first) - 1
     starts = np.flatnonzero(first)
-    contradicted = np.unique(group[grades != grades[starts[group]]])
+    contradicted = np.flatnonzero(np.bincount(group[grades != grades[starts[group]]]))
     standing, holders = grades[starts].copy(), sources[starts].copy()
     conflicts: list[tuple[int, Conflict]] = []
     ends = np.append(starts[1:], len(keys))

@@ -170,13 +170,10 @@ class AnswerInputs:
         scored = {name: answer_scores(own, gold)[0] for name, own in self.responses.items()}
         return {name: dict(zip(one.turns, one[metric].tolist(), strict=True)) for name, one in scored.items()}
 
-    def criterion(
-        self, more: Mapping[str, Mapping[str, Mapping[str, float]]], default: str = ""
-    ) -> tuple[str, dict[str, dict[str, bool]]]:
-        """Return what makes an answer correct, and system → turn → whether it is; empty without a criterion.
+    def metric(self, more: Collection[str] = (), default: str = "") -> str:
+        """Return the first measure of the project that scores answers, else ``default``; it decides whether one is correct.
 
-        The first measure of the project that scores answers decides, else ``default``. ``more``: further measures, name →
-        system → turn → score. Raises :class:`UsageError` for a measure that no file has.
+        Raises :class:`UsageError` for a measure that neither ``more`` nor any file has.
         """
         project = self.workspace.project
         known = [*self.metrics(), *more, *(ANSWER_FAMILIES if project.gold else ())]
@@ -184,14 +181,20 @@ class AnswerInputs:
         if lacking := [name for name in asked if name not in known]:
             there = f"they have {', '.join(known)}" if known else "they have none"
             raise UsageError("no-such-measure", f"no file of answers has the metric {lacking[0]}", there)
-        if not asked and not default:
+        return asked[0] if asked else default
+
+    def criterion(self, metric: str, scores: Mapping[str, Mapping[str, float]]) -> tuple[str, dict[str, dict[str, bool]]]:
+        """Return what makes an answer correct, and system → turn → whether it is; empty without a metric.
+
+        ``scores``: system → turn → score in the metric.
+        """
+        if not metric:
             return "", {}
-        metric = asked[0] if asked else default
-        threshold = project.thresholds[0] if len(project.thresholds) == 1 else parse_threshold(">=0.5")
-        values = more[metric] if metric in more else self.scores(metric)
+        thresholds = self.workspace.project.thresholds
+        threshold = thresholds[0] if len(thresholds) == 1 else parse_threshold(">=0.5")
         return f"{metric} {threshold}", {
             name: dict(zip(own, threshold.holds(list(own.values())).tolist(), strict=True)) if own else {}
-            for name, own in values.items()
+            for name, own in scores.items()
         }
 
     def counted(self, with_items: Sequence[str] = ()) -> tuple[list[str], Evaluated]:

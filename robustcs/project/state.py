@@ -146,7 +146,8 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
     inputs = AnswerInputs(workspace)
     turns, _ = inputs.counted()
     made_of = MadeOf(workspace, inputs.traces, sorted(inputs.gold, key=turn_sort_key), inputs.notes)
-    _, correct = inputs.criterion({})
+    metric = inputs.metric()
+    _, correct = inputs.criterion(metric, inputs.scores(metric))
     asked = [one.name for one in workspace.project.metrics if one.family == GIVEN]
     found = {}
     for one in inputs.trace(turns, inputs.kinds(turns, ()), made_of.given, correct):

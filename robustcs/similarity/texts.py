@@ -62,6 +62,11 @@ def content_words(text: str) -> Words:
     return Counter(stem(word.name) for word in words_of(text) if not word.grammar)
 
 
+def has_content(text: str) -> bool:
+    """Return whether a text has a content word."""
+    return not all(word.grammar for word in words_of(text))
+
+
 def held(item: Words, text: Words) -> float:
     """Return the share of an item's words that are in ``text``, as multisets; 0 for an item without words."""
     return common(item, text) / item.total() if item else 0.0

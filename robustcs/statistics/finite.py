@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln, ndtri
 
+from robustcs.lazy import special
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import CONFIDENCE, Estimate
 
@@ -32,7 +32,7 @@ def _probabilities(hits: int, drawn: int, population: int) -> Floats:
 
 
 def _choose(n: int, k: Floats | int) -> Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(np.asarray(k) + 1) - gammaln(n - np.asarray(k) + 1))
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(np.asarray(k) + 1) - special.gammaln(n - np.asarray(k) + 1))
 
 
 def _acceptability(seen: int, hits: int, drawn: int, population: int) -> float:
@@ -96,6 +96,6 @@ def finite_difference(only_first: int, only_second: int, drawn: int, population:
         return Estimate(value, value, value, drawn, DIFFERENCE_METHOD)
     first, second, number = (only_first + 1) / (drawn + 2), (only_second + 1) / (drawn + 2), drawn + 2
     variance = (first + second - (first - second) ** 2) / number * (population - drawn) / (population - 1)
-    half = -float(ndtri((1 - CONFIDENCE) / 2 / comparisons)) * math.sqrt(variance)
+    half = -float(special.ndtri((1 - CONFIDENCE) / 2 / comparisons)) * math.sqrt(variance)
     centre = first - second
     return Estimate(value, max(-1.0, min(value, centre - half)), min(1.0, max(value, centre + half)), drawn, DIFFERENCE_METHOD)

@@ -162,13 +162,9 @@ def snippet_agreement(
     references are of sentences and the annotations of paragraphs.
     """
     texts, given = _in_order(texts), _in_order(references)
-    references, alignment = cut_references(texts, given)
+    references, alignment = check_snippets(texts, given, majority)
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
-    if not expected and all(len(some) < 2 for some in chosen.values()):
-        advice = "add the files of other annotators, or compare with --reference FILE"
-        raise UsageError("one-annotator", "no text has two annotators", advice)
-    check_majority(majority, max(map(len, chosen.values()), default=0), "annotators")
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
     annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
     # if references were cut to sentences, report the time and size of the original paragraph annotations
@@ -200,6 +196,17 @@ def snippet_agreement(
         texts=texts_table,
         read=read_unit,
     )
+
+
+def check_snippets(texts: Texts, references: Texts, majority: int | None = None) -> tuple[Texts, list[tuple[str, int, int]]]:
+    """Return what :func:`cut_references` returns; raise :class:`UsageError` if :func:`snippet_agreement` cannot compare."""
+    cut = cut_references(texts, references)
+    annotators = max((len(text.annotations) for text in texts.values()), default=0)
+    if annotators < 2 and not texts.keys() & cut[0].keys():
+        advice = "add the files of other annotators, or compare with --reference FILE"
+        raise UsageError("one-annotator", "no text has two annotators", advice)
+    check_majority(majority, annotators, "annotators")
+    return cut
 
 
 def _chosen(text: AnnotatedText) -> Chosen:

@@ -126,11 +126,10 @@ def rating_agreement(
     Raises :class:`UsageError` for a rating in no group or in two, or if no item has ``majority`` raters.
     """
     scales = scales_of(ratings)
-    check_majority(majority, max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0), "raters")
+    groups_of = check_ratings(scales, groups, majority)
     stages: list[tuple[Any, ...]] = []
     distribution: list[tuple[Any, ...]] = []
     labels: list[tuple[Any, ...]] = []
-    groups_of = {scale.criterion: _group_of(scale, groups) for scale in scales}
     for scale in scales:
         group_of = groups_of[scale.criterion]
         kept = np.nan_to_num(pair_agreement(scale.counts), nan=-1) >= min_agreement
@@ -152,6 +151,12 @@ def rating_agreement(
         _DISTRIBUTION.frame(distribution), _LABELS.frame(labels),
         *source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed),
     )  # fmt: skip
+
+
+def check_ratings(scales: Sequence[Scale], groups: Groups | None, majority: int | None) -> dict[str, dict[str, str]]:
+    """Return criterion → rating → group; raise :class:`UsageError` as :func:`rating_agreement`."""
+    check_majority(majority, max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0), "raters")
+    return {scale.criterion: _group_of(scale, groups) for scale in scales}
 
 
 def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:

@@ -12,16 +12,16 @@ from robustcs.documents.document import Block, Document
 from robustcs.documents.files import write_text
 from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
+from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.annotations import AnnotatedText, TextKey, is_annotations, join_annotations, read_annotations
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, read_ratings
 from robustcs.inputs.records import columns_of
 from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated, Result
-from robustcs.studies.agreement.analysis import SnippetAgreement, snippet_agreement
-from robustcs.studies.agreement.effort import cut_references
+from robustcs.studies.agreement.analysis import SnippetAgreement, check_snippets, snippet_agreement
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
-from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
+from robustcs.studies.agreement.ratings import RatingAgreement, check_ratings, rating_agreement
 from robustcs.studies.agreement.show import present_layers, show
 from robustcs.studies.signature import Count, File, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
@@ -61,12 +61,20 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
       robustcs agreement sentences.csv --reference experts.csv
       robustcs agreement ratings.csv --output ratings.svg
     """
+    return prepare(workspace)()
+
+
+def prepare(workspace: Workspace) -> Callable[[], SnippetAgreement | RatingAgreement]:
+    """Read and check the inputs. Return the function that computes the result."""
     files = _files(workspace.project)
-    return compare_ratings(workspace) if files.ratings and not files.snippets else compare_snippets(workspace).result
+    if files.ratings and not files.snippets:
+        return prepare_ratings(workspace)
+    found = prepare_snippets(workspace)
+    return lambda: found().result
 
 
-def compare_snippets(workspace: Workspace) -> ComparedSnippets:
-    """Compare the snippets of the project's annotators with each other and with the references.
+def prepare_snippets(workspace: Workspace) -> Callable[[], ComparedSnippets]:
+    """Return the function that compares the snippets of the project's annotators with each other and with the references.
 
     Raises :class:`UsageError` without snippets, :class:`InputError` for an invalid file.
     """
@@ -81,8 +89,11 @@ def compare_snippets(workspace: Workspace) -> ComparedSnippets:
         told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k uses the texts with at least k annotators")
     turns = len({turn for turn, _ in texts})
     evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
-    result = snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
-    return ComparedSnippets(result, texts, dict(cut_references(texts, references)[0]))
+    cut, _ = check_snippets(texts, references, files.majority)
+    seed = workspace.project.seed
+    return lambda: ComparedSnippets(
+        snippet_agreement(texts, references, evaluated, files.majority, seed), texts, dict(cut)
+    )  # fmt: skip
 
 
 def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts, list[str]]:
@@ -96,8 +107,8 @@ def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts
     return join_annotations(read), notes
 
 
-def compare_ratings(workspace: Workspace) -> RatingAgreement:
-    """Compute the agreement of the project's raters by criterion.
+def prepare_ratings(workspace: Workspace) -> Callable[[], RatingAgreement]:
+    """Return the function that computes the agreement of the project's raters by criterion.
 
     Raises :class:`UsageError` without ratings, :class:`InputError` for an invalid file.
     """
@@ -113,9 +124,9 @@ def compare_ratings(workspace: Workspace) -> RatingAgreement:
         notes += told
     turns = {rating.turn or rating.item for rating in ratings}
     evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
-    return rating_agreement(
-        ratings, evaluated, files.groups or None, files.min_agreement, files.majority, workspace.project.seed
-    )
+    groups, seed = files.groups or None, workspace.project.seed
+    check_ratings(scales_of(ratings), groups, files.majority)
+    return lambda: rating_agreement(ratings, evaluated, groups, files.min_agreement, files.majority, seed)
 
 
 def _run(
@@ -140,11 +151,11 @@ def _run(
     result: Result
     page: tuple[Block, ...] = ()
     if chosen.snippets:
-        compared = compare_snippets(workspace)
+        compared = prepare_snippets(workspace)()
         result = compared.result
         page = (present_layers(compared.result, compared.texts, compared.references),)
     else:
-        result = compare_ratings(workspace)
+        result = prepare_ratings(workspace)()
     blocks = show(result)
     if html:
         _write_page(html, result, (*blocks, *page), workspace)
@@ -204,14 +215,14 @@ def _part(kind: str, key: str) -> Callable[[Project], Project]:
 
 
 def _snippets(workspace: Workspace) -> Answer:
-    compared = compare_snippets(workspace)
+    compared = prepare_snippets(workspace)()
     result = compared.result
     blocks = (*figures_first(show(result)), present_layers(result, compared.texts, compared.references, _TEXTS))
     return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result.evaluated, {"agreement": result})
 
 
 def _ratings(workspace: Workspace) -> Answer:
-    result = compare_ratings(workspace)
+    result = prepare_ratings(workspace)()
     return Answer(
         rating_findings(result), _READING_RATINGS, figures_first(show(result)), result.evaluated, {"agreement": result}
     )

@@ -203,6 +203,12 @@ def _supported(one: Traced) -> dict[str, np.ndarray]:
         return {SUPPORTED: 1 - one.unsupported / np.where(one.sentences > 0, one.sentences, np.nan)}
 
 
+def measures_of(items: Sequence[Item]) -> tuple[str, ...]:
+    """Return the measures of the kinds of gold with items, and :data:`LENGTH`; none without items."""
+    golds = {item.gold for item in items}
+    return (*(measure for gold in MEASURES if gold in golds for measure in MEASURES[gold]), *([LENGTH] if items else ()))
+
+
 def coverage(
     items: Sequence[Item],
     systems: Sequence[System],
@@ -222,8 +228,7 @@ def coverage(
     by_turn: dict[str, list[Item]] = {turn: [] for turn in turns}
     for item in items:
         by_turn[item.turn].append(item)
-    golds = [gold for gold in MEASURES if any(item.gold == gold for item in items)]
-    names = [*(measure for gold in golds for measure in MEASURES[gold]), LENGTH]
+    names = measures_of(items)
     rows: list[tuple[Any, ...]] = []
     values = np.full((len(systems), len(names), len(turns)), np.nan)
     for place, system in enumerate(systems):
@@ -237,7 +242,7 @@ def coverage(
                 rows.append((system.name, turn, item.gold, number_, item.importance, item.text, degree, cause))
     frame = ITEMS.frame(rows)
     causes = _causes(frame, turns, units, _knowable(items, systems, bool(passages)))
-    return Coverage(causes, frame, tuple(names), values)
+    return Coverage(causes, frame, names, values)
 
 
 def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Words]) -> float:

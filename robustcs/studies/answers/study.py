@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -19,10 +19,10 @@ from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.responses import MEASURED
-from robustcs.similarity.texts import content_words
+from robustcs.similarity.texts import has_content
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.statistics.units import units_of
-from robustcs.studies.answers.analysis import Answers, Coverage, Item, System, answers, coverage
+from robustcs.studies.answers.analysis import Answers, Coverage, Item, System, answers, coverage, measures_of
 from robustcs.studies.answers.cards import turns_to_read
 from robustcs.studies.answers.findings import answer_findings, verdicts
 from robustcs.studies.answers.outcomes import Journey
@@ -69,11 +69,11 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
           --passages ours=ours.trec --human human.trec
       robustcs answers --assignments a=a.jsonl --assignments b=b.jsonl
     """
-    return _traced(workspace, with_)[0]
+    return prepare(workspace, with_)()[0]
 
 
-def _traced(workspace: Workspace, command_: str | None = None) -> tuple[Answers, Callable[[], Layers | None]]:
-    """Return the result, and a function that returns turns to read."""
+def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], tuple[Answers, Callable[[], Layers | None]]]:
+    """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
     answers_and_gold(workspace)
     inputs = AnswerInputs(workspace)
     files, assigned, notes = inputs.files, inputs.assigned, inputs.notes
@@ -88,33 +88,39 @@ def _traced(workspace: Workspace, command_: str | None = None) -> tuple[Answers,
     wanted = {passage for known in (*made_of.given.values(), made_of.of_human) if known
               for turn in turns for passage in known.get(turn, ())}  # fmt: skip
     texts = inputs.texts(wanted)
-    units = units_of(turns, workspace.project.policy.unit)
-    items_found = None
-    if items:
+    units, names = units_of(turns, workspace.project.policy.unit), measures_of(items)
+    metric = inputs.metric(names, _headline(items, names))
+    scored = {} if metric in names else inputs.scores(metric)
+    lost_by = inputs.lost_by(turns)
+
+    def found() -> tuple[Answers, Callable[[], Layers | None]]:
         systems = [
             System(name, own, _support(assigned.get(name)), made_of.given[name], made_of.of_human, made_of.is_human(name))
             for name, own in inputs.responses.items()
         ]
-        items_found = coverage(items, systems, turns, units, files.covered, texts)
-    criterion, correct = inputs.criterion(_by_turn(items_found, list(inputs.responses), turns), _headline(items_found))
-    kinds = inputs.kinds(turns, set(with_items))
-    if command_ is not None:
-        inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
-    traced = inputs.trace(turns, kinds, made_of.given, correct, texts or {}, inputs.lost_by(turns))
-    if any("detector" in one.by for one in traced):
-        notes.append(f"responses are found by a detector (words); {MEASURED}")
-    if items_found is not None and not assigned:
-        notes.append(WORDS_AGREE)
-    without = ", ".join(
-        f"{one.name}: {counted(number, 'answer')} without a value" for one in traced if correct
-        if (number := sum(turn not in correct[one.name] for turn, said in zip(turns, one.responses, strict=True)
-                          if said in ("answered", "partly")))
-    )  # fmt: skip
-    basis = f"correct: {criterion}" + (f" ({without})" if without else "") if criterion else "no criterion of correct answers"
-    evaluated = replace(evaluated, notes=tuple(dict.fromkeys(notes)), criterion=basis)
-    found = Journey(turns, kinds, traced, units)
-    result = answers(found, evaluated, items_found, files.covered, criterion, workspace.project.seed)
-    return result, lambda: turns_to_read(result, inputs, made_of, texts)
+        items_found = coverage(items, systems, turns, units, files.covered, texts) if items else None
+        of_metric = _by_turn(items_found, metric, list(inputs.responses), turns) if items_found and metric in names else scored
+        criterion, correct = inputs.criterion(metric, of_metric)
+        kinds = inputs.kinds(turns, set(with_items))
+        if command_ is not None:
+            inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
+        traced = inputs.trace(turns, kinds, made_of.given, correct, texts or {}, lost_by)
+        if any("detector" in one.by for one in traced):
+            notes.append(f"responses are found by a detector (words); {MEASURED}")
+        if items_found is not None and not assigned:
+            notes.append(WORDS_AGREE)
+        without = ", ".join(
+            f"{one.name}: {counted(number, 'answer')} without a value" for one in traced if correct
+            if (number := sum(turn not in correct[one.name] for turn, said in zip(turns, one.responses, strict=True)
+                              if said in ("answered", "partly")))
+        )  # fmt: skip
+        basis = f"correct: {criterion}" + f" ({without})" * bool(without) if criterion else "no criterion of correct answers"
+        stated = replace(evaluated, notes=tuple(dict.fromkeys(notes)), criterion=basis)
+        journey = Journey(turns, kinds, traced, units)
+        result = answers(journey, stated, items_found, files.covered, criterion, workspace.project.seed)
+        return result, lambda: turns_to_read(result, inputs, made_of, texts)
+
+    return found
 
 
 def _support(assigned: Mapping[str, Assigned] | None) -> dict[str, dict[str, float]] | None:
@@ -123,26 +129,20 @@ def _support(assigned: Mapping[str, Assigned] | None) -> dict[str, dict[str, flo
     return {topic: {nugget.text: nugget.support or 0.0 for nugget in one.nuggets} for topic, one in assigned.items()}
 
 
-def _by_turn(items: Coverage | None, systems: Sequence[str], turns: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return measure → system → turn → value, for turns with a value."""
-    if items is None:
-        return {}
+def _by_turn(items: Coverage, name: str, systems: Sequence[str], turns: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return system → turn → value of a measure, for turns with a value."""
+    values = items.values[:, items.names.index(name)].tolist()
     return {
-        name: {
-            system: {turn: value for turn, value in zip(turns, row, strict=True) if value == value}
-            for system, row in zip(systems, items.values[:, place].tolist(), strict=True)
-        }
-        for place, name in enumerate(items.names)
+        system: {turn: value for turn, value in zip(turns, row, strict=True) if value == value}
+        for system, row in zip(systems, values, strict=True)
     }
 
 
-def _headline(items: Coverage | None) -> str:
+def _headline(items: Sequence[Item], measures: Collection[str]) -> str:
     """Return the measure of gold items that makes an answer correct: of vital nuggets, all nuggets, or snippets."""
-    if items is None:
-        return ""
-    vital = (items.items["importance"] == "vital").any()
+    vital = any(item.importance == "vital" for item in items)
     names = ("nuggets_vital", "nuggets_all", "snippet_recall") if vital else ("nuggets_all", "snippet_recall")
-    return next(name for name in names if name in items.names)
+    return next((name for name in names if name in measures), "")
 
 
 # ---------------------------------------------------------------- gold
@@ -215,7 +215,7 @@ def _nuggets(
 
 def _with_words(items: Sequence[Item], assigned: bool, notes: list[str]) -> list[Item]:
     """Return the items with a content word; nuggets with assignments need none."""
-    kept = [item for item in items if (assigned and item.gold == "nuggets") or content_words(item.text)]
+    kept = [item for item in items if (assigned and item.gold == "nuggets") or has_content(item.text)]
     if len(kept) < len(items):
         notes.append(f"{counted(len(items) - len(kept), 'item')} without a content word skipped")
     return kept
@@ -255,7 +255,7 @@ def _part(project: Project) -> Project:
 
 
 def _answer(workspace: Workspace) -> Answer:
-    result, to_read = _traced(workspace)
+    result, to_read = prepare(workspace)()
     return Answer(
         answer_findings(result), _READING, show(result), result.evaluated, {"answers": result},
         verdicts=verdicts(result), overview=overview(result), to_read=tuple(filter(None, [to_read()])), 

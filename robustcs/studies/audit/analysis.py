@@ -157,25 +157,16 @@ class Common:
 def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evaluated: Evaluated, seed: int) -> Audit:
     """Compare each judge with the human judgments; ``clipped``: grades off the scale were clipped, not dropped.
 
-    Raises :class:`UsageError` for a scale that is too long, and if a judge and the human judgments have neither pairs nor
-    several systems in common.
+    Raises :class:`UsageError` as :func:`common_pairs`.
     """
-    lowest, highest = judged.scale
-    if highest - lowest > _LONGEST_SCALE:
-        most = f"at most {_LONGEST_SCALE + 1} grades are supported"
-        raise UsageError("long-scale", f"grades range from {lowest} to {highest}; {most}", "map them to a shorter scale")
+    compared = common_pairs(judged)
     pool, seen = judged.pool, np.zeros(len(judged.pool.turns), dtype=bool)
     rows: dict[str, Rows] = {spec.name: [] for spec in Audit.declared}
     notes = list(evaluated.notes)
     for name, judge in judged.judges.items():
-        sides = [judged.human, judged.grades[name]]
-        both = np.min(sides, axis=0) > UNJUDGED
-        both[-1] = False
+        sides, both = [judged.human, judged.grades[name]], compared[name]
         paired = bool(both.any())
         if not paired:
-            if len(pool.names) < 2:
-                advice = "check the turn and passage ids; to compare different topics, give runs of several systems"
-                raise UsageError("no-common-pairs", f"{name} and the human judgments have no pair in common", advice)
             notes.append(f"{name} and the human judgments have no pair in common: only the ranking of systems is compared")
         common = _common(judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated)
         found, pairs = agreement(common, seed), len(common.human)
@@ -207,6 +198,25 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
     notes += [units.note] if units.note else []
     evaluated = replace(evaluated, turns=int(seen.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count)
     return Audit(evaluated, **{spec.name: spec.frame(rows[spec.name]) for spec in Audit.declared})
+
+
+def common_pairs(judged: JudgedPool) -> dict[str, Mask]:
+    """Return judge → bool[N + 1], the pairs that have a human judgment and a label of the judge.
+
+    Raises :class:`UsageError` for a scale that is too long, and if a judge and the human judgments have neither pairs nor
+    several systems in common.
+    """
+    lowest, highest = judged.scale
+    if highest - lowest > _LONGEST_SCALE:
+        most = f"at most {_LONGEST_SCALE + 1} grades are supported"
+        raise UsageError("long-scale", f"grades range from {lowest} to {highest}; {most}", "map them to a shorter scale")
+    found = {name: np.minimum(judged.human, grades) > UNJUDGED for name, grades in judged.grades.items()}
+    for name, both in found.items():
+        both[-1] = False
+        if not both.any() and len(judged.pool.names) < 2:
+            advice = "check the turn and passage ids; to compare different topics, give runs of several systems"
+            raise UsageError("no-common-pairs", f"{name} and the human judgments have no pair in common", advice)
+    return found
 
 
 def _ids(pool: RunPool, pairs: Mask) -> list[tuple[str, str]]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
 from robustcs.documents.order import figures_first
+from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.audit.analysis import Audit, audit
+from robustcs.studies.audit.analysis import Audit, audit, common_pairs
 from robustcs.studies.audit.findings import audit_findings, verdicts
 from robustcs.studies.audit.show import overview, show
 from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Question, command
@@ -36,13 +38,19 @@ def ask(workspace: Workspace, *, off_scale: Literal["refuse", "drop", "clip"] = 
       robustcs audit --judge u=umbrela.jsonl --rewrites human=manual.tsv \\
           --collection passages.jsonl
     """
+    return prepare(workspace, off_scale)()
+
+
+def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[], Audit]:
+    """Read and check the inputs. Return the function that computes the result."""
     human = workspace.qrels
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     judged = judged_pool(workspace, human, off_scale)
+    common_pairs(judged)
     notes += [*sampling_notes(measures, human.grades), *human.notes, *judged.pool.notes, *judged.turns.notes]
     notes += judged.notes(off_scale)
     evaluated = Evaluated(workspace.project.policy, "runs", 0, int(judged.turns.lacking.sum()), tuple(notes))
-    return audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed)
+    return lambda: audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed)
 
 
 COMMAND = command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))

@@ -10,8 +10,7 @@ import numpy as np
 
 from robustcs.errors import Problem
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
-from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, share, table, text
+from robustcs.result import Evaluated, Later, Result, TableSpec, count, flag, number, share, table, text
 
 #: Cutoffs of the shares of judged passages.
 JUDGED_AT = (3, 10)
@@ -65,11 +64,11 @@ class Check(Result):
         ),
     )  # fmt: skip
 
-    files: pd.DataFrame
-    runs: pd.DataFrame
-    texts: pd.DataFrame
-    commands: pd.DataFrame
-    skipped: pd.DataFrame
+    files: Later = Later()
+    runs: Later = Later()
+    texts: Later = Later()
+    commands: Later = Later()
+    skipped: Later = Later()
     problems: tuple[tuple[Problem, ...], int] = ((), 0)
 
 
@@ -99,14 +98,8 @@ def check(
         without, extra = (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
         lacking = sum(turn not in answered[formulation] for turn in known) if formulation in answered else None
         rows.append((formulation, len(known), without, extra, lacking, same))
-    tables = {"files": files, "runs": runs, "texts": rows, "commands": commands, "skipped": skipped}
-    frames = {spec.name: _whole(spec, spec.frame(tables[spec.name])) for spec in Check.declared}
-    return Check(evaluated, **frames, problems=problems)
-
-
-def _whole(spec: TableSpec, frame: pd.DataFrame) -> pd.DataFrame:
-    """Convert counts to an integer type that allows missing values."""
-    return frame.astype({field.name: "Int64" for field in spec.fields if field.kind == "integer"})
+    files_, runs_, texts_, commands_, skipped_ = map(TableSpec.rows, Check.declared, (files, runs, rows, commands, skipped))
+    return Check(evaluated, files_, runs_, texts_, commands_, skipped_, problems)
 
 
 def _run(matrix: GradeMatrix) -> tuple[Any, ...]:

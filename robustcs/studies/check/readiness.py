@@ -52,8 +52,8 @@ class Readiness:
             "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
             "evaluate": self._scored_systems, "robustness": partial(self.check_files, ["paraphrases"]),
             "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
-            **{name: partial(self._asked, name) for name in STUDY_TABLES},
-            # inputs are small, so run the study itself
+            **{name: partial(self._asked, name) for name in STUDY_TABLES}, "review": self._reviewed,
+            # their own checks are in the studies
             **{name: partial(self._ask, name) for name in ("audit", "paraphrase")},
         }  # fmt: skip
 
@@ -61,7 +61,7 @@ class Readiness:
         """Return one row per command of the registry except ``check``, and one for ``report``."""
         errors = {one.name: self._error(one) for one in STUDIES if one.name != "check"}
         rows = [_row(f"{name} {study(name).asked}".strip(), error) for name, error in errors.items()]
-        return [*rows, _row("report", self._report_error())]
+        return [*rows, _row("report", self._report_error(errors))]
 
     def _error(self, one: Study) -> RobustcsError | None:
         """Return the error that the command would raise; None if it can run."""
@@ -185,7 +185,8 @@ class Readiness:
             self._ask("evaluate")
 
     def _ask(self, name: str) -> None:
-        study(name).part("study").ask(self.workspace.of(self.project))
+        part = study(name).part("study")
+        getattr(part, "prepare", part.ask)(self.workspace.of(self.project))
 
     @cached_property
     def _paired(self) -> list[str]:
@@ -260,18 +261,31 @@ class Readiness:
         if error is not None:
             raise error
 
+    def _reviewed(self) -> None:
+        """Check the reviews, and the files of the studies with which they are crossed."""
+        self._asked("review")
+        for name in study("review").part("study").PROPERTIES:
+            if isinstance(error := self._error(study(name)), InputError):
+                raise error
+
     # ------------------------------------------------------------ the report
 
-    def _report_error(self) -> RobustcsError | None:
-        """Return the error of ``report``: a broken file, or no analysis with complete inputs; else None."""
+    def _report_error(self, errors: Mapping[str, RobustcsError | None]) -> RobustcsError | None:
+        """Return the error of ``report``: a broken file, or no analysis with complete inputs; else None.
+
+        ``errors``: those of the commands. A command that can run answers its only question.
+        """
         answered = False
         for one in STUDIES:
-            for question in one.part("study").QUESTIONS if one.in_report else ():
+            questions = one.part("study").QUESTIONS if one.in_report else ()
+            for question in questions:
                 try:
                     part = question.part(self.project)
                 except UsageError:
                     continue
-                error = Readiness(self.workspace.of(part), self.survey)._error(one)
+                error = errors[one.name]
+                if error is not None or len(questions) > 1:
+                    error = Readiness(self.workspace.of(part), self.survey)._error(one)
                 if isinstance(error, InputError):
                     return error
                 answered = answered or (error is None and not question.joins)

@@ -39,7 +39,7 @@ def show(result: Check) -> tuple[Block, ...]:
 
 
 def _state(row: Any) -> str:
-    if isinstance(row.problem, str):  # pandas stores an absent text as nan
+    if row.problem:
         return "unusable"
     return f"{row.skipped:,} skipped" if row.skipped else "ok"
 

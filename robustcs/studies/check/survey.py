@@ -210,7 +210,7 @@ class Survey:
         self.uncounted += error.total - len(error.problems)
 
     def _study(self, name: str, workspace: Workspace) -> None:
-        """Read the files of a table with separate turns; if all can be read, run the study to check that they fit together."""
+        """Read the files of a table with separate turns. If all can be read, prepare the study to check that they fit."""
         project = workspace.project
         files = getattr(project, name)
         if files is None:
@@ -228,7 +228,7 @@ class Survey:
         if all(whole):
             self.asked[name] = None
             try:
-                registry.study(name).part("study").ask(Workspace(project))
+                registry.study(name).part("study").prepare(Workspace(project))
             except (UsageError, InputError) as error:
                 self.asked[name] = error
                 self.notes.append(f"[{name}]: {error}")

@@ -36,6 +36,7 @@ from robustcs.studies.clariq.tasks import (
     clarification_need,
     document_relevance,
     question_relevance,
+    tasks_of,
 )
 from robustcs.wording import counted
 
@@ -123,10 +124,13 @@ def clariq(
     bank: Mapping[str, str] | None = None,
 ) -> Clariq:
     """Evaluate ``systems`` in every task for which they have output. The tables of other tasks are empty."""
-    drop, found = policy.missing != "zero", Found()
-    question_relevance(found, systems, topics, drop, seed)
-    document_relevance(found, systems, topics, conversations, drop, seed)
-    clarification_need(found, systems, topics, drop, seed)
+    tasks, found = tasks_of(systems, topics, policy.missing != "zero"), Found()
+    if topics and (task := tasks.get("question_relevance")):
+        question_relevance(found, task, topics, seed)
+    if task := tasks.get("document_relevance"):
+        document_relevance(found, task, topics, conversations, seed)
+    if topics and (task := tasks.get("clarification_need")):
+        clarification_need(found, task, topics, seed)
     tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in TASK_TABLES}
     tables["needs"] = tables["needs"].astype({"predicted": "Int64"})
     preference, few = preference_table(preferences)

@@ -38,7 +38,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.findings import clariq_findings, verdicts
 from robustcs.studies.clariq.show import document_measures, show
-from robustcs.studies.clariq.tasks import BASELINES, System
+from robustcs.studies.clariq.tasks import BASELINES, System, tasks_of
 from robustcs.studies.study import SEED, Answer, Call, Question, command
 from robustcs.wording import counted, some_of
 
@@ -77,9 +77,15 @@ def ask(workspace: Workspace) -> Clariq:
       robustcs clariq --topics dev.tsv --need bm25=dev_need.txt
       robustcs clariq --preferences judgments.tsv
     """
+    return prepare(workspace)()
+
+
+def prepare(workspace: Workspace) -> Callable[[], Clariq]:
+    """Read and check the inputs. Return the function that computes the result."""
     inputs = ClariqInputs(workspace)
     systems, seed = inputs.systems(), workspace.project.seed
-    return clariq(
+    tasks_of(systems, inputs.topics, inputs.policy.missing != "zero")
+    return lambda: clariq(
         systems, inputs.topics, inputs.conversations, inputs.preferences, inputs.policy, seed, inputs.rankings, inputs.notes,
         inputs.bank,
     )  # fmt: skip

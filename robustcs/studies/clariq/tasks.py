@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
-from typing import Any
+from itertools import chain, combinations, product
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -182,13 +182,54 @@ def common_units(
     return [unit for unit in wanted if unit not in gone], missing
 
 
-def question_relevance(found: Found, systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> None:
-    """Add recall@k of the topics' questions; nothing without topics that list questions, or without systems."""
-    lists = {system.name: system.questions for system in systems if system.questions is not None}
-    if not (lists and topics and topics.questions):
-        return
-    kept, missing = common_units(topics.questions, lists, drop)
-    _any_left(kept)
+class Task(NamedTuple):
+    """The output of each system in a task, the scored units, and the missing units of each system."""
+
+    outputs: Mapping[str, Any]
+    kept: list[str]
+    missing: dict[str, list[str]]
+
+
+def tasks_of(systems: Sequence[System], topics: Topics | None, drop: bool) -> dict[str, Task]:
+    """Return the tasks for which systems have output; ``drop`` excludes units that any system of the task misses.
+
+    A unit of document relevance that one system misses and another has scores 0 or is excluded. Baselines come first.
+
+    Raises :class:`UsageError` if no unit is left, or if the systems have no measure of document relevance in common.
+    """
+    lists, asked, needs = (
+        {one.name: output for one in systems if (output := getattr(one, of)) is not None}
+        for of in ("questions", "documents", "needs")
+    )
+    found: dict[str, Task] = {}
+    if lists and topics and topics.questions:
+        found["question_relevance"] = Task(lists, *common_units(topics.questions, lists, drop))
+    if asked:
+        asked = {name: asked[name] for name in (*BASELINES, *asked) if name in asked}
+        metrics = _metrics(asked)
+        if not metrics:
+            raise UsageError("no-common-measures", f"{', '.join(asked)} have no measure in common", "use the same for all")
+        scores = {name: own.scores[metrics[0]] for name, own in asked.items()}
+        have = {name: {unit for unit in own if asked[name].outcomes.get(unit) != "no output"} for name, own in scores.items()}
+        found["document_relevance"] = Task(asked, *common_units(dict.fromkeys(chain(*scores.values())), have, drop))
+    if not all(task.kept for task in found.values()):
+        raise UsageError("no-turns", "no topic is answered by all systems", "omit --missing drop, or check the topic ids")
+    if needs and topics:
+        found["clarification_need"] = Task(needs, *common_units(topics.needs, needs, drop))
+        if not found["clarification_need"].kept:
+            raise UsageError("no-needs", "no topic has both a label and a prediction of the need to ask", "check the topic ids")
+    return found
+
+
+def _metrics(asked: Mapping[str, Asked]) -> list[str]:
+    """Return the measures of document relevance that all systems have."""
+    first, *others = (own.scores for own in asked.values())
+    return [metric for metric in first if all(metric in own for own in others)]
+
+
+def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> None:
+    """Add recall@k of the topics' questions."""
+    lists, kept, missing = task
     relevant = {topic: topics.questions[topic] for topic in kept}
     values = np.stack([recalls(own, relevant) for own in lists.values()])
     for column, k in enumerate(CUTOFFS):
@@ -205,35 +246,19 @@ def question_relevance(found: Found, systems: Sequence[System], topics: Topics |
 
 
 def document_relevance(
-    found: Found, systems: Sequence[System], topics: Topics | None, conversations: Mapping[str, Conversation], drop: bool,
-    seed: int,
-) -> None:  # fmt: skip
-    """Add document relevance after asking, and compare every system with the other systems and the baselines.
-
-    A unit that one system misses and another has scores 0 or is excluded. Raises :class:`UsageError` if the systems have no
-    measure in common.
-    """
-    scored = {system.name: system.documents for system in systems if system.documents is not None}
-    names = [*(name for name in BASELINES if name in scored), *(name for name in scored if name not in BASELINES)]
-    if not names:
-        return
-    metrics = [metric for metric in scored[names[0]].scores if all(metric in own.scores for own in scored.values())]
-    if not metrics:
-        raise UsageError("no-common-measures", f"{', '.join(names)} have no measure in common", "use the same for all")
-    units = dict.fromkeys(unit for name in names for unit in scored[name].scores[metrics[0]])
-    have = {
-        name: {unit for unit in own.scores[metrics[0]] if own.outcomes.get(unit) != "no output"} for name, own in scored.items()
-    }
-    kept, missing = common_units(units, have, drop)
-    _any_left(kept)
-    topic_of = {unit: _topic(unit, topics, conversations) for unit in units}
+    found: Found, task: Task, topics: Topics | None, conversations: Mapping[str, Conversation], seed: int
+) -> None:
+    """Add document relevance after asking, and compare every system with the other systems and the baselines."""
+    scored, kept, missing = task
+    names = list(scored)
+    topic_of = {unit: _topic(unit, topics, conversations) for unit in chain(kept, *missing.values())}
     numbers = {topic: place for place, topic in enumerate(dict.fromkeys(topic_of[unit] for unit in kept))}
     groups = np.array([numbers[topic_of[unit]] for unit in kept])
     count_ = sum(name in BASELINES for name in names)
     own_places = range(count_, len(names))
     pairs = [*product(own_places, range(count_)), *combinations(own_places, 2)]
     depths = np.array([conversations[unit].asked if unit in conversations else -1 for unit in kept])
-    for metric in metrics:
+    for metric in _metrics(scored):
         values = np.array([[scored[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
         block = TopicMeans("document_relevance", metric, names, values, groups)
         found.compare(block, pairs, seed)
@@ -251,17 +276,12 @@ def document_relevance(
     found.missing.update(topic_of[unit] for absent in missing.values() for unit in absent)
 
 
-def clarification_need(found: Found, systems: Sequence[System], topics: Topics | None, drop: bool, seed: int) -> None:
+def clarification_need(found: Found, task: Task, topics: Topics, seed: int) -> None:
     """Add weighted precision, recall and F1 over all topics, and mean squared error and Cohen's kappa over predicted topics.
 
     A topic without a prediction counts as wrong and has no squared error.
     """
-    needs = {system.name: system.needs for system in systems if system.needs is not None}
-    if not (needs and topics):
-        return
-    kept, missing = common_units(topics.needs, needs, drop)
-    if not kept:
-        raise UsageError("no-needs", "no topic has both a label and a prediction of the need to ask", "check the topic ids")
+    needs, kept, missing = task
     true = np.array([topics.needs[topic] for topic in kept])
     predicted = np.array([[own.get(topic, 0) for topic in kept] for own in needs.values()])
     for name, row in zip(needs, predicted, strict=True):
@@ -315,8 +335,3 @@ def _topic(unit: str, topics: Topics | None, conversations: Mapping[str, Convers
     if topics and unit in topics.facets:
         return topics.facets[unit]
     return conversations[unit].topic if unit in conversations else unit
-
-
-def _any_left(units: Sequence[str]) -> None:
-    if not units:
-        raise UsageError("no-turns", "no topic is answered by all systems", "omit --missing drop, or check the topic ids")

@@ -69,11 +69,11 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
       robustcs crowd grades.csv --run a=a.trec --output grades.svg
     """
     names = (metrics,) if isinstance(metrics, str) else metrics
-    return evaluate_crowd(workspace, [parse_measure(name) for name in names]).result
+    return prepare(workspace, [parse_measure(name) for name in names])().result
 
 
-def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> EvaluatedCrowd:
-    """Return the judgments from the project's crowd grades or qrels, the pool of the runs, and their scores.
+def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[[], EvaluatedCrowd]:
+    """Read the project's crowd grades or qrels, and its runs. Return the function that pools and scores the runs.
 
     Binary measures use the relevance level of the :class:`CrowdFiles`. ``measures``: default: P@1 and NDCG@3.
 
@@ -107,14 +107,18 @@ def evaluate_crowd(workspace: Workspace, measures: Sequence[Measure] = ()) -> Ev
     runs, mapped = _runs(workspace, files.runs, bank, policy)
     rankings = [ranking for _, ranking in runs]
     asked_texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
-    pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else None
     measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
         notes += sampling_notes(measures, qrels.grades)
     evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
-    result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
     converted = {one.run.name for one in mapped}
-    return EvaluatedCrowd(result, judgments, [pair for pair in runs if pair[0].name in converted])
+
+    def found() -> EvaluatedCrowd:
+        pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else None
+        result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
+        return EvaluatedCrowd(result, judgments, [pair for pair in runs if pair[0].name in converted])
+
+    return found
 
 
 def _read(workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]) -> Some | None:
@@ -231,7 +235,7 @@ def _run(
         beside = any(call.given[name] for name in _FILES)
         files = replace(files, grades=Path(grades)) if beside else files.given(grades=Path(grades))
     workspace = call.workspace(replace(call.project, crowd=files))
-    evaluated = evaluate_crowd(workspace, call.project.metrics if call.given["metric"] else ())
+    evaluated = prepare(workspace, call.project.metrics if call.given["metric"] else ())()
     parts = files_of_crowd(evaluated.judgments, evaluated.result.pool, evaluated.converted) if folder else {}
     written = write_folder(folder, parts, overwrite) if folder else []
     call.emit(workspace, evaluated.result, show(evaluated.result))

@@ -83,7 +83,7 @@ def ask(
           --with 'python -m robustcs.programs.models --paraphrase t5-para'
       robustcs testsets --paraphrases made/paraphrases.csv --sets 10 --folder sets
     """
-    original, human = _turns(workspace)
+    original, human = prepare(workspace)
     seed = workspace.project.seed
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0, (f"seed {seed}",))
     if command is None:
@@ -124,8 +124,8 @@ def program(command: str, seed: int, timeout: float, workspace: Workspace) -> Ma
     return make
 
 
-def _turns(workspace: Workspace) -> tuple[Texts, Texts]:
-    """Return the raw and the manual turns."""
+def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
+    """Read and check the inputs. Return the raw and the manual turns."""
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
     if not original and not human:
         raise UsageError("no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +24,7 @@ from robustcs.studies.signature import File, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
 
 #: Study with a table of turns → name of its property, its column, and the columns that name the system.
-_PROPERTIES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+PROPERTIES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "breakdown": ("bin", "bin", ("rewriter",)),
     "components": ("component", "cause", ("wording", "ranker")),
     "answers": ("outcome", "outcome", ("system",)),
@@ -49,7 +49,16 @@ def ask(workspace: Workspace) -> Reviews:
       robustcs review review.jsonl --write-slices reviewed.tsv
       robustcs breakdown --slices reviewed.tsv
     """
+    return prepare(workspace)()
+
+
+def prepare(workspace: Workspace) -> Callable[[], Reviews]:
+    """Read the reviews. Return the function that crosses them with the results of other studies."""
     reviews = _read(workspace)
+    return lambda: _crossed(workspace, reviews)
+
+
+def _crossed(workspace: Workspace, reviews: Sequence[Review]) -> Reviews:
     values, basis = _values(workspace)
     evaluated = Evaluated(workspace.project.policy, basis, len({one.turn for one in reviews}), 0)
     return review(reviews, values, evaluated, workspace.project.seed)
@@ -77,7 +86,7 @@ def _values(workspace: Workspace) -> tuple[list[Value], Basis]:
     found: list[Value] = []
     basis: list[Basis] = []
     for one in STUDIES:
-        by, column, names = _PROPERTIES.get(one.name, ("", "", ()))
+        by, column, names = PROPERTIES.get(one.name, ("", "", ()))
         if not by:
             continue
         try:
