@@ -42,21 +42,26 @@ LIBRARIES = (
     "numpy", "pandas", "pyarrow.parquet", "scipy.stats", "scipy.optimize", "scipy.linalg", "statsmodels.api",
     "matplotlib.figure", "pytrec_eval", "pytest", "hypothesis", "click", "rich.console", "rich.table", "jinja2",
 )  # fmt: skip
-#: Room → its files. The sentences of a study are in its findings or where its verdicts are made.
+#: Room → its files.
 ROOMS = {
     "statistics": ("statistics/*.py",), "evaluation": ("evaluation/*.py",),
-    "sentences": ("studies/*/findings.py", "studies/breakdown/overview.py", "studies/audit/overview.py"),
+    "sentences": ("studies/*/findings.py",),
 }  # fmt: skip
-#: File → name of its tests, if it differs from the name of the file.
+#: File → names of its tests, if they differ from the name of the file; paths are relative to the folder of tests.
 TESTED_BY = {
-    "evaluation/bounds.py": ("bounds", "pair_bounds"), "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"),
+    "evaluation/bins.py": ("studies/breakdown/test_analysis.py",), "evaluation/bounds.py": ("bounds", "pair_bounds"),
+    "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"),
     "evaluation/hole_check.py": ("hole_model",), "evaluation/hole_stages.py": ("hole_stages", "hole_recalibration"),
     "evaluation/judgments.py": ("augmentation", "judges"), "evaluation/measure.py": ("measures",),
-    "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/thresholds.py": ("thresholds", "terms"),
+    "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/outcomes.py": ("studies/answers/test_outcomes.py",),
+    "evaluation/rating_scales.py": ("studies/agreement/test_ratings.py",),
+    "evaluation/state.py": ("studies/compare/test_cases.py",), "evaluation/thresholds.py": ("thresholds", "terms"),
     "statistics/__init__.py": ("quotient",), "statistics/agreement.py": ("agreement", "unit_agreement"),
     "statistics/families.py": ("families", "correction", "completed", "letters"),
     "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
-    "statistics/ranks.py": ("ranks", "rank_stability"), "statistics/variance.py": ("variance", "draws", "choice"),
+    "statistics/halves.py": ("studies/components/test_analysis.py",), "statistics/ranks.py": ("ranks", "rank_stability"),
+    "statistics/variance.py": ("variance", "draws", "choice"), "studies/correlate/findings.py": ("show",),
+    "studies/review/findings.py": ("analysis",),
 }  # fmt: skip
 #: Limits of a mutant: least CPU seconds, multiple of the usual time, wall seconds per CPU second, and bytes of memory.
 LEAST, SLOWER, IDLE, MEMORY = 10.0, 4.0, 20.0, 8 * 2**30
@@ -133,7 +138,8 @@ def _files(room: str) -> list[Path]:
 
 def tests_of(path: Path) -> list[Path]:
     """Return the tests of a file of the package, relative to the folder of tests."""
-    return [path.with_name(f"test_{name}.py") for name in TESTED_BY.get(path.as_posix(), (path.stem,))]
+    names = TESTED_BY.get(path.as_posix(), (path.stem,))
+    return [Path(name) if "/" in name else path.with_name(f"test_{name}.py") for name in names]
 
 
 # ---------------------------------------------------------------- mutants

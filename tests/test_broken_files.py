@@ -7,6 +7,7 @@ opens. A new command, or a new option that takes a file, fails here until it has
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import re
 import shlex
@@ -49,7 +50,11 @@ FOLDERS = {
 #: Lines on stderr that tell of work and not of an error.
 PROGRESS = ("· ", "reading ", "wrote ")
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 _opened: set[str] | None = None
+#: Command and line → the files that they open.
+_opened_by: dict[tuple[str, str], set[str]] = {}
 
 
 def _note_open(event: str, arguments: tuple[Any, ...]) -> None:
@@ -89,14 +94,16 @@ def named_files(line: str) -> list[str]:
 def opened_by(folder: Path, command: str, line: str) -> set[str]:
     """The files that a sound call opens."""
     global _opened
-    write_sound(folder, line)
-    _opened = set()
-    try:
-        code = run([command, *shlex.split(line)])
-    finally:
-        opened, _opened = _opened, None
-    assert code == 0, f"{command} {line}"
-    return opened & KINDS.keys()
+    if (command, line) not in _opened_by:
+        write_sound(folder, line)
+        _opened = set()
+        try:
+            code = run([command, *shlex.split(line)])
+        finally:
+            opened, _opened = _opened, None
+        assert code == 0, f"{command} {line}"
+        _opened_by[command, line] = opened & KINDS.keys()
+    return _opened_by[command, line]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -180,15 +187,18 @@ def _all(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
+@pytest.mark.parametrize("rest", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one in seven", "the rest"])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_broken_files(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_broken_files(command: str, rest: bool, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     wrong = []
+    # about twenty forms of a file: each is broken in two or three ways, and these differ between files and commands
+    numbers = itertools.count(list(COMMANDS).index(command))
     for line in LINES[command][:1] if command in READ_ALL else LINES[command]:
         named = named_files(line)
         for name in named or READ_ALL.get(command) or sorted(opened_by(folder, command, line)):
             for how, data in breakages(name):
                 sound = {(KINDS[name], how), (command, KINDS[name], how)} & SOUND_ALL_THE_SAME
-                if sound or (how not in FEW and not named):
+                if sound or (how not in FEW and not named) or rest is (next(numbers) % 7 == 0):
                     continue
                 write_sound(folder, line)
                 # what stands on the command line is broken under another name, so that the other options keep their files
