@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,14 @@ def test_every_example_is_found() -> None:
     ("page", "command", "output"), EXAMPLES, ids=[f"{page.stem}: {command}" for page, command, _ in EXAMPLES]
 )
 def test_examples_print_what_the_page_shows(page: Path, command: str, output: str) -> None:
+    assert UPDATE.shortened(_output_of(command), output) == output, "if this is right, run python docs/update.py"
+
+
+@cache
+def _output_of(command: str) -> str:
+    """Several pages show some commands."""
     with UPDATE.demo_copy():
-        now = UPDATE.output_of(command)
-    assert UPDATE.shortened(now, output) == output, "if this is right, run python docs/update.py"
+        return str(UPDATE.output_of(command))
 
 
 def test_the_tutorial_prints_what_it_shows(shared_data: Path) -> None:

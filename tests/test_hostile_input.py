@@ -66,8 +66,14 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
 # ---------------------------------------------------------------- damaged archives
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress], ids=["gz", "xz", "bz2"])
-@pytest.mark.parametrize("kept", [20, 0.5])
+@pytest.mark.parametrize(
+    ("compress", "kept"),
+    [
+        pytest.param(compress, kept, id=f"{name}-{kept}", marks=[pytest.mark.long] * (name != "gz" or kept != 0.5))
+        for name, compress in (("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress))
+        for kept in (20, 0.5)
+    ],
+)
 @pytest.mark.parametrize(
     "command",
     [

@@ -1,0 +1,120 @@
+"""The hole model gives the numbers that it had when the simulations of bench/holes.py found it calibrated.
+
+The other tests of the model show that its numbers make sense; these change with every step of the computation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robustcs.evaluation.hole_check import check_hole_model
+from robustcs.evaluation.hole_expectation import expected_drops, fill_holes
+from robustcs.evaluation.hole_model import HoleModel
+from robustcs.evaluation.hole_order import (
+    Contest,
+    Needed,
+    drawn_grades,
+    expected_influence,
+    hole_effects,
+    judgments_needed,
+    orders,
+)
+from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.evaluation.state import Group, RunSources
+from robustcs.statistics import Floats
+from robustcs.statistics.units import units_of
+from tests.evaluation.test_hole_model import MEASURES, POLICY, fitted, made_pool, made_runs
+
+Made = tuple[RunPool, Grades, HoleModel]
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    """Three runs of 12 turns to rank 25, two of them of one group; 40% of the passages are unjudged."""
+    pool, _, left = made_pool(*made_runs(seed=8, turns=12, depth=25), hidden=0.4)
+    return pool, left, fitted(pool, left, groups=(0, 0, 1), seed=4)
+
+
+def sums(*arrays: Floats) -> list[float]:
+    """A sum of every array, weighted by places, so that values which change places change it."""
+    return [float(np.ravel(array) @ np.cos(np.arange(np.size(array)))) for array in arrays]
+
+
+def near(expected: list[float]) -> object:
+    return pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_features_and_stages(made: Made) -> None:
+    model = made[2]
+    holes, judged = (sums(one.fixed, one.varying, one.height, one.log_best) for one in (model.holes, model.judged))
+    assert holes == near([-4.385957153557385, -9.367953782005216, -5.514440813788323, 9.732533524627874])
+    assert judged == near([5.507073022643246, -13.340169439183846, -3.6400908787488566, 3.194052370939584])
+    first, second = (
+        sums(one.beta, one.precision, one.turn, one.turn_covariance, one.pull, one.shrinkage, one.spread)
+        for one in model.stages
+    )
+    assert first == near([
+        -3.7989212097126104, 11.16099675162866, -1.3184392209432287, 0.5657487676684417, 0.7652971719544346,
+        1.0159212497640575, 0.5984617894849428,
+    ])  # fmt: skip
+    assert second == near([
+        -3.1235276490569417, 0.5003070578055204, 0.032027890122387395, 0.9496029723950437, 0.05826303631020943,
+        9.226843323410117, 0.8607026935215916,
+    ])  # fmt: skip
+
+
+def test_recalibration_and_probabilities(made: Made) -> None:
+    model = made[2]
+    assert model.recalibration.mean.tolist() == near([-0.11117880207262244, 0.9738469154248586, -0.014720013198043438])
+    assert [*sums(model.recalibration.root), model.limit] == near([-0.02983065552173801, 3.1354942159291497])
+    kept = model.kept(20)
+    found = sums(model.probabilities(), kept.grades(1.0), kept.grades(3.0))
+    assert found == near([1.2588718923921616, -6.228051273687443, -22.785456037193445])
+
+
+def test_the_models_test(made: Made) -> None:
+    pool, left, model = made
+    check = check_hole_model(model, pool, left, MEASURES, POLICY, hidings=3, draws=40)
+    assert [check.level, check.slope, check.coverage] == near([-0.11117880207262244, 0.9738469154248586, 0.9622641509433962])
+    assert check.warning is None
+
+
+def test_orders(made: Made) -> None:
+    pool, left, model = made
+    counted, pairs = np.arange(12) != 3, ((0, 1), (0, 2))
+    effects = hole_effects(model, pool, left, MEASURES, POLICY, counted)
+    influence = expected_influence(model, effects, pairs)
+    found = sums(effects, expected_influence(model, effects), influence)
+    assert found == near([0.22672316880118146, -0.23402723035867395, -0.12115491337163861])
+    asked = Contest(pool, pairs, tuple(MEASURES), POLICY, counted, 25, 2)
+    drawn = drawn_grades(model, left)
+    known = orders(asked, left, drawn)
+    assert [number for one in known for number in (one.difference, one.low, one.high, one.expected, one.sure)] == near([
+        0.038794088, -0.221867235, 0.264196888, 0.04078669726999999, 0.785,
+        0.005971757, -0.272727273, 0.187789938, -0.017763726934999998, 0.645,
+        0.0, -0.127272727, 0.109090909, 0.00027272727499999934, 0.405,
+        0.054545455, -0.072727273, 0.181818182, 0.06218181825, 0.925,
+        0.03968993, -0.363512585, 0.382109954, 0.02976754907, 0.815,
+        0.107626564, -0.282325933, 0.419827016, 0.11310701484, 1.0,
+    ])  # fmt: skip
+    queue = np.argsort(-influence, kind="stable")
+    each = [Needed(7, 4, 31), Needed(17, 6, 31), Needed(26, 12, 33), Needed(1, 1, 1), Needed(12, 6, 43), Needed(0, 0, 0)]
+    assert judgments_needed(asked, known, model, effects, left, drawn, queue) == (each, Needed(31, 21, 50))
+
+
+def test_expected_differences(made: Made) -> None:
+    pool, left, _ = made
+    units = units_of(pool.turns, "turn")
+    sources = RunSources((0, 0, 1))
+    every = np.ones(12, dtype=bool)
+    filled = fill_holes(pool, left, MEASURES, POLICY, every, units, 4, sources, check=False, depth=10, draws=30)
+    pairs, drops = expected_drops(pool.names, MEASURES, {"g": Group("run0", ("run1", "run2"))}, filled)
+    found = [number for values in pairs.values() for number in sums(np.nan_to_num(values))]
+    assert found == near([-0.07999608227952672, 0.12956132016376778, 0.023954425606407783])
+    assert sums(filled.sums) == near([-5.739896397519053])
+    assert drops.iloc[:, 4:10].to_numpy().ravel().tolist() == near([
+        0.02284589266869541, -0.004226356033333332, -0.175679154, 0.19582695625000002, -0.081036354, 0.075281048,
+        0.016666666666666677, 0.0088888889, -0.10000000000000002, 0.12857142857142856, -0.025, 0.041666667,
+        0.07052083739809988, 0.06430177163333334, -0.037503946, 0.1947155845, 0.021599296, 0.110769076,
+    ])  # fmt: skip
