@@ -16,9 +16,10 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,11 +43,16 @@ MOST_MEMORY = 1500
 MOST_SECONDS = 100
 SECRET = "what belongs to the user\n"
 
-#: Runs the commands and tells their exit codes, the memory that was taken, and what was done to the world outside.
+#: Imports the program once and forks for every project: the child runs the commands and tells their exit codes, the memory
+#: that was taken, and what was done to the world outside.
 WATCHED = r"""
-import json, os, resource, sys
-own = [os.path.realpath(path) for path in json.loads(sys.argv[1])]
-seen = []
+import json, os, resource, signal, sys
+from robustcs.cli.main import run
+from robustcs.studies.registry import STUDIES
+import numpy, pandas, robustcs.project.workspace, robustcs.studies.check.study
+for study in STUDIES:
+    study.part("study")
+seen, own = [], []
 def foreign(path):
     real = os.path.realpath(os.fsdecode(path))
     return real != os.devnull and not any(real == one or real.startswith(one + os.sep) for one in own)
@@ -59,11 +65,23 @@ def watch(event, arguments):
     elif event in ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate", "os.link", "os.symlink"):
         if any(isinstance(one, (str, bytes)) and foreign(one) for one in arguments[:2]):
             seen.append(f"{event} {arguments!r:.200}")
-from robustcs.cli.main import run
-sys.addaudithook(watch)
-codes = [int(run(command)) for command in json.loads(sys.argv[2])]
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-print("\n" + json.dumps({"codes": codes, "memory": memory, "seen": seen}))
+for line in sys.stdin:
+    order = json.loads(line)
+    child = os.fork()
+    if not child:
+        signal.alarm(order["seconds"])
+        os.environ.update(order["environment"])
+        os.chdir(order["folder"])
+        for number, name in enumerate((os.devnull, order["said"], order["said"])):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND), number)
+        sys.stdin = open(0)
+        own.extend(map(os.path.realpath, order["own"]))
+        sys.addaudithook(watch)
+        codes = [int(run(command)) for command in order["commands"]]
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print("\n" + json.dumps({"codes": codes, "memory": memory, "seen": seen}), flush=True)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -322,8 +340,29 @@ PROJECTS: dict[str, Hostile] = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def watched() -> Iterator[Callable[[dict[str, Any]], int]]:
+    """Runs an order in a process of its own and returns its exit code."""
+    server = subprocess.Popen(
+        [sys.executable, "-c", WATCHED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.fspath(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert server.stdin and server.stdout
+    stdin, stdout = server.stdin, server.stdout
+
+    def call(order: dict[str, Any]) -> int:
+        stdin.write(json.dumps(order) + "\n")
+        stdin.flush()
+        return int(stdout.readline())
+
+    yield call
+    stdin.close()
+    server.wait()
+    stdout.close()
+
+
 @pytest.mark.parametrize("name", PROJECTS)
-def test_a_hostile_project(name: str, tmp_path: Path) -> None:
+def test_a_hostile_project(name: str, tmp_path: Path, watched: Callable[[dict[str, Any]], int]) -> None:
     hostile = PROJECTS[name]
     folder, outside, cache = (tmp_path / part for part in ("project", "outside", "cache"))
     for one in (folder, outside, cache):
@@ -334,26 +373,33 @@ def test_a_hostile_project(name: str, tmp_path: Path) -> None:
         (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
     hostile.prepare(folder, outside)
     before = {path: path.read_bytes() for path in outside.iterdir()}
-    own = json.dumps([os.fspath(folder), os.fspath(cache)])
-    places = {key: os.fspath(cache) for key in ("HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR", "TMPDIR", "ROBUSTCS_CACHE")}
-    commands = json.dumps([shlex.split(command) for command in hostile.commands])
-    ended = subprocess.run(
-        [sys.executable, "-c", WATCHED, own, commands],
-        cwd=folder, capture_output=True, text=True, timeout=MOST_SECONDS, stdin=subprocess.DEVNULL, check=False,
-        env={**os.environ, **places, "PYTHONPATH": os.fspath(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    told = json.loads(ended.stdout.splitlines()[-1])
-    assert tuple(told["codes"]) == hostile.codes, ended.stderr[-3000:]
-    for text in hostile.said:
-        assert text in ended.stderr + ended.stdout
-    assert "Traceback" not in ended.stderr
+    said = tmp_path / "said"
+    code = watched({
+        "folder": os.fspath(folder), "own": [os.fspath(folder), os.fspath(cache)], "said": os.fspath(said),
+        "commands": [shlex.split(command) for command in hostile.commands], "seconds": MOST_SECONDS,
+        "environment": dict.fromkeys(("HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR", "TMPDIR", "ROBUSTCS_CACHE"), os.fspath(cache)),
+    })  # fmt: skip
+    text = said.read_text(errors="replace")
+    assert code == 0, text[-3000:]
+    told = json.loads(text.splitlines()[-1])
+    assert tuple(told["codes"]) == hostile.codes, text[-3000:]
+    assert all(part in text for part in hostile.said), text[-3000:]
+    assert "Traceback" not in text
     assert told["seen"] == []
     assert told["memory"] < MOST_MEMORY
     assert {path: path.read_bytes() for path in outside.iterdir()} == before
     assert not list(tmp_path.rglob("ran"))
     if hostile.prepare is _foreign_database:
         assert hashlib.sha256((folder / "store.sqlite").read_bytes()).hexdigest() == (outside / "victim.txt").read_text()
+
+
+def test_a_file_elsewhere_would_be_seen(tmp_path: Path, watched: Callable[[dict[str, Any]], int]) -> None:
+    said = tmp_path / "said"
+    order = {"folder": os.fspath(ROOT / "fixtures"), "own": [], "said": os.fspath(said), "seconds": MOST_SECONDS}
+    line = ["unjudged", "--table", "rates", "--output", os.fspath(tmp_path / "rates.csv")]
+    assert watched(order | {"commands": [line], "environment": {}}) == 0
+    told = json.loads(said.read_text().splitlines()[-1])
+    assert told["codes"] == [0] and any("rates.csv" in one for one in told["seen"])
 
 
 def test_there_are_twenty() -> None:

@@ -81,8 +81,10 @@ def grows(name: str, half: bytes, whole: bytes) -> bool:
     return name.endswith("judged.txt") and whole.startswith(half) and (not half or half.endswith(b"\n"))
 
 
+# most of the files are written in the last part of the time
+@pytest.mark.parametrize("part", [(0.6, 1.0), pytest.param((0.05, 0.6), marks=pytest.mark.long)], ids=["late", "early"])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_ended_at_any_moment(programs: Programs, collection: Path, name: str) -> None:
+def test_ended_at_any_moment(programs: Programs, collection: Path, name: str, part: tuple[float, float]) -> None:
     out = collection / "out"
     arguments = COMMANDS[name].split()
     keys = collection / ("keys" if name == "judge" else "nothing")
@@ -94,8 +96,7 @@ def test_ended_at_any_moment(programs: Programs, collection: Path, name: str) ->
     expected, whole = contents(out), {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     assert set(expected) > set(before) and not leftovers(expected)
     moments = random.Random(f"{name} 1")
-    # most of the files are written in the last part of the time
-    tries = [(number, moments.uniform(*part)) for number in SIGNALS for part in ((0.05, 0.7), (0.7, 1))]
+    tries = [(number, moments.uniform(*part)) for number in SIGNALS]
     ended = set()
     while tries:
         number, moment = tries.pop(0)
@@ -125,7 +126,9 @@ def test_ended_at_any_moment(programs: Programs, collection: Path, name: str) ->
     assert {path: digest for path, digest in contents(collection).items() if not path.startswith("out")} == inputs
 
 
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGTERM, signal.SIGINT))]
+)
 def test_a_report_ended_at_any_moment(programs: Programs, collection: Path, number: signal.Signals) -> None:
     """A report takes long; so it is ended once by every signal, then made whole."""
     out = collection / "out"
