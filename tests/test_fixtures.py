@@ -268,6 +268,7 @@ def test_readme_names_the_mistakes_of_the_rewriter(demo: Path) -> None:
         assert name not in named or qr.rstrip("?") != human.rstrip("?"), name
 
 
+@pytest.mark.long
 def test_rebuilding_gives_the_same_bytes(demo: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(demo / "build.py"), str(tmp_path)], check=True)
     built = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}

@@ -30,7 +30,7 @@ COLLECTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
+@pytest.mark.parametrize("name", ["cast2019", pytest.param("cast2020", marks=pytest.mark.long), "cast2021"])
 def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: str) -> None:
     folder = shared_data / name
     qrels, formulations, more = COLLECTIONS[name]

@@ -99,22 +99,36 @@ def test_the_demo_collection_in_the_wheel_is_that_of_the_checkout(wheel: Path, d
     assert carried == {name: value for name, value in contents(demo).items() if not name.endswith(".py")}
 
 
-def test_an_installed_program_shows_its_demo_and_leaves_it_as_it_is(installed: Path, tmp_path: Path) -> None:
-    robustcs = installed / "robustcs"
-    where = call(installed / "python", "-c", "import robustcs; print(robustcs.__file__)", folder=tmp_path)
-    package = Path(where.strip()).parent
-    assert package.is_relative_to(installed.parent)
-    assert call(robustcs, "--version", folder=tmp_path).startswith("robustcs, version ")
+@pytest.fixture(scope="module")
+def package(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the installed package."""
+    where = call(
+        installed / "python", "-c", "import robustcs; print(robustcs.__file__)", folder=tmp_path_factory.mktemp("elsewhere")
+    )
+    return Path(where.strip()).parent
 
-    collection = package / "demo"
-    before = contents(collection)
-    assert call(robustcs, "demo", folder=tmp_path) == "wrote reports/demo/report.html\nwrote reports/demo/report.pdf\n"
+
+def test_an_installed_program_reads_its_collection_and_leaves_it_as_it_is(
+    installed: Path, package: Path, tmp_path: Path
+) -> None:
+    assert package.is_relative_to(installed.parent)
+    assert call(installed / "robustcs", "--version", folder=tmp_path).startswith("robustcs, version ")
+    before = contents(package / "demo")
+    result = json.loads(call(installed / "robustcs", "breakdown", "--format", "json", folder=package / "demo"))
+    assert sum(row["count"] for row in result["tables"]["bins"] if (row["metric"], row["threshold"]) == ("P_1", "=1")) == 70
+    assert contents(package / "demo") == before
+
+
+@pytest.mark.long
+def test_an_installed_program_shows_its_demo_and_leaves_it_as_it_is(installed: Path, package: Path, tmp_path: Path) -> None:
+    before = contents(package / "demo")
+    assert (
+        call(installed / "robustcs", "demo", folder=tmp_path)
+        == "wrote reports/demo/report.html\nwrote reports/demo/report.pdf\n"
+    )
     assert "Demo collection" in (tmp_path / "reports/demo/report.html").read_text("utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["reports"]
-
-    result = json.loads(call(robustcs, "breakdown", "--format", "json", folder=collection))
-    assert sum(row["count"] for row in result["tables"]["bins"] if (row["metric"], row["threshold"]) == ("P_1", "=1")) == 70
-    assert contents(collection) == before
+    assert contents(package / "demo") == before
 
 
 def test_an_installation_without_the_collection_says_so(installed: Path, tmp_path: Path) -> None:
