@@ -80,18 +80,31 @@ def run_groups(pool: RunPool) -> tuple[int, ...]:
     runs = len(pool.names)
     if runs <= MOST_RUNS:
         return tuple(range(runs))
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
-
     order = np.argsort(pool.names, kind="stable")
     top = (pool.best_ranks()[order] <= _TOP).astype(np.float64)
     both = top @ top.T
     either = np.diag(both)[:, None] + np.diag(both) - both
     distance = 1 - quotient(both, either)
-    np.fill_diagonal(distance, 0)
     groups = np.empty(runs, dtype=np.int64)
-    groups[order] = fcluster(linkage(squareform(distance, checks=False), "complete"), MOST_RUNS, "maxclust") - 1
+    groups[order] = complete_linkage(distance, MOST_RUNS)
     return tuple(groups.tolist())
+
+
+def complete_linkage(distance: Floats, most: int) -> Codes:
+    """Return the cluster of every item, int64[n], in at most ``most`` clusters, whose largest distance is as small as possible.
+
+    ``distance``: float64[n, n]. Items that are equally close are all joined, as by ``maxclust`` in scipy.
+    """
+    # own code, because the import of scipy.cluster takes longer than everything else here
+    left, clusters, height = distance.copy(), np.arange(len(distance)), 0.0
+    np.fill_diagonal(left, np.inf)
+    while len(np.unique(clusters)) > most or left.min() <= height:
+        kept, joined = sorted(divmod(int(left.argmin()), len(left)))
+        height = left[kept, joined]
+        clusters[clusters == joined] = kept
+        left[kept] = left[:, kept] = np.maximum(left[kept], left[joined])
+        left[joined] = left[:, joined] = np.inf
+    return clusters
 
 
 def pair_features(pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[int]) -> PairFeatures:

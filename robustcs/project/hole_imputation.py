@@ -135,23 +135,20 @@ def _sets(project: Project) -> dict[str, tuple[str, ...]]:
 _MOST_PAIRED = 50
 
 
-def filled_holes(workspace: Workspace, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:
-    """Draw grades for the unjudged passages of all runs over ``turns``; the runs are read again.
+def fill(
+    workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure], turns: Collection[str], check: bool = True
+) -> FilledHoles:
+    """Draw grades for the unjudged passages of the runs in ``builder``, which are all runs, over ``turns``.
 
-    All runs take part, so the draws do not depend on which runs are compared. Raises :class:`UsageError` as :func:`fill_holes`.
+    So the draws do not depend on which runs are compared. ``check`` and errors: see :func:`fill_holes`.
     """
-    return fill(workspace, read_pool(workspace, workspace.qrels), measures, turns)
-
-
-def fill(workspace: Workspace, builder: PoolBuilder, measures: Sequence[Measure], turns: Collection[str]) -> FilledHoles:
-    """Draw grades as :func:`filled_holes` does, for the runs in ``builder``."""
     pool, project = builder.build(), workspace.project
     kept = set(turns)
     counted = np.array([turn in kept for turn in pool.turns])
     units = units_of([turn for turn in pool.turns if turn in kept], project.policy.unit)
     sources = run_sources(project, pool.names)
     grades = pool.grades(workspace.qrels)
-    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, sources)
+    return fill_holes(pool, grades, measures, project.policy, counted, units, project.seed, sources, check)
 
 
 def selection_warnings(project: Project) -> tuple[str, ...]:
@@ -174,7 +171,7 @@ def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection
     filled = None
     try:
         if workspace.project.qrels_selection == "pool":
-            filled = filled_holes(workspace, measures, turns)
+            filled = fill(workspace, read_pool(workspace, workspace.qrels), measures, turns, check=False)
     except UsageError as error:
         if error.slug != "one-grade":
             raise

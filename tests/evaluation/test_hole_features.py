@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_features import PairFeatures, pair_features
+from robustcs.evaluation.hole_features import PairFeatures, complete_linkage, pair_features
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from tests.evaluation.test_hole_model import made_pool, made_runs
@@ -90,3 +90,27 @@ def test_height_is_above_rank_12_and_depth_ends_at_150() -> None:
     assert found.height == pytest.approx([math.log(12), 0, 0]) and len(found) == 3
     more = found.take(np.array([0, 2])).with_column(np.array([5.0, 6.0]))
     assert more.best.tolist() == [1, 700] and more.fixed.tolist() == [[1, 5], [1, 6]] and more.kinds.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("most", [1, 4, 8])
+def test_clusters_are_those_of_scipy(seed: int, most: int) -> None:
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    distance = np.random.default_rng(seed).random((15, 15))
+    distance = distance + distance.T
+    distance[:, 3] = distance[3] = distance[2]  # two items in the same place
+    distance[2, 3] = distance[3, 2] = 0
+    np.fill_diagonal(distance, 0)
+    known = fcluster(linkage(squareform(distance), "complete"), most, "maxclust")
+    found = complete_linkage(distance, most)
+    assert len(set(found)) == most
+    np.testing.assert_array_equal(found[:, None] == found, known[:, None] == known)
+
+
+def test_items_as_close_as_those_joined_last_are_joined_too() -> None:
+    """Three pairs of twins: two clusters at most are one, because all pairs are equally far from each other."""
+    distance = np.where(np.arange(6)[:, None] // 2 == np.arange(6) // 2, 0.0, 1.0)
+    assert complete_linkage(distance, 3).tolist() == [0, 0, 2, 2, 4, 4]
+    assert len(set(complete_linkage(distance, 2))) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.statistics.families import completed_intervals
+from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.sign_flip import paired_tests
 
 
@@ -65,3 +65,28 @@ def test_below_six_units_there_is_no_interval() -> None:
     sums = np.random.default_rng(3).normal(size=(20, 1, 5))
     assert np.isnan(completed_intervals(sums, np.ones(5), 0)).all()
     assert np.isfinite(completed_intervals(np.random.default_rng(3).normal(size=(20, 1, 8)), np.ones(8), 0)).all()
+
+
+@pytest.mark.parametrize("shape", [(40, 6, 9), (30, 1, 12), (3, 60, 7)])
+def test_p_of_a_family_is_the_mean_of_the_draws(shape: tuple[int, int, int]) -> None:
+    """Step-down max-T draw by draw, with plain loops; a draw with the other sign counts as 2."""
+    draws, differences, units = shape
+    rng = np.random.default_rng(1)
+    sums = rng.normal(0.7, 1, (differences, units)) + rng.normal(0, 0.4, shape)
+    sums[:, 0] *= 3
+    sums[0, -1] = 0
+    total = np.zeros((2, differences))
+    for number, table in enumerate(sums):
+        signs = np.random.default_rng([5, number]).integers(0, 2, (units, 199)) * 2 - 1
+        norm = np.sqrt((table**2).sum(axis=1))
+        scaled = table / np.where(norm > 0, norm, 1)[:, None]
+        observed, statistics = scaled.sum(axis=1), np.abs(scaled @ signs)
+        for at in range(differences):
+            worst = 0
+            for other in np.flatnonzero(np.abs(observed) >= abs(observed[at])):
+                below = np.abs(observed) <= abs(observed[other])
+                worst = max(worst, int((statistics[below].max(axis=0) >= abs(observed[other]) - 1e-9).sum()))
+            total[0, at] += worst if observed[at] > 0 else 398
+            total[1, at] += worst if observed[at] < 0 else 398
+    expected = np.minimum(1, (1 + total.min(axis=0)) / (1 + draws * 199))
+    np.testing.assert_allclose(completed_family(sums, 5), expected, rtol=1e-12)
