@@ -82,11 +82,13 @@ class HoleModel:
         """Return the model with refitted ``stages`` for other passages."""
         return replace(self, holes=holes, stages=stages, seed=seed)
 
-    def draws(self, grades: Grades, count: int, size: int) -> Iterator[Grades]:
+    def draws(self, grades: Grades, count: int, size: int, pairs: Codes | None = None) -> Iterator[Grades]:
         """Yield ``count`` sets of grades in batches of at most ``size``: int16[≤ size, N + 1], for :meth:`RunPool.score`.
 
-        Draw d depends only on the seed and on d. Other passages keep their grades.
+        Draw d depends only on the seed and on d. Other passages keep their grades. ``pairs``: :attr:`pairs` in a part of the
+        pool, of which ``grades`` are.
         """
+        pairs = self.pairs if pairs is None else pairs
         for start in range(0, count, max(size, 1)):
             numbers = range(start, min(start + max(size, 1), count))
             sets = np.tile(grades, (len(numbers), 1))
@@ -96,7 +98,7 @@ class HoleModel:
                 generators = [np.random.default_rng([self.seed, number]) for number in some]
                 chances = _reached(self._logits(generators))
                 rolled = np.stack([generator.random(len(self.holes)) for generator in generators])
-                sets[first : first + len(some), self.pairs] = self.levels[(rolled < chances).sum(axis=0)]
+                sets[first : first + len(some), pairs] = self.levels[(rolled < chances).sum(axis=0)]
             yield sets
 
     def kept(self, count: int) -> KeptDraws:
@@ -161,6 +163,20 @@ class KeptDraws:
         """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``, for the selected ``holes``."""
         chances = _reached(self.logits[:, :, holes] + np.log(factor))
         return np.asarray(self.levels[(self.rolled[:, holes] < chances).sum(axis=0)])
+
+    def lacking(self, factors: Floats) -> npt.NDArray[np.uint8]:
+        """Return uint8[L − 1, D, H]: with how many of the ascending ``factors`` (fewer than 255) each level is not reached."""
+        found = np.zeros(self.logits.shape, dtype=np.uint8)
+        with np.errstate(over="ignore", invalid="ignore"):
+            against = np.exp(-self.logits)
+        for draw, rolled in enumerate(self.rolled):
+            for stage, count in enumerate(found[:, draw]):
+                # bisection; the chance of reaching a level is 1 / Π (1 + odds against it / factor)
+                for half in (128, 64, 32, 16, 8, 4, 2, 1):
+                    tried = count + np.uint8(half)
+                    odds = against[: stage + 1, draw] / factors[np.minimum(tried, len(factors)) - 1]
+                    count[(tried <= len(factors)) & (rolled * (1 + odds).prod(axis=0) >= 1)] += np.uint8(half)
+        return found
 
 
 def _reached(logits: Floats) -> Floats:

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles
-from robustcs.evaluation.hole_model import KeptDraws
 from robustcs.evaluation.hole_order import SURE
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
 from robustcs.result import measure, number, table, text
-from robustcs.statistics import Floats
+from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import completed_family
 from robustcs.statistics.ranks import DECIMALS
@@ -34,6 +32,8 @@ LARGEST, STEPS = 50.0, 64
 _COARSE = 16
 #: Kinds of conclusions: the side expected ahead, a significant difference on similar conversations, agreement of the draws.
 Kind = Literal["order", "differ", "sure"]
+#: The number of the measure, the place of the contrast in the family, and the kind of the conclusion.
+_Question = tuple[int, int, Kind]
 _WORDS: dict[Kind, tuple[str, ...]] = {
     "order": ("second > first expected", "first = second expected", "first > second expected"),
     "differ": ("no difference shown on other conversations", "differ on other conversations"),
@@ -78,105 +78,123 @@ def tipping(
     """
     rows = []
     if filled is not None and filled.scoring is not None and any(asked.values()):
-        kept = filled.scoring.model.kept(len(filled.sums))
-        for column, one in enumerate(filled.scoring.measures):
-            factors = _Factors(filled, family, column, kept)
-            for contrast in asked.get(one.name, ()):
-                place = family.index(contrast)
-                for kind in kinds:
-                    stands = factors.everywhere(place, kind, 0)
-                    if stands < 0:
-                        continue
-                    said = (*contrast.names, one.name, _WORDS[kind][stands])
-                    for scope, look in (("all", factors.everywhere), ("unique", factors.alone)):
-                        rows.append((*said, scope, *nearest(partial(look, place, kind), stands)))
-                factors.sums_unique.cache_clear()
+        factors, measures = _Factors(filled, family), filled.scoring.measures
+        questions: list[_Question] = [
+            (column, family.index(contrast), kind)
+            for column, one in enumerate(measures) for contrast in asked.get(one.name, ()) for kind in kinds
+        ]  # fmt: skip
+        stands = factors.answers(questions, factors.base)
+        questions = [question for question, known in zip(questions, stands >= 0, strict=True) if known]
+        stands = stands[stands >= 0]
+        every = nearest(partial(factors.conclusions, questions, None), stands)
+        unique = np.full_like(every, np.nan)
+        for asked_of in {place for _, place, _ in questions}:
+            own = factors.found_once(asked_of)
+            some = [number for number, (_, place, _) in enumerate(questions) if place == asked_of]
+            if len(own):
+                unique[some] = nearest(partial(factors.conclusions, [questions[at] for at in some], own), stands[some])
+        for (column, place, kind), stand, *found in zip(questions, stands, every, unique, strict=True):
+            said = (*family[place].names, measures[column].name, _WORDS[kind][stand])
+            rows += [(*said, scope, *ends) for scope, ends in zip(("all", "unique"), found, strict=True)]
     return TIPPING.frame(rows)
 
 
-def nearest(conclusion: Callable[[int], int], stands: int) -> tuple[float, float]:
-    """Return the nearest factors below and above 1 whose ``conclusion`` (of a step) is not ``stands``; NaN if there is none.
+def nearest(conclusions: Callable[[int, Codes], Codes], stands: Codes) -> Floats:
+    """Return float64[Q, 2]: the nearest factors below and above 1 at which conclusions are not ``stands``; NaN if none is.
 
-    A few factors are tried from 1 outward. The first range with a change is then bisected.
+    ``conclusions``: those with the factor of a step on the questions with some numbers. A few factors are tried from 1 outward.
+    The first range with a change is then bisected. Each step is tried once, for all questions that need it.
     """
-    found = []
-    for side in (-1, 1):
-        same, changed = 0, next((s for s in range(_COARSE, STEPS + 1, _COARSE) if conclusion(side * s) != stands), None)
-        if changed is not None:
-            same = changed - _COARSE
-            while changed - same > 1:
-                middle = (same + changed) // 2
-                same, changed = (same, middle) if conclusion(side * middle) != stands else (middle, changed)
-        found.append(np.nan if changed is None else factor_at(side * changed))
-    return found[0], found[1]
+    found = np.full((len(stands), 2), np.nan)
+    for column, side in enumerate((-1, 1)):
+        changed = np.zeros(len(stands), dtype=np.int64)
+
+        def tried(step: int, some: Codes, side: int = side, changed: Codes = changed) -> None:
+            if len(some):
+                changed[some[conclusions(side * step, some) != stands[some]]] = step
+
+        for step in range(_COARSE, STEPS + 1, _COARSE):
+            tried(step, np.flatnonzero(changed == 0))
+        half = _COARSE // 2
+        while half:
+            middle = changed - half
+            for step in np.unique(middle[middle > 0]).tolist():
+                tried(step, np.flatnonzero(middle == step))
+            half //= 2
+        moved = np.flatnonzero(changed)
+        found[moved, column] = [factor_at(side * step) for step in changed[moved].tolist()]
+    return found
 
 
 class _Factors:
-    """Conclusions by one measure under each factor, computed once."""
+    """Conclusions under each factor."""
 
-    def __init__(self, filled: FilledHoles, family: Sequence[Contrast], column: int, kept: KeptDraws):
+    def __init__(self, filled: FilledHoles, family: Sequence[Contrast]):
         assert filled.scoring is not None
-        self.filled, self.scoring, self.family, self.kept = filled, filled.scoring, family, kept
-        self.measures = (self.scoring.measures[column],)
+        self.filled, self.scoring, self.family = filled, filled.scoring, family
         self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
-        #: float64[D, C, K] and int16[D, H], at factor 1
-        self.base, self.at_one = filled.drawn(self.weights, column), kept.grades(1.0)
-        self.found = self.scoring.pool.best_ranks()[:, self.scoring.model.pairs] <= int(self.scoring.model.holes.best.max())
-        self.at_all = cache(self._at_all)
-        self.sums_unique = cache(self._sums_unique)
+        #: By measure, float64[D, C, K], at factor 1.
+        self.base = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
+        kept = self.scoring.model.kept(len(filled.sums))
+        self.levels, self.lacking = kept.levels, kept.lacking(np.array([factor_at(step) for step in range(-STEPS, STEPS + 1)]))
 
-    def everywhere(self, place: int, kind: Kind, step: int) -> int:
-        """Return the conclusion on a contrast with the factor of ``step`` for all unjudged passages; −1 if there is none."""
-        return int(self.at_all(step)[kind][place])
+    def found_once(self, place: int) -> Codes:
+        """Return the unjudged passages that only one of the two sides of a contrast retrieved."""
+        first, second = (
+            self.scoring.found[list(side)].any(axis=0) for side in (self.family[place].first, self.family[place].second)
+        )
+        return np.flatnonzero(first != second)
 
-    def alone(self, place: int, kind: Kind, step: int) -> int:
-        """Return the same with the factor for unjudged passages that only one of the two sides retrieved."""
-        own = self.sums_unique(step, place)
-        if own is None:
-            return self.everywhere(place, kind, 0)
-        if kind != "differ":
-            return int(self._concluded(kind, own[:, None])[0])
-        drawn = self.base.copy()
-        drawn[:, place] = own
-        return int(self._concluded(kind, drawn)[place])
+    def conclusions(self, questions: Sequence[_Question], own: Codes | None, step: int, some: Codes) -> Codes:
+        """Return the answers to ``some`` questions with the factor of ``step``, for ``own`` unjudged passages or all."""
+        grades = self._grades(step)
+        if own is not None:
+            grades, raised = self._grades(0), grades
+            grades[:, own] = raised[:, own]
+        asked = [questions[number] for number in some]
+        # p depends on the whole family
+        family = own is None and any(kind == "differ" for _, _, kind in asked)
+        places = list(range(len(self.family))) if family else sorted({place for _, place, _ in asked})
+        columns, drawn = sorted({column for column, _, _ in asked}), list(self.base)
+        for column, sums in zip(columns, self._differences(grades, columns, places), strict=True):
+            drawn[column] = drawn[column].copy()
+            drawn[column][:, places] = sums
+        return self.answers(asked, drawn)
 
-    def _at_all(self, step: int) -> dict[Kind, npt.NDArray[np.int64]]:
-        """Return int64[C] by kind, with the factor of ``step`` for all unjudged passages."""
-        drawn = self._differences(self.weights, self.kept.grades(factor_at(step))) if step else self.base
-        return {kind: self._concluded(kind, drawn) for kind in _WORDS}
+    def answers(self, questions: Sequence[_Question], drawn: Sequence[Floats]) -> Codes:
+        """Return the conclusions from the differences ``drawn`` (by measure, float64[D, C, K]), as indices in :data:`_WORDS`.
 
-    def _sums_unique(self, step: int, place: int) -> Floats | None:
-        """Return float64[D, K] of one contrast; None if no unjudged passage was retrieved by one side only."""
-        contrast = self.family[place]
-        first, second = (self.found[list(side)].any(axis=0) for side in (contrast.first, contrast.second))
-        own = np.flatnonzero(first != second)
-        if not len(own):
-            return None
-        grades = self.at_one.copy()
-        grades[:, own] = self.kept.grades(factor_at(step), own)
-        return np.asarray(self._differences(self.weights[[place]], grades)[:, 0])
+        −1 if there is none.
+        """
+        found = np.empty(len(questions), dtype=np.int64)
+        for asked in dict.fromkeys((column, kind) for column, _, kind in questions):
+            some = [number for number, (column, _, kind) in enumerate(questions) if (column, kind) == asked]
+            places, sums = [questions[number][1] for number in some], drawn[asked[0]]
+            means = np.round(sums[:, places].sum(axis=-1) / self.filled.units.sizes.sum(), DECIMALS)
+            if asked[1] == "differ":
+                p = completed_family(sums, self.filled.seed, places)[places]
+                found[some] = np.where(np.isnan(p), -1, p <= LEVELS[0])
+            elif asked[1] == "order":
+                found[some] = np.sign(np.round(means.mean(axis=0), DECIMALS)) + 1
+            else:
+                found[some] = np.max([(np.sign(means) == sign).mean(axis=0) for sign in (-1, 0, 1)], axis=0) >= SURE
+        return found
 
-    def _differences(self, weights: Floats, drawn: Grades) -> Floats:
-        """Return float64[D, C, K]: differences by ``weights`` [C, R] with the grades ``drawn`` (int16[D, H])."""
-        scoring, whole, parts = self.scoring, self.scoring.pool, []
+    def _grades(self, step: int) -> Grades:
+        """Return int16[D, H]: the grades with the factor of ``step``."""
+        return np.asarray(self.levels[(self.lacking <= step + STEPS).sum(axis=0, dtype=np.uint8)])
+
+    def _differences(self, drawn: Grades, columns: Sequence[int], places: Sequence[int]) -> Floats:
+        """Return float64[M, D, C, K]: differences by measures and contrasts with the grades ``drawn`` (int16[D, H])."""
+        scoring, whole, parts, weights = self.scoring, self.scoring.pool, [], self.weights[places]
         runs = np.flatnonzero(weights.any(axis=0)).tolist() or [0]
         pool = replace(whole, names=tuple(whole.names[run] for run in runs), places=tuple(whole.places[run] for run in runs))
-        size = pool.batch(self.measures)
+        measures = [scoring.measures[column] for column in columns]
+        size = pool.batch(measures)
         for start in range(0, len(drawn), size):
             some = drawn[start : start + size]
             sets = np.tile(scoring.grades, (len(some), 1))
-            sets[:, scoring.model.pairs] = some
-            scores = pool.score(sets, self.measures, scoring.policy)[:, :, 0][..., scoring.counted]
-            parts.append(np.einsum("cr,drk->dck", weights[:, runs], self.filled.units.sums(scores)))
-        return np.asarray(np.round(np.concatenate(parts), DECIMALS))
-
-    def _concluded(self, kind: Kind, drawn: Floats) -> npt.NDArray[np.int64]:
-        """Return int64[C]: the index in :data:`_WORDS` of the conclusion from the differences ``drawn`` (float64[D, C, K])."""
-        if kind == "differ":
-            p = completed_family(drawn, self.filled.seed)
-            return np.asarray(np.where(np.isnan(p), -1, p <= LEVELS[0]), dtype=np.int64)
-        means = np.round(drawn.sum(axis=-1) / self.filled.units.sizes.sum(), DECIMALS)
-        if kind == "order":
-            return np.asarray(np.sign(np.round(means.mean(axis=0), DECIMALS)) + 1, dtype=np.int64)
-        agree = np.max([(np.sign(means) == sign).mean(axis=0) for sign in (-1, 0, 1)], axis=0)
-        return np.asarray(agree >= SURE, dtype=np.int64)
+            sets[:, scoring.pairs] = some
+            scores = pool.score(sets, measures, scoring.policy)[..., scoring.counted]
+            parts.append(np.einsum("cr,drmk->mdck", weights[:, runs], self.filled.units.sums(scores)))
+        return np.asarray(np.round(np.concatenate(parts, axis=1), DECIMALS))

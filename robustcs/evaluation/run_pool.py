@@ -19,6 +19,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
+from robustcs.statistics import Codes
 
 #: Best rank of a judged passage that no run retrieves.
 NEVER = 2**31 - 1
@@ -96,12 +97,25 @@ class RunPool:
         cells = len(self.turns) * max(self._matrix(places, measures).shape[1] for places in self.places)
         return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
 
+    def scored(self, grades: Grades, measures: Sequence[Measure], changed: Codes) -> tuple[RunPool, Grades, Codes]:
+        """Return a part of the pool with the same scores if only the grades of the pairs ``changed`` vary.
+
+        Also returns its ``grades`` and the places of ``changed`` in it. The part lacks passages below all cutoffs whose grades
+        have no effect.
+        """
+        tops = [self._matrix(places, measures) for places in self.places]
+        kept = grades >= _lowest(grades, measures)
+        kept[changed] = True
+        kept[np.concatenate([[len(self)], *map(np.ravel, tops)])] = True
+        number = (np.cumsum(kept) - 1).astype(np.int32)
+        pair_turns, documents = self.pair_turns[kept[:-1]], self.pair_documents[kept[:-1]]
+        part = replace(self, pair_turns=pair_turns, pair_documents=documents, places=tuple(number[top] for top in tops))
+        return part, grades[kept], number[changed].astype(np.int64)
+
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
-        # only some measures count judged passages with grade 0; for the others, the ideal ranking has grades from 1 up
-        whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
-        judged = self._ideal(grades, int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1)
+        judged = self._ideal(grades, _lowest(grades, measures))
         scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
         for run, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
             used = self._matrix(places, measures)
@@ -151,6 +165,12 @@ class RunPool:
             np.tile((levels + lowest).astype(np.int16), sets * size), counts.ravel()
         )
         return ideal
+
+
+def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
+    """Return the lowest grade in the ideal rankings: 1 unless a measure also counts other judged passages."""
+    whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
+    return int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1
 
 
 class PoolBuilder:

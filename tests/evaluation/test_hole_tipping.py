@@ -132,10 +132,30 @@ def test_significance_under_a_factor_is_that_of_the_family() -> None:
 
 
 def test_the_nearest_change_is_found_by_halves() -> None:
-    assert nearest(lambda step: int(step <= -5), 0) == (factor_at(-5), pytest.approx(np.nan, nan_ok=True))
-    below, above = nearest(lambda step: 2 if step >= 33 else 1, 1)
-    assert np.isnan(below) and above == factor_at(33)
-    assert nearest(lambda step: int(abs(step) == STEPS), 0) == (1 / LARGEST, LARGEST)
+    """Four conclusions that change at a step downward, at a step upward, at both ends, and never; no step is tried twice."""
+    turns = [lambda step: step <= -5, lambda step: step >= 33, lambda step: abs(step) == STEPS, lambda step: False]
+    tried: list[int] = []
+
+    def conclusions(step: int, some: np.ndarray) -> np.ndarray:
+        tried.append(step)
+        return np.array([1 - turns[number](step) for number in some])
+
+    found = nearest(conclusions, np.ones(4, dtype=np.int64))
+    expected = [[factor_at(-5), np.nan], [np.nan, factor_at(33)], [1 / LARGEST, LARGEST], [np.nan, np.nan]]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert len(tried) == len(set(tried)) == 24 and 0 not in tried
+
+
+def test_levels_are_reached_with_the_factors_that_draws_say() -> None:
+    pool, left, _ = sample()
+    model = fit_hole_model(pool, left, 10)
+    assert model is not None and len(model.stages) > 1
+    kept = model.kept(30)
+    factors = np.array([factor_at(step) for step in range(-STEPS, STEPS + 1)])
+    lacking = kept.lacking(factors)
+    assert lacking.min() == 0 and lacking.max() == len(factors)
+    for number, factor in enumerate(factors):
+        np.testing.assert_array_equal(model.levels[(lacking <= number).sum(axis=0)], kept.grades(factor))
 
 
 def test_without_holes_there_is_nothing_to_tip() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from robustcs.evaluation import run_pool
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
-from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.run_pool import NEVER, PoolBuilder, RunPool, collect_run
@@ -79,6 +79,26 @@ def test_many_sets_of_grades_at_once(runs: list[dict[str, list[str]]], judged: d
     together = pool.score(sets, native, POLICY)
     for number, grades in enumerate(sets):
         np.testing.assert_allclose(together[number], pool.score(grades[None], native, POLICY)[0], atol=1e-12)
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.lists(rankings, min_size=1, max_size=3),
+    judgments,
+    st.integers(0, 2**32),
+    st.sampled_from([MEASURES, MEASURES[:2], MEASURES[3:4]]),
+)
+def test_a_part_has_the_same_scores(
+    runs: list[dict[str, list[str]]], judged: dict[tuple[str, str], int], seed: int, measures: Sequence[Measure]
+) -> None:
+    qrels, rng = as_qrels(judged), np.random.default_rng(seed)
+    pool = pool_of([as_ranking(str(number), run) for number, run in enumerate(runs)], qrels)
+    grades = pool.grades(qrels)
+    changed = rng.permutation(len(pool))[: len(pool) // 2]
+    part, known, pairs = pool.scored(grades, measures, changed)
+    drawn = rng.integers(0, 5, len(changed))
+    grades[changed], known[pairs] = drawn, drawn
+    np.testing.assert_array_equal(part.score(known[None], measures, POLICY), pool.score(grades[None], measures, POLICY))
 
 
 @pytest.mark.parametrize("waiting", [0, 2, 1 << 20])
