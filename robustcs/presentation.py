@@ -44,7 +44,9 @@ def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
         raise UsageError("no-figure", f"{result.study} has no figure", "see .tables for its tables")
     if figure is not None and figure not in there:
         raise UsageError("no-figure", f"{result.study} has no figure {figure!r}", f"choose from {', '.join(there)}")
-    return there[figure or next(iter(there))].draw()
+    from robustcs.documents.plots import matplotlib_figure
+
+    return matplotlib_figure(there[figure or next(iter(there))].draw())
 
 
 def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False) -> str | None:

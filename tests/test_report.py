@@ -21,9 +21,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from matplotlib.figure import Figure as MatplotlibFigure
 
 from robustcs.cli.main import run
+from robustcs.documents import figures
 from robustcs.documents.document import (
     Cards,
     Document,
@@ -37,6 +37,8 @@ from robustcs.documents.document import (
     Verdict,
     every_block,
 )
+from robustcs.documents.drawing import Drawing
+from robustcs.documents.svg import svg_text
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import InputError, UsageError
 from robustcs.kept import typed
@@ -437,6 +439,12 @@ def test_the_command_writes_the_same_bytes_every_time(small: Path, capfd: pytest
     assert contents(small / "second") == written
 
 
+def test_a_report_draws_its_figures_without_matplotlib(small: Path) -> None:
+    code = "import sys; from robustcs.cli.main import run; print(run(['report']), 'matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0 False"
+
+
 def test_an_unchanged_report_asks_reads_and_draws_nothing(
     small: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -465,13 +473,12 @@ def test_an_unchanged_report_asks_reads_and_draws_nothing(
 
 def test_a_figure_is_drawn_once_for_a_page_and_once_for_a_column(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    save = MatplotlibFigure.savefig
 
-    def savefig(self: MatplotlibFigure, *args: Any, **given: Any) -> None:
-        drawn.append(self)
-        save(self, *args, **given)
+    def counted(drawing: Drawing, name: str, alt: str) -> str:
+        drawn.append(name)
+        return svg_text(drawing, name, alt)
 
-    monkeypatch.setattr(MatplotlibFigure, "savefig", savefig)
+    monkeypatch.setattr(figures, "svg_text", counted)
     files = make_report(read_project(small / "robustcs.toml"), folder=small).files
     kinds = Counter(Path(name).suffix for name in files if name.startswith("figures/"))
     assert kinds[".svg"] == kinds[".pdf"] == len(drawn) > 0

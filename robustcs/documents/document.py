@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MatplotlibFigure
+    from robustcs.documents.drawing import Drawing as Drawing
+else:
+    Drawing = Any
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Figure:
     slug: str
     caption: str
     alt: str
-    draw: Callable[[], MatplotlibFigure] = field(repr=False)
+    draw: Callable[[], Drawing] = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from robustcs.documents.figures import INK, letters, page_width, panels_across, style
-from robustcs.documents.text import one_line, shortened
+from robustcs.documents.drawing import DASHED, Drawing, Panel, letters, page_width, panels_across, room
+from robustcs.documents.text import shortened
 
 _COLOUR, _MARK = "#0b3a66", "#cf5c0c"
 # Sizes in inches.
 TOP, AXIS, EDGE, ROW = 0.26, 0.4, 0.05, 0.17
 RIGHT, BETWEEN = 0.15, 0.3
-_LEFT, LETTER = 0.55, 0.065  # the smallest width of the names, and the width of a letter
+_LEFT, _BESIDE = 0.55, 0.12  # the smallest width of the names, and the space next to them
 _PER_ROW = 3
 #: Characters shown of a system's name.
 NAME = 22
@@ -50,8 +48,8 @@ def panel_grid(
     between: float = BETWEEN,
     edge: float = EDGE,
     width: float | None = None,
-) -> tuple[Figure, list[tuple[Axes, bool]]]:
-    """Return a figure with ``count`` panels of height ``body``, at most three side by side, and which of them are leftmost.
+) -> tuple[Drawing, list[tuple[Panel, bool]]]:
+    """Return a drawing with ``count`` panels of height ``body``, at most three side by side, and which of them are leftmost.
 
     ``left``, ``right`` and ``above`` are margins around all panels; ``top`` and ``axis`` are the heights of the title and the
     axis of each panel on a page. All are in inches.
@@ -60,43 +58,34 @@ def panel_grid(
     across = panels_across(count, _PER_ROW) if count else 1
     height = above + -(-count // across) * (top + body + axis) + edge
     inside = (full - left - right - between * (across - 1)) / across
-    figure, panels = Figure(figsize=(full, height)), []
+    drawing, panels = Drawing(full, height), []
     for line, column in (divmod(number, across) for number in range(count)):
         x, y = left + column * (inside + between), height - above - (line + 1) * (top + body) - line * axis
-        panels.append((figure.add_axes((x / full, y / height, inside / full, body / height)), column == 0))
-    return figure, panels
+        panels.append((drawing.panel(x, y, inside, body), column == 0))
+    return drawing, panels
 
 
-def room_of(names: Sequence[str]) -> float:
-    """Return the width of the names of rows, in inches."""
-    return max(_LEFT, 0.1 + letters(LETTER) * max(len(shortened(name, NAME)) for name in names))
+def names_and_room(names: Sequence[str], most: int = NAME) -> tuple[list[str], float]:
+    """Return the names of rows as they are shown, and their width in inches."""
+    shown = [shortened(name, most) for name in names]
+    return shown, max(_LEFT, _BESIDE + room(shown))
 
 
-def name_rows(axes: Axes, names: Sequence[str], leftmost: bool, title: str, label: str) -> None:
-    """Name the rows of a panel from the top down, and label its axis."""
-    axes.set_yticks(np.arange(len(names))[::-1], [shortened(name, NAME) if leftmost else "" for name in names])
-    axes.set_ylim(-0.7, len(names) - 0.3)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=INK, alpha=0.15, linewidth=0.4)
-    axes.set_axisbelow(True)
-    axes.set_title(one_line(title), loc="left")
-    axes.set_xlabel(label, labelpad=2)
-
-
-def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean and 95% CI", zero: bool = False) -> Figure:
+def forest(names: Sequence[str], panels: Sequence[MeanPanel], label: str = "mean and 95% CI", zero: bool = False) -> Drawing:
     """Draw one panel per measure, with the same row for a system in all of them.
 
     ``label`` is printed below each axis; with ``zero``, a line marks 0.
     """
-    places = np.arange(len(names))[::-1]
-    with style():
-        figure, grid = panel_grid(len(panels), room_of(names), letters(ROW) * (len(names) + 0.4))
-        for panel, (axes, leftmost) in zip(panels, grid, strict=True):
-            axes.hlines(places, panel.low, panel.high, color=_COLOUR, linewidth=1.4, alpha=0.6)
-            axes.plot(panel.value, places, "o", color=_COLOUR, markersize=3.6)
-            name_rows(axes, names, leftmost, panel.title, label)
-            if not math.isnan(panel.mark):
-                axes.axvline(panel.mark, color=_MARK, linewidth=0.8, linestyle=(0, (3, 2)))
-            if zero:
-                axes.axvline(0, color=INK, linewidth=0.6)
-    return figure
+    shown, width = names_and_room(names)
+    drawing, grid = panel_grid(len(panels), width, letters(ROW) * (len(names) + 0.4))
+    for one, (panel, leftmost) in zip(panels, grid, strict=True):
+        rows = panel.rows(shown, leftmost)
+        panel.title, panel.x_label, panel.grid = one.title, label, "x"
+        panel.fit([*one.low, *one.value, *one.high, one.mark, 0.0 if zero else math.nan])
+        panel.intervals(one.low, one.high, rows, _COLOUR, alpha=0.6)
+        panel.dots(one.value, rows, _COLOUR)
+        if not math.isnan(one.mark):
+            panel.vertical(one.mark, _MARK, 0.8, dashes=DASHED)
+        if zero:
+            panel.vertical(0)
+    return drawing

@@ -27,7 +27,8 @@ from robustcs.documents.document import (
     Picture,
     Table,
 )
-from robustcs.documents.figures import DARK_COLOURS, FULL_WIDTH, MOST_MARKS, draw_picture, link_turns
+from robustcs.documents.drawing import FULL_WIDTH, MOST_MARKS
+from robustcs.documents.figures import DARK_COLOURS, draw_picture, link_turns
 from robustcs.documents.text import anchor, head_groups, one_line, turn_anchor, visible
 from robustcs.documents.turn_table import TURNS, turn_table
 

@@ -7,19 +7,23 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import matplotlib as mpl
 import typst
-from matplotlib.ft2font import FT2Font
 
-_FONT_FOLDER = Path(mpl.get_data_path()) / "fonts" / "ttf"
+from robustcs.documents.font import advances, font_folder
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def typeset(
-    template: str, inputs: Mapping[str, str], timestamp: int | None = None, version: Literal["1.4", "1.7"] = "1.7"
+    template: str,
+    inputs: Mapping[str, str],
+    timestamp: int | None = None,
+    version: Literal["1.4", "1.7"] = "1.7",
+    form: Literal["pdf", "png"] = "pdf",
 ) -> bytes:
-    """Return the PDF of a typst template. ``inputs`` are its ``sys.inputs``: data, never markup.
+    """Return the PDF of a typst template, or with ``form`` its PNG (200 dpi).
+
+    ``inputs`` are its ``sys.inputs``: data, never markup.
 
     The same inputs give the same bytes. The fonts are those of typst and matplotlib. System fonts are searched only for
     characters that those do not have. A character without a font is shown as a box, and the text itself is unchanged.
@@ -28,30 +32,16 @@ def typeset(
     used = set().union(*inputs.values())
     return typst.compile(
         _TEMPLATES / template,
-        font_paths=_fonts(not _characters().issuperset(map(ord, used))),
+        font_paths=_fonts(not advances().keys() >= set(map(ord, used)) - {ord("\n"), ord("\t")}),
         sys_inputs=dict(inputs),
         timestamp=timestamp,
-        format="pdf",
+        format=form,
+        ppi=200 if form == "png" else None,
         pdf_standards=version,
     )
-
-
-def drawing_pdf(svg: str) -> bytes:
-    """Return an ``<svg>`` element as an undated PDF, with vectors, and text in embedded TrueType fonts.
-
-    Every LaTeX can include this version of PDF.
-    """
-    return typeset("drawing.typ", {"svg": svg}, version="1.4")
 
 
 @cache
 def _fonts(of_system: bool) -> typst.Fonts:
     """Return the fonts, which are read once: reading them takes longer than typesetting a figure."""
-    return typst.Fonts(include_system_fonts=of_system, font_paths=[_FONT_FOLDER])
-
-
-@cache
-def _characters() -> frozenset[int]:
-    """Return the code points that need no system font."""
-    font = FT2Font(_FONT_FOLDER / "DejaVuSans.ttf")
-    return frozenset(font.get_charmap()) | {ord("\n"), ord("\t")}
+    return typst.Fonts(include_system_fonts=of_system, font_paths=[font_folder()])

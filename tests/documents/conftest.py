@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as MatplotlibFigure
 
 from robustcs.documents.document import Card, Cards, Column, Document, Figure, Heading, Paragraph, Table
+from robustcs.documents.drawing import Drawing
 from robustcs.studies.sweep.figure import STACK, SweepPanel, sweep_figure
 
 HOSTILE = (
@@ -79,7 +79,7 @@ def hostile_document() -> Document:
 def plain_document() -> Document:
     """What a report usually holds."""
 
-    def three() -> MatplotlibFigure:
+    def three() -> Drawing:
         return sweep_figure([panel("NDCG@3"), panel("P@1"), panel("Reciprocal rank")])
 
     turns = tuple(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from robustcs.documents.document import MAX_LAYERS, Block, Figure, LayeredText, Layers, Table
+import numpy as np
+
+from robustcs.documents.document import MAX_LAYERS, Block, Drawing, Figure, LayeredText, Layers, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import score
 from robustcs.inputs.annotations import TextKey
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import Field, Result, text
 from robustcs.studies.agreement.analysis import LEAST_OTHERS, LONGEST_SHARE, SnippetAgreement, Texts
 from robustcs.studies.agreement.ratings import ALL, NO_MAJORITY, RatingAgreement
@@ -170,30 +172,23 @@ def _overlap(result: SnippetAgreement) -> Figure:
 
 def draw_overlap(result: SnippetAgreement) -> Drawing:
     """Draw one row per J_k."""
-    from matplotlib.figure import Figure as MatplotlibFigure
-
-    from robustcs.documents.figures import COLUMN_WIDTH, INK, style
+    from robustcs.documents.drawing import COLUMN_WIDTH, INK, Drawing, letters
 
     blue, pale = "#2f74b0", "#cadff0"
-    rows = result.jaccard.iloc[::-1]
-    with style():
-        figure = MatplotlibFigure(figsize=(COLUMN_WIDTH, 0.55 + 0.3 * len(rows)), layout="constrained")
-        axes = figure.subplots()
-        places = range(len(rows))
-        axes.boxplot(
-            [result.texts[f"jaccard_{k}"].dropna().to_numpy() for k in rows["k"]], positions=places, orientation="horizontal",
-            whis=(5, 95), showfliers=False, showcaps=False, widths=0.5, patch_artist=True, medianprops={"linewidth": 0},
-            boxprops={"facecolor": pale, "edgecolor": blue, "linewidth": 0.6}, whiskerprops={"color": blue, "linewidth": 0.8},
-        )  # fmt: skip
-        axes.hlines(places, rows["ci_low"], rows["ci_high"], color=INK, linewidth=1.4, zorder=3)
-        axes.plot(rows["value"], places, "o", color=INK, markersize=3.6, zorder=3)
-        axes.set_yticks(places, [f"J{k}" for k in rows["k"]])
-        axes.tick_params(axis="y", length=0)
-        axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4))
-        axes.set_xlabel("share of the characters selected by any annotator", labelpad=2)
-        axes.grid(axis="x", color=INK, alpha=0.15, linewidth=0.4)
-        axes.set_axisbelow(True)
-    return figure
+    rows = list(result.jaccard.itertuples())
+    drawing = Drawing(COLUMN_WIDTH, letters(0.38) + 0.06 + 0.3 * len(rows))
+    panel = drawing.panel(0.35, letters(0.38), COLUMN_WIDTH - 0.5, 0.3 * len(rows))
+    panel.rows([f"J{row.k}" for row in rows])
+    panel.fit([0.0, 1.0], 0.02)
+    panel.x_label, panel.grid = "share of the characters selected by any annotator", "x"
+    for place, row in enumerate(rows):
+        values = result.texts[f"jaccard_{row.k}"].dropna().to_numpy()
+        lowest, low, high, highest = np.percentile(values, (5, 25, 75, 95)).tolist()
+        panel.intervals([lowest, high], [low, highest], [place] * 2, blue, 0.8)
+        panel.box(low, place + 0.25, high, place - 0.25, pale, edge=blue, edge_width=0.6)
+        panel.intervals([row.ci_low], [row.ci_high], [place], INK)
+        panel.dots([row.value], [place], INK)
+    return drawing
 
 
 # ---------------------------------------------------------------- ratings

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch, Rectangle
-from matplotlib.path import Path
-
-from robustcs.documents.figures import INK, letters, page_width, panels_across, style
-from robustcs.documents.text import one_line, shortened
+from robustcs.documents.drawing import INK, Drawing, Panel, letters, page_width, panels_across, room
+from robustcs.documents.text import shortened
 
 #: A flow: kind, gold given (as shown), outcome → number of turns.
 Flow = Mapping[tuple[str, str, str], int]
-#: Lengths: height of a panel in inches; the gap between nodes and the least height of a label, as shares of the turns.
-_PANEL, _GAP, _LABEL = 2.2, 0.03, 0.06
+#: Lengths: height of a panel and of its title in inches; the gap between nodes and the least height of a label, as shares of
+#: the turns.
+_PANEL, _TITLE, _GAP, _LABEL = 2.2, 0.22, 0.03, 0.06
+_BESIDE = 0.1  # inches beside a label
 #: Heads of the columns.
 _HEADS = ("question", "gold passage", "outcome")
 _PLACES = (0.0, 0.5, 1.0)
@@ -24,35 +20,37 @@ _NODE = 0.025
 _GREY = "#8b949e"
 
 
-def flow_figure(flows: Mapping[str, Flow], names: Sequence[Sequence[str]], colours: Mapping[str, str]) -> Figure:
+def flow_figure(flows: Mapping[str, Flow], names: Sequence[Sequence[str]], colours: Mapping[str, str]) -> Drawing:
     """Draw a panel per system; ``names``: the nodes of the three columns in order, ``colours``: outcome → colour."""
     across = panels_across(len(flows), 2)
     rows = -(-len(flows) // across)
-    with style():
-        figure = Figure(figsize=(page_width(), letters(_PANEL) * rows), layout="constrained")
-        every = figure.subplots(rows, across, squeeze=False).flat
-        for axes in every:
-            axes.set_axis_off()
-        for (name, flow), axes in zip(flows.items(), figure.axes, strict=False):
-            if len(flows) > 1:
-                axes.set_title(one_line(shortened(name, 40)), loc="left", fontsize=letters(7.5))
-            _panel(axes, flow, names, colours)
-    return figure
+    width, height, title = page_width() / across, letters(_PANEL), letters(_TITLE) if len(flows) > 1 else 0.0
+    before, after = (room(f"{path[place]} 99%" for flow in flows.values() for path in flow) + _BESIDE for place in (0, 2))
+    inside = width - before - after
+    drawing = Drawing(page_width(), height * rows)
+    for number, (name, flow) in enumerate(flows.items()):
+        row, column = divmod(number, across)
+        panel = drawing.panel(column * width, (rows - 1 - row) * height, width, height - title, frame="", marked="")
+        panel.x = -before / inside, 1 + after / inside
+        if title:
+            drawing.write(panel.left + 0.05, panel.bottom + panel.height + 0.07, shortened(name, 40), 7.5, bold=True)
+        _panel(panel, flow, names, colours)
+    return drawing
 
 
-def _panel(axes: Axes, flow: Flow, names: Sequence[Sequence[str]], colours: Mapping[str, str]) -> None:
+def _panel(panel: Panel, flow: Flow, names: Sequence[Sequence[str]], colours: Mapping[str, str]) -> None:
     total = sum(flow.values())
     nodes = max(len({path[place] for path in flow}) for place in range(3))
-    axes.set(xlim=(-0.5, 1.5), ylim=(1 + _GAP * nodes, -0.09))
+    panel.y = 1.02 + _GAP * nodes, -0.12
     for place, word in zip(_PLACES, _HEADS, strict=True):
-        axes.text(place, -0.03, word, ha="center", va="bottom", fontsize=letters(6.5), style="italic")
-    tops = [_nodes(axes, flow, place, order, total, colours) for place, order in enumerate(names)]
+        panel.write(place, -0.035, word, above="baseline", italic=True)
+    tops = [_nodes(panel, flow, place, order, total, colours) for place, order in enumerate(names)]
     for left in (0, 1):
-        _ribbons(axes, flow, left, names, [dict(one) for one in tops[left : left + 2]], total, colours)
+        _ribbons(panel, flow, left, names, [dict(one) for one in tops[left : left + 2]], total, colours)
 
 
 def _nodes(
-    axes: Axes, flow: Flow, place: int, order: Sequence[str], total: int, colours: Mapping[str, str]
+    panel: Panel, flow: Flow, place: int, order: Sequence[str], total: int, colours: Mapping[str, str]
 ) -> dict[str, float]:
     """Draw the nodes of a column with their labels; return the top of each."""
     tops, top, free = {}, 0.0, -1.0
@@ -62,19 +60,17 @@ def _nodes(
             continue
         tops[name] = top
         x = _PLACES[place] - _NODE / 2
-        colour = colours[name] if place == 2 else _GREY
-        axes.add_patch(Rectangle((x, top), _NODE, size, facecolor=colour, edgecolor=INK, linewidth=0.4))
+        panel.box(x, top, x + _NODE, top + size, colours[name] if place == 2 else _GREY, edge=INK, edge_width=0.4)
         middle = max(top + size / 2, free + _LABEL)  # labels of thin nodes do not overlap
         free = middle
         label = f"{name} {100 * size:.0f}%" if size >= 0.005 else f"{name} <1%"
-        where = {0: (x - 0.015, "right"), 1: (x + _NODE + 0.015, "left"), 2: (x + _NODE + 0.015, "left")}[place]
-        axes.text(where[0], middle, label, ha=where[1], va="center", fontsize=letters(6.5))
+        panel.write(x - 0.015 if place == 0 else x + _NODE + 0.015, middle, label, align="start" if place else "end")
         top += size + _GAP
     return tops
 
 
 def _ribbons(
-    axes: Axes, flow: Flow, left: int, names: Sequence[Sequence[str]], tops: Sequence[dict[str, float]], total: int,
+    panel: Panel, flow: Flow, left: int, names: Sequence[Sequence[str]], tops: Sequence[dict[str, float]], total: int,
     colours: Mapping[str, str],
 ) -> None:  # fmt: skip
     """Draw the bands between two columns, in the order of the nodes on both sides; each has the colour of its outcome."""
@@ -89,7 +85,6 @@ def _ribbons(
         tops[1][path[left + 1]] += size
         x, end = _PLACES[left] + _NODE / 2, _PLACES[left + 1] - _NODE / 2
         mid = (x + end) / 2
-        points = [(x, y), (mid, y), (mid, other), (end, other), (end, other + size), (mid, other + size), (mid, y + size),
-                  (x, y + size), (x, y)]  # fmt: skip
-        codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
-        axes.add_patch(PathPatch(Path(np.array(points), codes), facecolor=colours[path[2]], edgecolor="none", alpha=0.55))
+        points = [(x, y), (mid, y), (mid, other), (end, other)]
+        points += [(end, other + size), (mid, other + size), (mid, y + size), (x, y + size)]
+        panel.area(points, colours[path[2]], alpha=0.55, curved=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.inputs.answer_traces import KINDS
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import Field, number, text
 from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, MEASURES, Answers, Gold
 from robustcs.wording import counted, sentences

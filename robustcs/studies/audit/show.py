@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import number, signed
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, FOUND, Audit
 from robustcs.studies.audit.findings import verdict
 from robustcs.studies.audit.systems import ALPHA

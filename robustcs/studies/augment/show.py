@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from robustcs.documents.document import Block, Figure, Heading, Paragraph
+from robustcs.documents.document import Block, Drawing, Figure, Heading, Paragraph
 from robustcs.documents.holes import sources_table, tipping_table
 from robustcs.documents.tables import Shown, ready, result_table
 from robustcs.documents.words import measure_label, noted, number, percent, score
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import count, share, text
 from robustcs.studies.augment.analysis import ALPHA, Augmentation, Change
 from robustcs.studies.augment.judged import Estimated

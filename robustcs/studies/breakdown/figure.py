@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
-
-from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, COLUMN_WIDTH, INK, letters, page_width, style
-from robustcs.documents.text import one_line, shortened, turn_anchor
+from robustcs.documents.drawing import COLUMN_WIDTH, INK, SMALL, Drawing, Key, letters, page_width, room
+from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS
+from robustcs.documents.text import shortened, turn_anchor
 from robustcs.documents.words import marks
 
 # Dimensions in inches.
@@ -19,7 +16,7 @@ _SMALL_SQUARE, _SMALL_STEP, _SMALL_GAP = 0.085, 0.1, 0.05  # in a column
 _SMALLEST_ROW = 0.15
 
 
-def squares_figure(turns: Mapping[str, Sequence[str]]) -> Figure:
+def squares_figure(turns: Mapping[str, Sequence[str]]) -> Drawing:
     """Draw one row of squares per bin; every square links to its turn.
 
     ``turns``: bin → turn ids, in the order shown.
@@ -27,41 +24,32 @@ def squares_figure(turns: Mapping[str, Sequence[str]]) -> Figure:
     full = page_width()
     narrow = full <= COLUMN_WIDTH
     # in a column, the label of a bin is above its squares
-    edge, above = (0.62, letters(6.5) / 72 * 1.5) if narrow else (_LEFT, 0.0)
+    edge, above = (0.62, letters(SMALL) / 72 * 1.5) if narrow else (_LEFT, 0.0)
     side, step, gap = (_SMALL_SQUARE, _SMALL_STEP, _SMALL_GAP) if narrow else (_SQUARE, _STEP, _GAP)
     columns = int((full - edge - _RIGHT) / step)
     lines = {bin_: -(-len(names) // columns) for bin_, names in turns.items()}
     heights = {bin_: max(count * step, 0 if narrow else _SMALLEST_ROW) + above + gap for bin_, count in lines.items()}
-    height = _TOP + sum(heights.values()) + _EDGE
-    with style():
-        figure = Figure(figsize=(full, height))
-
-        def write(x: float, y: float, text: str, align: str = "left", weight: str = "normal") -> None:
-            where = {"ha": align, "va": "center", "fontsize": letters(6.5), "fontweight": weight}
-            figure.text(x / full, y / height, text, **where)  # type: ignore[arg-type]
-
-        top = height - _TOP
-        said = "QR, Human" if "-00" in turns else "Original, QR, Human"
-        write(0.05, top + 0.1, f"{said}: turns" if narrow else said, weight="bold")
+    drawing = Drawing(full, _TOP + sum(heights.values()) + _EDGE)
+    top = drawing.height - _TOP
+    said = "QR, Human" if "-00" in turns else "Original, QR, Human"
+    drawing.write(0.05, top + 0.1, f"{said}: turns" if narrow else said, bold=True)
+    if not narrow:
+        drawing.write(edge - 0.12, top + 0.1, "turns", align="end", bold=True)
+    for bin_, names in turns.items():
+        middle = top - above / 2 - gap / 2 if narrow else top - heights[bin_] / 2
+        drawing.write(0.05, middle, marks(bin_))
+        drawing.write(edge if narrow else 0.5, middle, f"{BIN_LABELS[bin_]}: {len(names)}" if narrow else BIN_LABELS[bin_])
         if not narrow:
-            write(edge - 0.12, top + 0.1, "turns", "right", "bold")
-        for bin_, names in turns.items():
-            middle = top - above / 2 - gap / 2 if narrow else top - heights[bin_] / 2
-            write(0.05, middle, marks(bin_))
-            write(edge if narrow else 0.5, middle, f"{BIN_LABELS[bin_]}: {len(names)}" if narrow else BIN_LABELS[bin_])
-            if not narrow:
-                write(edge - 0.12, middle, str(len(names)), "right", "bold")
-            for place, name in enumerate(names):
-                line, column = divmod(place, columns)
-                x, y = edge + column * step, top - above - gap / 2 - line * step - side
-                square = Rectangle(
-                    (x / full, y / height), side / full, side / height,
-                    facecolor=BIN_COLOURS[bin_], edgecolor=INK, linewidth=0.25,
-                )  # fmt: skip
-                square.set_url(f"#{turn_anchor(name)}")
-                figure.add_artist(square)
-            top -= heights[bin_]
-    return figure
+            drawing.write(edge - 0.12, middle, str(len(names)), align="end", bold=True)
+        places = [divmod(place, columns) for place in range(len(names))]
+        x = [edge + column * step + side / 2 for _, column in places]
+        y = [top - above - gap / 2 - line * step - side / 2 for line, _ in places]
+        drawing.page.dots(
+            x, y, BIN_COLOURS[bin_], 72 * side, "s", edge=INK, edge_width=0.25,
+            anchors=[turn_anchor(name) for name in names],
+        )  # fmt: skip
+        top -= heights[bin_]
+    return drawing
 
 
 #: From the left: QR and Human correct, rewriter errors, QA errors; with Original and without.
@@ -74,7 +62,7 @@ _SHOWN = 0.04  # smallest share whose part shows its number
 _LIGHT = frozenset({"110", "010", "001", "-10", "-01"})  # colours that need black text
 
 
-def bars_figure(counts: Mapping[str, Mapping[str, int]], turns: int) -> Figure:
+def bars_figure(counts: Mapping[str, Mapping[str, int]], turns: int) -> Drawing:
     """Draw one stacked bar per rewriter, the first on top.
 
     ``counts``: rewriter → bin → turns; ``turns``: their total.
@@ -82,39 +70,30 @@ def bars_figure(counts: Mapping[str, Mapping[str, int]], turns: int) -> Figure:
     order = _ORDERS[any(bin_.startswith("-") for bins in counts.values() for bin_ in bins)]
     full = page_width()
     narrow = full <= COLUMN_WIDTH
-    longest = _SHORT_NAME if narrow else _NAME
-    left = max(_BAR_LEFT, 0.12 + letters(_LETTER) * max(len(shortened(name, longest)) for name in counts))
+    names = [shortened(name, _SHORT_NAME if narrow else _NAME) for name in counts]
+    left = max(_BAR_LEFT, 0.12 + room(names))
     inside = _BAR * len(counts)
     legend = _LEGEND * (2.4 if narrow else 1)
-    height = _BAR_TOP + inside + _AXIS + legend
-    with style():
-        figure = Figure(figsize=(full, height))
-        width = full - left - letters(_BAR_RIGHT)
-        axes = figure.add_axes((left / full, (_AXIS + legend) / height, width / full, inside / height))
-        places = np.arange(len(counts))[::-1]
-        for place, bins in zip(places, counts.values(), strict=True):
-            start = 0
-            for bin_ in order:
-                number = int(bins.get(bin_, 0))
-                axes.barh(place, number / turns, left=start / turns, height=0.76, color=BIN_COLOURS[bin_], linewidth=0)
-                if number / turns >= _SHOWN * (2 if narrow else 1):
-                    colour = "black" if bin_ in _LIGHT else "white"
-                    middle = (start + number / 2) / turns
-                    axes.text(middle, place, str(number), ha="center", va="center", fontsize=letters(6), color=colour)
-                start += number
-        axes.set_yticks(places, [shortened(one_line(name), longest) for name in counts])
-        axes.tick_params(axis="y", length=0)
-        axes.set(xlim=(0, 1), ylim=(-0.5, len(counts) - 0.5))
-        ticks = range(0, 101, 50 if narrow else 20)
-        axes.set_xticks([percent / 100 for percent in ticks], [f"{percent}%" for percent in ticks])
-        axes.set_xlabel(f"share of {turns} turns (numbers: turns)", labelpad=2)
-        handles = [Patch(color=BIN_COLOURS[bin_], label=marks(bin_).replace(" ", "")) for bin_ in order]
-        title = "Original, QR, Human:" if len(order) == 8 else "QR, Human:"
-        if not narrow:  # in one line with the colours
-            handles.insert(0, Patch(alpha=0, label=title))
-        figure.legend(
-            handles=handles, loc="lower center", ncols=4 if narrow else len(handles), title=title if narrow else None,
-            title_fontsize=letters(6.5), fontsize=letters(6.5), handlelength=1, handletextpad=0.4, columnspacing=1.0,
-            borderpad=0,
-        )  # fmt: skip
-    return figure
+    drawing = Drawing(full, _BAR_TOP + inside + _AXIS + legend)
+    panel = drawing.panel(left, _AXIS + legend, full - left - letters(_BAR_RIGHT), inside)
+    rows = panel.rows(names)
+    panel.y = (len(names) - 0.5, -0.5)
+    for row, bins in zip(rows, counts.values(), strict=True):
+        start = 0
+        for bin_ in order:
+            number = int(bins.get(bin_, 0))
+            panel.box(start / turns, row + 0.38, (start + number) / turns, row - 0.38, BIN_COLOURS[bin_])
+            if number / turns >= _SHOWN * (2 if narrow else 1):
+                colour = "black" if bin_ in _LIGHT else "white"
+                panel.write((start + number / 2) / turns, row, str(number), 6, colour=colour)
+            start += number
+    panel.x_ticks = [(percent / 100, f"{percent}%") for percent in range(0, 101, 50 if narrow else 20)]
+    panel.x_label = f"share of {turns} turns (numbers: turns)"
+    keys = [Key(marks(bin_).replace(" ", ""), BIN_COLOURS[bin_], shape="box") for bin_ in order]
+    title = "Original, QR, Human:" if len(order) == 8 else "QR, Human:"
+    if narrow:
+        drawing.write(full / 2, legend - 0.06, title, align="middle")
+        drawing.legend(keys, full / 2, legend - 0.06 - letters(0.13), 4, "middle")
+    else:  # in one line with the colours
+        drawing.legend([Key(title), *keys], full / 2, legend / 2, align="middle")
+    return drawing

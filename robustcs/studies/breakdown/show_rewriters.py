@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
@@ -20,7 +20,6 @@ from robustcs.documents.words import (
 )
 from robustcs.evaluation.bins import bins_of
 from robustcs.evaluation.thresholds import TERMS
-from robustcs.lazy import Drawing
 from robustcs.result import count, text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA

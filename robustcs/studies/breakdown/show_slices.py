@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
@@ -20,7 +20,7 @@ from robustcs.documents.words import (
     signed,
     whole_percent,
 )
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.similarity.differences import ERROR_TYPES
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.show_rewriters import best_rewriter

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.tables import notes_of, result_table, wide_table
 from robustcs.documents.words import score
 from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import DOCUMENT_MEASURES, clariq_name
 from robustcs.evaluation.measure import Measure
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import text
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import clustered, cut_label, measure_label, noted, number, score
 from robustcs.evaluation.grid import CAUSES
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import count, text
 from robustcs.result import score as score_field
 from robustcs.studies.components.analysis import Components

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Figure, Heading, Table
+from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Heading, Table
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import measure_label, noted, number_interval, score, threshold_label
 from robustcs.documents.words import number as written
 from robustcs.errors import UsageError, refuse_unknown
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import difference, text
 from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
 from robustcs.wording import counted

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import clustered, measure_label, noted, number, number_interval
 from robustcs.evaluation.measure import TOTAL, is_averaged
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import score
 from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation

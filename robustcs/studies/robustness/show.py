@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.slices import few_or_cell, shown_slices
 from robustcs.documents.tables import Shown, cell, ready, result_table
 from robustcs.documents.words import measure_label, number, number_interval, score
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.project.retrieved import plan_table
 from robustcs.result import Field, count, text
 from robustcs.statistics.effect import EVEN

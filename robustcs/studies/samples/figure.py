@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from robustcs.documents.figures import COLUMN_WIDTH, FULL_WIDTH, INK, style
-from robustcs.documents.text import one_line, shortened
+from robustcs.documents.drawing import COLUMN_WIDTH, DASHED, FULL_WIDTH, INK, Drawing, Key, letters, round_ticks
+from robustcs.documents.text import shortened
 
 _BEST, _WORST = "#2f74b0", "#cf5c0c"
 # Lengths in inches.
@@ -33,35 +32,33 @@ class BestPanel:
     worst_high: np.ndarray
 
 
-def best_of_n_figure(panels: Sequence[BestPanel]) -> Figure:
+def best_of_n_figure(panels: Sequence[BestPanel]) -> Drawing:
     """Draw one panel per rewriter and measure, three in a row, with intervals as bands and one legend."""
     columns, rows = min(len(panels), _PER_ROW), -(-len(panels) // _PER_ROW)
     full = COLUMN_WIDTH if columns == 1 else FULL_WIDTH
     width = (full - _LEFT - _RIGHT - _BETWEEN * (columns - 1)) / columns
-    height = rows * (_TOP + _HEIGHT + _AXIS) + _LEGEND
-    with style():
-        figure = Figure(figsize=(full, height))
-        for number, panel in enumerate(panels):
-            row, column = divmod(number, _PER_ROW)
-            left, bottom = _LEFT + column * (width + _BETWEEN), height - (row + 1) * (_TOP + _HEIGHT) - row * _AXIS
-            axes = figure.add_axes((left / full, bottom / height, width / full, _HEIGHT / height))
-            n = np.arange(1, len(panel.best) + 1)
-            for line, low, high, colour in (
-                (panel.best, panel.best_low, panel.best_high, _BEST),
-                (panel.worst, panel.worst_low, panel.worst_high, _WORST),
-            ):
-                axes.fill_between(n, low, high, color=colour, alpha=0.15, linewidth=0)
-                axes.plot(n, line, "o-", color=colour, markersize=3, linewidth=1.2)
-            axes.axhline(panel.mean, color=INK, linewidth=0.6, linestyle=(0, (4, 3)), alpha=0.6)
-            axes.set_xticks(n if len(n) <= 10 else np.unique(np.linspace(1, len(n), 6).astype(int)))
-            axes.set_xlabel("samples to choose from", labelpad=2)
-            if column == 0:
-                axes.set_ylabel("mean score", labelpad=2)
-            axes.set_title(shortened(one_line(panel.title), int(width * _TITLE)), loc="left")
-        handles = [
-            Line2D([], [], color=_BEST, marker="o", markersize=3, label="best of n"),
-            Line2D([], [], color=_WORST, marker="o", markersize=3, label="worst of n"),
-            Line2D([], [], color=INK, linestyle=(0, (4, 3)), linewidth=0.6, label="mean of all"),
-        ]
-        figure.legend(handles=handles, loc="lower center", ncols=3, frameon=False, fontsize=6.5, borderpad=0)
-    return figure
+    drawing = Drawing(full, rows * (_TOP + _HEIGHT + _AXIS) + _LEGEND)
+    for number, one in enumerate(panels):
+        row, column = divmod(number, _PER_ROW)
+        left, bottom = _LEFT + column * (width + _BETWEEN), drawing.height - (row + 1) * (_TOP + _HEIGHT) - row * _AXIS
+        panel = drawing.panel(left, bottom, width, _HEIGHT)
+        n = list(range(1, len(one.best) + 1))
+        curves = ((one.best, one.best_low, one.best_high, _BEST), (one.worst, one.worst_low, one.worst_high, _WORST))
+        panel.fit(np.concatenate([[one.mean], *(values for curve in curves for values in curve[:3])]))
+        panel.y, panel.y_ticks = panel.x, round_ticks(*panel.x, 5)
+        panel.x = 1 - 0.05 * (n[-1] - 1 or 1), n[-1] + 0.05 * (n[-1] - 1 or 1)
+        for line, low, high, colour in curves:
+            panel.band(n, low, high, colour, alpha=0.15)
+            panel.line(n, line, colour)
+            panel.dots(n, line, colour, 4.0)
+        panel.line([-math.inf, math.inf], [one.mean] * 2, INK, 0.6, dashes=DASHED, alpha=0.6)
+        shown = n if len(n) <= 10 else np.unique(np.linspace(1, len(n), 6).astype(int)).tolist()
+        panel.x_ticks = [(place, str(place)) for place in shown]
+        panel.x_label, panel.y_label = "samples to choose from", "" if column else "mean score"
+        panel.title = shortened(one.title, int(width * _TITLE / letters(1)))
+    keys = [
+        Key("best of n", _BEST, 1.2, shape="o", size=4.0), Key("worst of n", _WORST, 1.2, shape="o", size=4.0),
+        Key("mean of all", INK, 0.6, DASHED),
+    ]  # fmt: skip
+    drawing.legend(keys, full / 2, 0.1, align="middle")
+    return drawing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import (
@@ -13,7 +13,7 @@ from robustcs.documents.words import (
     signed,
 )
 from robustcs.documents.words import number as written
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import number
 from robustcs.studies.samples.analysis import Samples
 from robustcs.wording import counted

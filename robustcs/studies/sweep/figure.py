@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from robustcs.documents.figures import BIN_COLOURS, COLUMN_WIDTH, INK, letters, page_width, style
+from robustcs.documents.drawing import COLUMN_WIDTH, INK, SMALL, Drawing, Key, Panel, letters, page_width, room
+from robustcs.documents.figures import BIN_COLOURS
 from robustcs.documents.text import panel_titles
 
 #: Bins from the bottom up.
@@ -27,7 +23,6 @@ _REGIONS = (
 )
 #: The same without Original, whose bins are empty.
 _REGIONS_WITHOUT_ORIGINAL = ((("QR and Human correct", "QR and Human\ncorrect"), ("111", "011")), *_REGIONS[2:])
-_LABEL_SIZE = 6.5
 _WORTH_A_LABEL = 0.01  # regions that never exceed this share get no label
 _DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour needs white text
 
@@ -84,7 +79,7 @@ class _Steps:
         return cls(np.concatenate([[first], thresholds]), edges)
 
 
-def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
+def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
     """Draw stacked shares by threshold, one panel per sweep.
 
     QA errors are on top, then rewriter errors, turns answered only after rewriting, and turns answered by Original. The share
@@ -97,82 +92,67 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Figure:
     rows = -(-len(panels) // per_row)
     legend = letters(_ROW) * (3 if narrow else 1)
     top, axis = letters(_TOP), letters(_AXIS)
-    height = rows * (top + _PANEL_HEIGHT + axis) + legend + _EDGE
-    with style():
-        figure = Figure(figsize=(width, height))
-        sizes = _label_sizes(figure)
-        panel_width = (width - _LEFT - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
-        same_turns = len({panel.turns for panel in panels}) == 1
-        first: Axes | None = None
-        longest = int(panel_width * _TITLE_CHARACTERS / letters(1))
-        turns = ["" if same_turns else f" ({panel.turns} turns)" for panel in panels]
-        titles = panel_titles([panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1))
-        for number, panel in enumerate(panels):
-            row, column = divmod(number, per_row)
-            bottom = height - (row + 1) * (top + _PANEL_HEIGHT + axis) + axis
-            left = _LEFT + column * (panel_width + _BETWEEN)
-            box = (left / width, bottom / height, panel_width / width, _PANEL_HEIGHT / height)
-            axes = figure.add_axes(box, sharey=first)
-            first = first or axes
-            steps = _Steps.of(panel)
-            _draw(axes, panel, steps, column == 0, same_turns, panel_width)
-            axes.set_title(titles[number] + turns[number], loc="left", pad=4)
-            _labels(axes, panel, steps, sizes, panel_width)
-        _legend(figure, width, height, legend, panels[0].original)
-    return figure
+    drawing = Drawing(width, rows * (top + _PANEL_HEIGHT + axis) + legend + _EDGE)
+    panel_width = (width - _LEFT - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
+    same_turns = len({panel.turns for panel in panels}) == 1
+    longest = int(panel_width * _TITLE_CHARACTERS / letters(1))
+    turns = ["" if same_turns else f" ({panel.turns} turns)" for panel in panels]
+    titles = panel_titles([panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1))
+    for number, one in enumerate(panels):
+        row, column = divmod(number, per_row)
+        bottom = drawing.height - (row + 1) * (top + _PANEL_HEIGHT + axis) + axis
+        panel = drawing.panel(_LEFT + column * (panel_width + _BETWEEN), bottom, panel_width, _PANEL_HEIGHT)
+        steps = _Steps.of(one)
+        _draw(panel, one, steps)
+        panel.title = titles[number] + turns[number]
+        panel.y_ticks = [(percent / 100, "" if column else f"{percent}%") for percent in range(0, 101, 20)]
+        if column == 0:
+            panel.y_label = f"share of {one.turns} turns" if same_turns else "share of turns"
+        _labels(panel, one, steps)
+    _legend(drawing, legend, panels[0].original)
+    return drawing
 
 
 def _regions(panel: SweepPanel) -> Sequence[tuple[tuple[str, str], tuple[str, ...]]]:
     return _REGIONS if panel.original else _REGIONS_WITHOUT_ORIGINAL
 
 
-def _draw(axes: Axes, panel: SweepPanel, steps: _Steps, leftmost: bool, same_turns: bool, panel_width: float) -> None:
+def _draw(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
+    x = np.repeat(steps.x, 2)[1:-1]
+    bands = [np.repeat(edge, 2) for edge in steps.edges]
+    panel.x = float(steps.x[0]), float(steps.x[-1])
     for index, name in enumerate(STACK):
-        lower, upper = (np.append(edge, edge[-1]) for edge in steps.edges[index : index + 2])
-        axes.fill_between(steps.x, lower, upper, step="post", color=BIN_COLOURS[name], linewidth=0)
-    for _, names in _regions(panel)[:-1]:  # white lines separate the regions in print without colours
-        top = steps.edges[STACK.index(names[-1]) + 1]
-        axes.stairs(top, steps.x, baseline=None, color="white", linewidth=0.9)
-    axes.axvline(steps.x[1], color="white", linewidth=0.6)
-    if panel.marked is not None:
-        for colour, dashes in (("white", "solid"), (INK, (0, (3, 2)))):  # visible on dark and light bands
-            axes.axvline(panel.marked, color=colour, linewidth=0.9, linestyle=dashes)
-    axes.set(xlim=(steps.x[0], steps.x[-1]), ylim=(0, 1))
-    ticks = [tick for tick in np.linspace(0, 1, 6 if panel_width > _WIDE else 3) if steps.x[1] < tick <= steps.x[-1]]
-    axes.set_xticks([(steps.x[0] + steps.x[1]) / 2, *ticks], [">0", *(f"{tick:.1f}" for tick in ticks)])
-    axes.set_yticks(np.linspace(0, 1, 6), [f"{percent}%" for percent in range(0, 101, 20)])
-    axes.set_xlabel("threshold", labelpad=2)
-    axes.tick_params(labelleft=leftmost)
-    if leftmost:
-        axes.set_ylabel(f"share of {panel.turns} turns" if same_turns else "share of turns", labelpad=2)
+        if one.shares[name].any():
+            panel.band(x, bands[index], bands[index + 1], BIN_COLOURS[name])
+    for _, names in _regions(one)[:-1]:  # white lines separate the regions in print without colours
+        panel.line(x, bands[STACK.index(names[-1]) + 1], "white", 0.9)
+    panel.vertical(steps.x[1], "white")
+    if one.marked is not None:
+        panel.vertical(one.marked, "white", 0.9)  # visible on dark and light bands
+        panel.vertical(one.marked, INK, 0.9, dashes=(3, 2))
+    ticks = [tick for tick in np.linspace(0, 1, 6 if panel.width > _WIDE else 3) if steps.x[1] < tick <= steps.x[-1]]
+    panel.x_ticks = [((steps.x[0] + steps.x[1]) / 2, ">0"), *((tick, f"{tick:.1f}") for tick in ticks)]
+    panel.x_label = "threshold"
 
 
-def _label_sizes(figure: Figure) -> dict[str, tuple[float, float]]:
-    """Return the width and height of each label in inches."""
-    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    sizes = {}
-    for label in (label for labels, _ in (*_REGIONS, *_REGIONS_WITHOUT_ORIGINAL[:1]) for label in labels):
-        text = figure.text(0, 0, label, fontsize=letters(_LABEL_SIZE))
-        extent = text.get_window_extent(renderer)
-        sizes[label] = (extent.width / figure.dpi, extent.height / figure.dpi)
-        text.remove()
-    return sizes
-
-
-def _labels(axes: Axes, panel: SweepPanel, steps: _Steps, sizes: Mapping[str, tuple[float, float]], panel_width: float) -> None:
+def _labels(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
     """Label the regions: inside a band, horizontally or along its slope, else nearby with a line to the region."""
-    scale = (steps.x[-1] - steps.x[0]) / panel_width  # threshold per inch
-    boxes = {label: ((width + 0.1) * scale, (height + 0.03) / _PANEL_HEIGHT) for label, (width, height) in sizes.items()}
+    scale = (steps.x[-1] - steps.x[0]) / panel.width  # threshold per inch
+
+    def box(label: str) -> tuple[float, float]:
+        lines = label.split("\n")
+        return (room(lines) + 0.1) * scale, (letters(SMALL) / 72 * 1.2 * len(lines) + 0.02) / _PANEL_HEIGHT
+
     taken: list[_Place] = []
     missing = []
-    for labels, names in _regions(panel):
+    for labels, names in _regions(one):
         bands = [STACK.index(name) for name in names]
         tries = [(labels[0], False), (labels[1], False), (labels[0], True)]
         for label, sloped in tries:
-            place = _inside(steps, bands, *boxes[label], scale, sloped)
+            place = _inside(steps, bands, *box(label), scale, sloped)
             if place is not None:
                 taken.append(place)
-                _write(axes, label, place)
+                _write(panel, label, place)
                 break
         else:
             missing.append((labels[0], bands))
@@ -181,20 +161,20 @@ def _labels(axes: Axes, panel: SweepPanel, steps: _Steps, sizes: Mapping[str, tu
         # Away from the left edge, so that the line to the label is visible.
         thickest = int(np.argmax((upper - lower) * (steps.x[:-1] >= _FROM_THE_LEFT * steps.x[-1])))
         target = ((steps.x[thickest] + steps.x[thickest + 1]) / 2, (lower[thickest] + upper[thickest]) / 2)
-        place = _nearby(steps, target, *boxes[label], taken)
+        place = _nearby(steps, target, *box(label), taken)
         if upper[thickest] - lower[thickest] > _WORTH_A_LABEL and place is not None:
             taken.append(place)
-            _write(axes, label, place)
-            _lead(axes, place, target)
+            _write(panel, label, place)
+            _lead(panel, place, target)
 
 
-def _lead(axes: Axes, place: _Place, target: tuple[float, float]) -> None:
+def _lead(panel: Panel, place: _Place, target: tuple[float, float]) -> None:
     """Draw a line from the edge of a label to its region."""
     colour = _letters(place.band)
     x = np.clip(target[0], place.x - place.span / 2, place.x + place.span / 2)
     y = np.clip(target[1], place.y - place.height / 2, place.y + place.height / 2)
-    axes.plot([x, target[0]], [y, target[1]], color=colour, linewidth=0.6)
-    axes.plot(*target, "o", markersize=2.2, color=colour, markeredgecolor=INK, markeredgewidth=0.4)
+    panel.line([x, target[0]], [y, target[1]], colour, 0.6)
+    panel.dots([target[0]], [target[1]], colour, 2.2, edge=INK, edge_width=0.4)
 
 
 @dataclass(frozen=True)
@@ -216,17 +196,18 @@ def _inside(steps: _Steps, bands: Sequence[int], span: float, height: float, sca
     middles = (steps.x[1:] + steps.x[:-1]) / 2
     for band in bands:
         lower, upper = steps.edges[band], steps.edges[band + 1]
-        for start in steps.x[:-1]:
+        for start in steps.x[1:-1]:
             covered = (steps.x[1:] > start) & (steps.x[:-1] < start + span)
             if start + span > steps.x[-1] + 1e-9 or covered.sum() < 2:
                 continue
             x = middles[covered]
-            slope = np.polyfit(x, (lower[covered] + upper[covered]) / 2, 1)[0] if sloped else 0.0
+            far = x - x.mean()
+            slope = far @ (lower[covered] + upper[covered]) / 2 / (far @ far) if sloped else 0.0  # least squares
             angle = np.arctan(slope * scale * _PANEL_HEIGHT)
             # The free strip of this slope lies between the highest point below it and the lowest point above it.
             bottom, top = (lower[covered] - slope * x).max(), (upper[covered] - slope * x).min()
             room = (top - bottom) * np.cos(angle) - height
-            if room > most and abs(angle) < np.pi / 3:
+            if room > most + 1e-9 and abs(angle) < np.pi / 3:
                 most = room
                 centre = start + span / 2 * np.cos(angle)
                 best = _Place(centre, (top + bottom) / 2 + slope * centre, np.degrees(angle), band, span, height)
@@ -252,34 +233,26 @@ def _nearby(steps: _Steps, target: tuple[float, float], span: float, height: flo
     return min(free, key=lambda place: np.hypot(place.x - target[0], place.y - target[1]), default=None)
 
 
-def _write(axes: Axes, label: str, place: _Place) -> None:
-    colour = _letters(place.band)
-    where: dict[str, Any] = {"ha": "center", "va": "center", "rotation": place.angle, "rotation_mode": "anchor"}
-    axes.text(place.x, place.y, label, fontsize=letters(_LABEL_SIZE), color=colour, **where)
+def _write(panel: Panel, label: str, place: _Place) -> None:
+    panel.write(place.x, place.y, label, colour=_letters(place.band), angle=place.angle)
 
 
 def _letters(band: int) -> str:
     return "white" if STACK[band] in _DARK else "black"
 
 
-def _legend(figure: Figure, width: float, height: float, legend: float, original: bool) -> None:
+def _legend(drawing: Drawing, height: float, original: bool) -> None:
     """Draw the colours with their marks (Original if known, QR, Human), from the top of the stack down."""
     names = [name for name in STACK[::-1] if original or name in ("010", "000", "001", "011")]
-    marked = "Original, QR, Human" if original else "QR, Human"
-    one_line_legend = width > COLUMN_WIDTH
+    said = "Original, QR, Human" if original else "QR, Human"
+    keys = [
+        Key("".join("✓" if mark == "1" else "×" for mark in name[not original :]), BIN_COLOURS[name], shape="box")
+        for name in names
+    ]
     line = letters(_ROW)
-    top = legend + _EDGE - line / 2
-
-    def write(x: float, y: float, text: str) -> None:
-        figure.text(x / width, y / height, text, va="center", fontsize=letters(_LABEL_SIZE))
-
-    write(_LEFT, top, f"{marked}:" if one_line_legend else f"{marked} (✓ correct, × wrong):")
-    for number, name in enumerate(names):
-        row, column = (0, number) if one_line_legend else divmod(number, 4)
-        x = _LEFT + (1.18 if one_line_legend else 0) + column * 0.66
-        y = top - line * (row if one_line_legend else row + 1)
-        swatch = Rectangle(
-            (x / width, (y - 0.045) / height), 0.13 / width, 0.09 / height, facecolor=BIN_COLOURS[name], linewidth=0
-        )
-        figure.add_artist(swatch)
-        write(x + 0.17, y, "".join("✓" if mark == "1" else "×" for mark in name[not original :]))
+    top = height + _EDGE - line / 2
+    if drawing.width > COLUMN_WIDTH:
+        drawing.legend([Key(f"{said}:"), *keys], _LEFT, top)
+    else:
+        drawing.write(_LEFT, top, f"{said} (✓ correct, × wrong):")
+        drawing.legend(keys, _LEFT, top - line, 4)

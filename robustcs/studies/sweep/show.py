@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.documents.bins import bin_columns, bin_rules
-from robustcs.documents.document import Block, Figure, Heading, Table
+from robustcs.documents.document import Block, Drawing, Figure, Heading, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
@@ -25,7 +25,6 @@ from robustcs.documents.words import (
 from robustcs.errors import refuse_unknown
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.lazy import Drawing
 from robustcs.result import count, text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.studies.sweep.findings import ALPHA, ahead, finding

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from robustcs.documents.document import Block, Figure, Paragraph
+from robustcs.documents.document import Block, Drawing, Figure, Paragraph
 from robustcs.documents.holes import (
     EXPECTED_NOTE,
     drops_table,
@@ -22,7 +22,7 @@ from robustcs.documents.slices import slices_table
 from robustcs.documents.tables import ready, result_table
 from robustcs.documents.words import measure_label, percent, score
 from robustcs.evaluation.bounds import ROUNDING
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.result import count, share, text
 from robustcs.studies.unjudged.analysis import Unjudged
 from robustcs.wording import and_more, counted

@@ -8,7 +8,8 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from robustcs.documents.figures import svg_text
+from robustcs.documents.drawing import Area
+from robustcs.documents.svg import svg_text
 from robustcs.studies.agreement.analysis import SnippetAgreement
 from robustcs.studies.agreement.show import draw_overlap
 
@@ -18,8 +19,8 @@ def test_overlap_draws_one_row_per_k() -> None:
     jaccard = pd.DataFrame({"k": [3, 2], "value": [0.5, 0.6], "ci_low": [0.4, 0.5], "ci_high": [0.6, 0.7]})
     texts = pd.DataFrame({"jaccard_3": values, "jaccard_2": np.append(values[:-1] * 0, [np.nan])})
     figure = draw_overlap(cast(SnippetAgreement, SimpleNamespace(jaccard=jaccard, texts=texts)))
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["J2", "J3"]
-    boxes = [box.get_path().get_extents() for box in axes.patches]
-    assert np.allclose([(box.x0, box.x1) for box in boxes], [(0, 0), (0.25, 0.75)])
+    (panel,) = figure.panels
+    assert [label for _, label in panel.y_ticks] == ["J3", "J2"]
+    boxes = [[x for x, _ in mark.points] for mark in panel.marks if isinstance(mark, Area)]
+    assert np.allclose([(min(box), max(box)) for box in boxes], [(0.25, 0.75), (0, 0)])
     assert ">J2<" in svg_text(figure, "overlap", "words")

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robustcs.documents.figures import COLUMN_WIDTH, save_figure, svg_text
+from robustcs.documents.drawing import COLUMN_WIDTH, Dots, Panel, Words
+from robustcs.documents.figures import save_figure
+from robustcs.documents.svg import svg_text
 from robustcs.studies.correlate.figure import Scatter, ScatterCorner, scatter_figure
 from tests.documents.conftest import HOSTILE
 
@@ -24,24 +26,32 @@ def scatter(turns: int = 40, names: list[str] | None = None) -> Scatter:
     return Scatter("Pearson 0.751", "questions", "answers", names or [f"1_{n}" for n in range(turns)], x, y, corners)
 
 
+def dots(panel: Panel) -> list[Dots]:
+    return [mark for mark in panel.marks if isinstance(mark, Dots)]
+
+
+def words(panel: Panel) -> list[Words]:
+    return [mark for mark in panel.marks if isinstance(mark, Words)]
+
+
 def test_every_turn_is_drawn_and_outliers_are_named() -> None:
     data = scatter()
     figure = scatter_figure(data)
-    axes = figure.axes[0]
-    assert figure.get_figwidth() == COLUMN_WIDTH
-    everything, below, above = (collection.get_offsets() for collection in axes.collections)
+    panel = figure.panels[0]
+    assert figure.width == COLUMN_WIDTH
+    everything, below, above = (mark.points for mark in dots(panel))
     assert {tuple(point) for point in everything} == set(zip(data.x, data.y, strict=True))
     assert (len(below), len(above)) == tuple(len(corner.rows) for corner in data.corners) != (0, 0)
-    named = {text.get_text() for text in axes.texts}
+    named = {mark.text for mark in words(panel)}
     assert named == {data.turns[row] for corner in data.corners for row in corner.rows}
-    legend = [text.get_text() for text in figure.texts]
+    legend = [mark.text for mark in words(figure.page)]
     assert f"Different questions ({len(data.corners[1].rows)})" in legend
 
 
 def test_names_do_not_stand_on_each_other() -> None:
-    axes = scatter_figure(scatter(400)).axes[0]
-    for colour in {text.get_color() for text in axes.texts}:
-        heights = sorted(text.get_position()[1] for text in axes.texts if text.get_color() == colour)
+    names = words(scatter_figure(scatter(400)).panels[0])
+    for colour in {mark.colour for mark in names}:
+        heights = sorted(mark.at[1] for mark in names if mark.colour == colour)
         assert min(np.diff(heights)) > 0.03
 
 
@@ -49,17 +59,19 @@ def test_coinciding_turns_make_one_larger_point() -> None:
     nothing = np.array([], dtype=int)
     corners = (ScatterCorner((0.9, 1.1, -0.1, 0.4), "a", nothing), ScatterCorner((-0.1, 0.8, 0.8, 1.1), "b", nothing))
     data = Scatter("t", "x", "y", ["1", "2", "3", "4"], np.array([1.0, 1, 1, 0.5]), np.array([1.0, 1, 1, 0.5]), corners)
-    points = scatter_figure(data).axes[0].collections[0]
-    sizes = dict(zip(map(tuple, points.get_offsets()), points.get_sizes(), strict=True))
-    assert sizes[(1.0, 1.0)] == pytest.approx(np.sqrt(3) * sizes[(0.5, 0.5)])
+    points = dots(scatter_figure(data).panels[0])[0]
+    areas = {point: size**2 for point, size in zip(points.points, points.sizes, strict=True)}
+    assert areas[(1.0, 1.0)] == pytest.approx(np.sqrt(3) * areas[(0.5, 0.5)])
+    assert points.anchors == ["turn-1,turn-2,turn-3", "turn-4"]
 
 
 def test_values_beyond_one_and_below_zero_widen_the_axes() -> None:
     nothing = np.array([], dtype=int)
     corners = (ScatterCorner((0.9, 1.1, -0.1, 0.4), "a", nothing), ScatterCorner((-0.1, 0.8, 0.8, 1.1), "b", nothing))
-    axes = scatter_figure(Scatter("t", "x", "y", ["1", "2"], np.array([0.2, 1.0]), np.array([-0.8, 0.1]), corners)).axes[0]
-    assert axes.get_ylim()[0] < -0.8 and axes.get_ylim()[1] > 1
-    assert axes.get_xlim()[0] < 0 < 1 < axes.get_xlim()[1] < 1.1
+    data = Scatter("t", "x", "y", ["1", "2"], np.array([0.2, 1.0]), np.array([-0.8, 0.1]), corners)
+    panel = scatter_figure(data).panels[0]
+    assert panel.y[0] < -0.8 and panel.y[1] > 1
+    assert panel.x[0] < 0 < 1 < panel.x[1] < 1.1
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
