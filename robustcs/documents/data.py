@@ -10,10 +10,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from types import NoneType
+from typing import Any, TypeAlias
 
-from robustcs.lazy import pd
 from robustcs.result import Rows, Table
+
+#: Column name → its values as str, int, float, bool or None.
+Columns: TypeAlias = dict[str, list[Any]]
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -27,7 +31,7 @@ def to_json(
     version: str,
     policy: Mapping[str, Any],
     inputs: Sequence[Mapping[str, Any]],
-    tables: Mapping[str, Table],
+    tables: Mapping[str, Table | Columns],
     notes: Iterable[str] = (),
 ) -> str:
     """Return one JSON object ``{"command", "version", "policy", "inputs", "tables": {name: [{column: value}]}, "notes"}``.
@@ -48,7 +52,7 @@ def to_json(
     return _SURROGATE.sub("\ufffd", "{\n" + ",\n".join(parts) + "\n}\n")
 
 
-def to_csv(table: Table, raw: bool = False) -> str:
+def to_csv(table: Table | Columns, raw: bool = False) -> str:
     """Return the table as CSV with a header line, line feeds as line ends, and RFC 4180 quoting.
 
     Numbers have 12 significant digits; missing values are empty. Unless ``raw``, a text that a spreadsheet would run as a
@@ -57,49 +61,49 @@ def to_csv(table: Table, raw: bool = False) -> str:
     apostrophe restores every text.
     """
     cell = _quoted if raw else _guarded
-    columns = _columns(table)
+    columns = columns_of(table)
     lines = [",".join(map(cell, columns))]
-    lines += map(",".join, zip(*([_field(value, cell) for value in column] for column in columns.values()), strict=True))
+    lines += map(",".join, zip(*(_each(column, partial(_field, cell)) for column in columns.values()), strict=True))
     # Readers skip an empty line, so the row would be lost.
     return "".join(f"{line}\n" if line else '""\n' for line in lines)
 
 
-def _rows(table: Table) -> Iterable[str]:
+def _rows(table: Table | Columns) -> Iterable[str]:
     # Encoding whole columns and filling one pattern per row is twice as fast as encoding dictionaries.
-    columns = _columns(table)
+    columns = columns_of(table)
     pattern = ", ".join(f"{_encode(name)}: ".replace("%", "%%") + "%s" for name in columns)
-    encode = _ENCODER.encode
-    cells = ([repr(v) if type(v) is float else encode(v) for v in column] for column in columns.values())
+    cells = (_each(column, _json) for column in columns.values())
     return map(("{" + pattern + "}").__mod__, zip(*cells, strict=True))
 
 
-def _columns(table: Table) -> dict[str, list[Any]]:
+def columns_of(table: Table | Columns) -> Columns:
+    """Return the columns with values of JSON, numbers with 12 digits; several formats of a table can use them."""
+    if isinstance(table, dict):
+        return table
     if isinstance(table, Rows):
-        return {name: [_plain(row[place]) for row in table] for place, name in enumerate(table.names)}
-    return {str(name): _plain_list(table.iloc[:, position]) for position, name in enumerate(table.columns)}
+        return {name: _each([row[place] for row in table], _plain) for place, name in enumerate(table.names)}
+    return {str(name): _each(table.iloc[:, position].tolist(), _plain) for position, name in enumerate(table.columns)}
 
 
-def _plain_list(column: pd.Series[Any]) -> list[Any]:
-    """Return the values as str, int, float, bool or None; numeric columns are converted as a whole, for speed."""
-    values: list[Any] = column.tolist()
-    kind = column.dtype.kind
-    if kind in "iub" and not column.hasnans:
-        return values
-    if kind == "f" and not column.hasnans:
-        return [_rounded(value) for value in values]
-    return [_plain(value) for value in values]
-
-
-def _rounded(value: float) -> float | None:
-    return float(f"{value:.12g}") + 0.0 if math.isfinite(value) else None  # + 0.0: zero has no sign
+def _each(column: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
+    """Apply ``convert`` to all values of a column, once per distinct value: most texts and many scores are repeated."""
+    kinds = {*map(type, column)}
+    if kinds <= {str, NoneType} and convert is _plain:
+        return list(column)
+    # equal numbers of two types are one key
+    if not kinds <= {str, NoneType, float} and not kinds <= {str, NoneType, int} and not kinds <= {str, NoneType, bool}:
+        return list(map(convert, column))
+    return list(map({value: convert(value) for value in {*column}}.__getitem__, column))
 
 
 def _plain(value: Any) -> Any:
     """Return ``value`` as a value of JSON; containers are converted recursively, unknown types become text."""
+    if type(value) is float:
+        return float(f"{value:.12g}") + 0.0 if math.isfinite(value) else None  # + 0.0: zero has no sign
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
-        return _rounded(value)
+        return _plain(float(value))
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -108,6 +112,10 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     text = str(value)
     return None if text in ("<NA>", "NaT") else text
+
+
+def _json(value: Any) -> str:
+    return repr(value) if type(value) is float else _ENCODER.encode(value)
 
 
 def _encode(value: Any) -> str:
@@ -119,7 +127,7 @@ def _lines(entries: Iterable[str]) -> str:
     return f"[\n{text}\n]" if text else "[]"
 
 
-def _field(value: Any, cell: Callable[[str], str]) -> str:
+def _field(cell: Callable[[str], str], value: Any) -> str:
     if value is None:
         return ""
     return repr(value) if isinstance(value, bool | int | float) else cell(str(value))

@@ -6,12 +6,12 @@ import csv
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Generic, Literal, TypeVar
 
 from robustcs.errors import InputError, Problem, ProblemList, at_line, input_error
 from robustcs.inputs.paths import StrPath
+from robustcs.inputs.readings import SKIPPED, Skipped
 from robustcs.inputs.text import (
     HALF_CHARACTER,
     LONGEST_ID,
@@ -194,35 +194,6 @@ MOST = 5
 _LISTED = 1_000
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """The skipped rows of a file: ``count`` of ``rows``; ``what`` names the rows (texts, answers and so on)."""
-
-    count: int
-    rows: int
-    what: str
-    problems: tuple[Problem, ...]
-
-    def __str__(self) -> str:
-        """Return a summary such as ``1 of 332 texts empty``."""
-        empty = all(problem.slug in ("empty-text", "no-answer") for problem in self.problems)
-        return f"{self.count:,} of {self.rows:,} {self.what} {'empty' if empty else 'unusable'}"
-
-
-_skipped: dict[str, Skipped] = {}
-
-
-def take_skipped(path: StrPath, strict: bool) -> Skipped | None:
-    """Return what the last reading of ``path`` skipped, or None; each reading is reported once.
-
-    Raises :class:`InputError` with the skipped rows if ``strict``.
-    """
-    found = _skipped.pop(os.fspath(path), None)
-    if found and strict:
-        raise InputError(found.problems, found.count)
-    return found
-
-
 class RowProblems(ProblemList):
     """The problems of a file that may skip some rows; ``what`` names its rows."""
 
@@ -244,7 +215,7 @@ class RowProblems(ProblemList):
     def raise_if_any(self, rows: int = 0) -> None:
         """Raise for problems other than single rows, or if more than :data:`MOST` percent are skipped; ``rows`` are usable."""
         path, count, every = os.fspath(self.path), self.skipped.total, self.skipped.total + rows
-        _skipped.pop(path, None)
+        SKIPPED.pop(path, None)
         listed = sorted(self.skipped.problems, key=_line)
         if 100 * count > MOST * every:
             listed = sorted([*listed, *self.problems], key=_line)
@@ -255,7 +226,7 @@ class RowProblems(ProblemList):
             raise InputError(listed, self.total + count + bool(rows))
         super().raise_if_any()
         if count:
-            _skipped[path] = Skipped(count, every, self.what, tuple(listed))
+            SKIPPED[path] = Skipped(count, every, self.what, tuple(listed))
 
 
 def _line(problem: Problem) -> int:

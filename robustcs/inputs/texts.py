@@ -21,6 +21,7 @@ from robustcs.inputs.formats import Entry, Record, TextFormat
 from robustcs.inputs.formats import Role as Role
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, is_irds
+from robustcs.inputs.readings import SKIPPED, Skipped
 from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, fits, no_column, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Table, read_table
@@ -70,6 +71,7 @@ class TextFile:
     def __init__(self, path: StrPath):
         self.path = path
         self._named = is_irds(path)
+        self._known: dict[tuple[Role, str | None], tuple[dict[str, Samples], Skipped | None]] = {}
         table = None if self._named else read_table(path)
         # a text has spaces
         self._table = table if table is not None and table.separator != " " else None
@@ -106,6 +108,15 @@ class TextFile:
 
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
         """Return all texts of one formulation: see :func:`read_samples`."""
+        name = os.fspath(self.path)
+        if (role, column) not in self._known:
+            self._known[role, column] = self._samples(role, column), SKIPPED.get(name)
+        found, skipped = self._known[role, column]
+        if skipped:
+            SKIPPED[name] = skipped
+        return found
+
+    def _samples(self, role: Role, column: str | None) -> dict[str, Samples]:
         if column is None and not self._named:
             refuse_other_kinds(self.path, "texts")
         kind, entries, problems = self._entries

@@ -33,6 +33,7 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.nuggets import Assigned, read_assignments
 from robustcs.inputs.paths import shown
 from robustcs.inputs.pooled import rows_of
+from robustcs.inputs.readings import read_once
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.answer_passages import Passages, top_passages
 from robustcs.project.answer_program import Program, Said
@@ -47,7 +48,7 @@ from robustcs.wording import counted, some_of, verb
 
 Answers = Mapping[str, str]
 #: Causes of a grid that name a component, as causes of a lost turn.
-_CHANGES: Mapping[str, Cause] = {"wording": "wording", "ranker": "ranker", "either": "either", "both": "both"}
+_CHANGES: tuple[Cause, ...] = ("wording", "ranker", "either", "both")
 
 
 class AnswerInputs:
@@ -71,11 +72,12 @@ class AnswerInputs:
         self.notes: list[str] = []
         self.assigned = self._assignments()
         self.responses = self._responses()
-        self.traces = {name: read_trace(path, name) for name, path in self.files.answered.items()}
+        self.traces = {name: read_once(read_trace, path, name) for name, path in self.files.answered.items()}
         self.traces |= {name: Trace() for name in self.responses if name not in self.traces}
         self.labels, self.reference = AnswerLabels(), Trace()
         if self.files.labels is not None:
-            self.labels, self.reference = read_answer_labels(self.files.labels), read_trace(self.files.labels)
+            self.labels = read_once(read_answer_labels, self.files.labels)
+            self.reference = read_once(read_trace, self.files.labels)
             workspace.remember("labels", self.files.labels, len(self.labels))
             self._check_labels()
         self.gold = self._gold()
@@ -99,7 +101,7 @@ class AnswerInputs:
         """Return system → turn → answer, from assignments if a system has no file of answers."""
         found: dict[str, Answers] = {}
         for name, path in self.files.answered.items():
-            answers = read_predicted_answers(path, name)
+            answers = read_once(read_predicted_answers, path, name)
             self.workspace.remember(f"{name} answers", path, rows_of(answers))
             found[name] = answers
         for name, topics in self.assigned.items():
@@ -165,7 +167,7 @@ class AnswerInputs:
         if metric not in ANSWER_FAMILIES or metric in self.metrics():
             return {name: trace.scores.get(metric, {}) for name, trace in self.traces.items()}
         source = self.workspace.require("gold")
-        gold = read_gold_answers(source)
+        gold = read_once(read_gold_answers, source)
         self.workspace.remember("gold answers", source, rows_of(gold))
         scored = {name: answer_scores(own, gold)[0] for name, own in self.responses.items()}
         return {name: dict(zip(one.turns, one[metric].tolist(), strict=True)) for name, one in scored.items()}
@@ -263,7 +265,7 @@ class AnswerInputs:
         for name, cell in own:
             row, column = crossed.places[cell]
             causes = [CAUSES[code] for code in codes[:, row, column]]
-            found[name] = {turn: _CHANGES[one] for turn, one in zip(turns, causes, strict=True) if one in _CHANGES}
+            found[name] = {turn: one for turn, one in zip(turns, causes, strict=True) if one in _CHANGES}
         return found
 
     # ------------------------------------------------------------ what became of every turn

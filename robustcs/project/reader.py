@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
-from robustcs.evaluation.matrix import GradeMatrix, Rows, graded_run
+from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix, graded_run
 from robustcs.evaluation.measure import GIVEN, Measure, averaged, refuse_given
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
@@ -23,7 +23,7 @@ from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown
 from robustcs.inputs.pooled import texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.records import Skipped, take_skipped
+from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_skipped
 from robustcs.inputs.runs import read_run
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
@@ -177,7 +177,7 @@ class Inputs:
 
     def read_qrels(self, source: Path | str) -> Qrels:
         """Read and record a file of judgments."""
-        qrels = read_qrels(source)
+        qrels = read_once(read_qrels, source)
         self.remember("qrels", source, qrels.sizes)
         return qrels
 
@@ -186,7 +186,7 @@ class Inputs:
         """The project's new judgments; each file has the name that the user gave."""
         read = []
         for file in self.project.new_judgments:
-            qrels = replace(read_qrels(file), name=shown(file))
+            qrels = replace(read_once(read_qrels, file), name=shown(file))
             self.remember("new judgments", file, len(qrels))
             read.append(qrels)
         return read
@@ -301,7 +301,7 @@ class Inputs:
         from robustcs.inputs.texts import TextFile
 
         if source.path not in self._opened:
-            self._opened[source.path] = TextFile(source.path)
+            self._opened[source.path] = read_once(TextFile, source.path)
         return self._opened[source.path]
 
     @cached_property
@@ -368,12 +368,27 @@ def _with_checksum(one: Callable[[str, Path], T], known: frozenset[Path], role: 
 
 
 def _ranked(build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, path: Path) -> tuple[T, Rows]:
-    run = read_run(path, role, ranks=policy.order == "rank")
-    return build(rank_run(run, policy)), run.parts or len(run)
+    ranking, rows = _ranking(policy, role, path)
+    return build(ranking), rows
+
+
+def _ranking(policy: EvaluationPolicy, role: str, path: Path) -> tuple[Ranking, Rows]:
+    """Return the ranking of a run; a report asks for it under several names."""
+    ranking, rows = read_once(_read_ranking, path, policy, rows=lambda made: len(made[0].document_codes))
+    notes = tuple(note.replace(shown(path), role, 1) for note in ranking.notes)
+    return replace(ranking, name=role, notes=notes), rows
+
+
+def _read_ranking(path: Path, policy: EvaluationPolicy) -> tuple[Ranking, Rows]:
+    run = read_run(path, shown(path), ranks=policy.order == "rank")
+    return rank_run(run, policy), run.parts or len(run)
 
 
 def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tuple[GradeMatrix, Rows]:
-    return graded_run(path, role, policy, qrels)
+    if not keeps_readings():
+        return graded_run(path, role, policy, qrels)  # in parts, with less memory
+    ranking, rows = _ranking(policy, role, path)
+    return grade_matrix(ranking, qrels), rows
 
 
 def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:

@@ -26,6 +26,7 @@ from robustcs.evaluation.turns import (
     union_of_turns,
 )
 from robustcs.inputs.pooled import rows_of
+from robustcs.inputs.readings import read_once
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs
@@ -188,7 +189,7 @@ def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Mea
     predicted = []
     inputs.require("gold")
     for file in files:
-        predicted.append(read_predicted_answers(file.path))
+        predicted.append(read_once(read_predicted_answers, file.path))
         inputs.remember(file.role, file.path, rows_of(predicted[-1]))
     return scored_answers(inputs, files, predicted, measures)
 
@@ -204,7 +205,7 @@ def scored_answers(
     from robustcs.inputs.answers import read_gold_answers
 
     source = inputs.require("gold")
-    gold = read_gold_answers(source)
+    gold = read_once(read_gold_answers, source)
     inputs.remember("gold answers", source, rows_of(gold))
     names = [measure.name for measure in measures]
     expected = Expected(tuple(sorted(gold, key=turn_sort_key)), "the gold answers")

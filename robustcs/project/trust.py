@@ -15,7 +15,7 @@ from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.inputs.columns import is_plain
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.records import Skipped
+from robustcs.inputs.readings import Skipped
 from robustcs.policy import Unit
 from robustcs.project.model import Project
 from robustcs.result import Evaluated

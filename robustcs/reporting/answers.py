@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
-from robustcs.documents.data import to_csv, to_json
+from robustcs.documents.data import columns_of, to_csv, to_json
 from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Picture, Table, Verdict
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
@@ -168,10 +168,9 @@ def _data_files(
     for name, result in answer.results.items():
         stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
         evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
-        files[f"{KEPT}/results/{stem}.json"] = to_json(
-            name, __version__, evaluated.as_dict(), inputs, result.tables, evaluated.notes
-        )
-        files |= {f"tables/{stem}-{table}.csv": to_csv(frame) for table, frame in result.tables.items()}
+        tables = {table: columns_of(result.table(table)) for table in result.tables}
+        files[f"{KEPT}/results/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
+        files |= {f"tables/{stem}-{table}.csv": to_csv(columns) for table, columns in tables.items()}
     return files
 
 

@@ -16,6 +16,7 @@ from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
+from robustcs.inputs.readings import reading_once
 from robustcs.project.model import Project, input_files, only, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
@@ -70,9 +71,21 @@ def make_report(
 
     Raises :class:`UsageError` if no question can be answered, and :class:`InputError` for a broken file.
     """
+    with reading_once():
+        return _make(project, folder, command, jobs, track, tell, store or Store(None))
+
+
+def _make(
+    project: Project,
+    folder: Path,
+    command: str,
+    jobs: Jobs,
+    track: Track,
+    tell: Callable[[str], None],
+    store: Store,
+) -> Report:
     protect_inputs(project)
     source_date()  # an invalid date is an error before the work, not after it
-    store = store or Store(None)
     names = Names(folder)
     every = [group[0] for group in questions()]
     parts, failed = _parts(project, every)

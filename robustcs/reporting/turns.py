@@ -44,6 +44,7 @@ from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.readings import read_once
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.lazy import pd
 from robustcs.project.model import Project, measures
@@ -229,7 +230,7 @@ def _place(name: str, names: Iterable[str]) -> int | None:
 def _responses(project: Project) -> dict[str, dict[str, str]]:
     """Return system → turn → the answer that it generated."""
     given = project.answers.answered if project.answers else {}
-    return {name: dict(read_predicted_answers(path, name)) for name, path in given.items()}
+    return {name: dict(read_once(read_predicted_answers, path, name)) for name, path in given.items()}
 
 
 def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:
@@ -245,8 +246,8 @@ def _shortened(text: str, length: int) -> str:
 def _answers(project: Project) -> tuple[dict[str, dict[str, str]], Mapping[str, tuple[str, ...]]]:
     """Return formulation → turn → predicted answer, and the gold answers."""
     predicted = {
-        part.name: read_predicted_answers(part.answers)
+        part.name: read_once(read_predicted_answers, part.answers)
         for part in project.formulations.values()
         if isinstance(part.answers, Path)
     }
-    return predicted, read_gold_answers(project.gold) if project.gold else {}
+    return predicted, read_once(read_gold_answers, project.gold) if project.gold else {}

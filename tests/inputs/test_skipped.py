@@ -14,7 +14,7 @@ from robustcs.errors import InputError
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import read_qrels
-from robustcs.inputs.records import take_skipped
+from robustcs.inputs.readings import take_skipped
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.texts import read_samples, read_texts

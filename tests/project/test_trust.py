@@ -10,7 +10,7 @@ import pytest
 
 from robustcs.documents.document import SUBJECTS, Verdict
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.records import Skipped
+from robustcs.inputs.readings import Skipped
 from robustcs.policy import EvaluationPolicy, Missing
 from robustcs.project.model import Project
 from robustcs.project.trust import (

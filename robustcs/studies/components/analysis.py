@@ -6,8 +6,9 @@ Sources: Ferro and Silvello (2018) for the crossed analysis of variance; Westfal
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from robustcs.result import (
     text,
 )
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
-from robustcs.statistics.crossed import EFFECTS, effect_sizes
+from robustcs.statistics.crossed import EFFECTS, crossed_sums, effect_sizes, omega_squared
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family
 from robustcs.statistics.halves import SPLITS, halves_of
@@ -128,24 +129,29 @@ class Components(Result):
         The wordings, the rankers and the present cells.
     texts
         Wording → turn → text, of the wordings whose texts are known.
-    families
-        Measure → the family of its swaps.
+    compared
+        Returns the swaps and :attr:`families`, which are computed once.
     """
 
     study = "components"
     declared = (BLAME, MEANS, FACTORS, OMEGA, SWAPS, CHOICE, MISSING, TURNS)
 
-    blame: pd.DataFrame
-    means: pd.DataFrame
-    factors: pd.DataFrame
-    effects: pd.DataFrame
-    swaps: pd.DataFrame
-    choice: pd.DataFrame
-    missing: pd.DataFrame
     grid: Grid
     texts: Mapping[str, Mapping[str, str]]
-    families: Mapping[str, Family]
+    compared: Callable[[], tuple[pd.DataFrame, dict[str, Family]]]
+    blame: Later = Later()
+    means: Later = Later()
+    factors: Later = Later()
+    effects: Later = Later()
+    swaps: Later = Later()
+    choice: Later = Later()
+    missing: Later = Later()
     turns: Later = Later()
+
+    @property
+    def families(self) -> Mapping[str, Family]:
+        """Measure → the family of its swaps."""
+        return self.compared()[1]
 
 
 def components(
@@ -178,22 +184,26 @@ def components(
     cubes = {metric: grid.cube({cell: frame[metric] for cell, frame in scores.items()}) for metric in first}
     cuts = [(metric, threshold) for metric in first for threshold in distinct_thresholds(metric, thresholds)]
     causes = {cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts}
-    rows, families = _swaps(grid, cubes, units, seed) if swaps else (SWAPS.frame([]), {})
-    effects = OMEGA.frame([row for metric, cube in cubes.items() for row in _effects(grid, metric, cube, units, seed)])
-    if effects["omega2"].isna().all():
-        evaluated = replace(evaluated, notes=(*evaluated.notes, f"no effect sizes: {effects['note'].iloc[0]}"))
-    return Components(
+    compared = cache(lambda: _swaps(grid, cubes, units, seed) if swaps else (SWAPS.frame([]), {}))
+    found = Components(
         units.stated(evaluated),
-        blame=BLAME.frame(_blame(grid, causes, units)),
-        means=MEANS.frame([row for metric, cube in cubes.items() for row in _means(grid, metric, cube, units)]),
-        factors=_factors(grid, causes, units, seed),
-        effects=effects,
-        swaps=rows,
-        choice=CHOICE.frame([_choice(grid, metric, cube, units, seed) for metric, cube in cubes.items() if len(scores) > 1]),
-        missing=MISSING.frame(_missing(grid, cubes, causes, units)),
+        blame=lambda: BLAME.frame(_blame(grid, causes, units)),
+        means=lambda: MEANS.frame([row for metric, cube in cubes.items() for row in _means(grid, metric, cube, units)]),
+        factors=lambda: _factors(grid, causes, units, seed),
+        effects=lambda: OMEGA.frame(
+            [row for metric, cube in cubes.items() for row in _effects(grid, metric, cube, units, seed)]
+        ),
+        swaps=lambda: compared()[0],
+        choice=lambda: CHOICE.frame(
+            [_choice(grid, metric, cube, units, seed) for metric, cube in cubes.items() if len(scores) > 1]
+        ),
+        missing=lambda: MISSING.frame(_missing(grid, cubes, causes, units)),
         turns=lambda: _turns(grid, turns, cubes, causes),
-        grid=grid, texts=texts or {}, families=families,
+        grid=grid, texts=texts or {}, compared=compared,
     )  # fmt: skip
+    if not any(_has_effects(_subgrid(grid, cube)) for cube in cubes.values()):
+        return found.with_notes([f"no effect sizes: {found.effects['note'].iloc[0]}"])
+    return found
 
 
 Causes = Mapping[tuple[str, Threshold], np.ndarray]
@@ -246,11 +256,24 @@ def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> pd.DataFram
     return FACTORS.frame(rows)
 
 
+def _subgrid(grid: Grid, cube: np.ndarray) -> np.ndarray | None:
+    """Return the scores of the largest complete subgrid; None if it is too small for effect sizes."""
+    wordings, rankers = grid.complete()
+    if not wordings or len(cube) < 2:
+        return None
+    return cube[np.ix_(range(len(cube)), [*map(grid.wordings.index, wordings)], [*map(grid.rankers.index, rankers)])]
+
+
+def _has_effects(part: np.ndarray | None) -> bool:
+    """Return whether the effect sizes of these scores are defined, without their intervals."""
+    return part is not None and not np.isnan(omega_squared(crossed_sums(part).sum(axis=0), part.shape[1:])).all()
+
+
 def _effects(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) -> list[tuple[Any, ...]]:
     wordings, rankers = grid.complete()
-    if wordings and len(cube) > 1:
-        inside = np.ix_(range(len(cube)), [*map(grid.wordings.index, wordings)], [*map(grid.rankers.index, rankers)])
-        found = effect_sizes(cube[inside], units, seed)
+    part = _subgrid(grid, cube)
+    if part is not None:
+        found = effect_sizes(part, units, seed)
     else:
         levels = [len(wordings or grid.wordings), len(rankers or grid.rankers)]
         need = "at least two wordings and two rankers are required"

@@ -59,7 +59,7 @@ TABLES = {"blame": BLAME, "means": MEANS, "effects": EFFECTS, "choice": [CHOICE]
 SETTINGS: dict[str, Any] = {
     "grid": GRID,
     "texts": {},
-    "families": {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, True, "")},
+    "compared": lambda: (None, {"ndcg_cut_3": Family(np.array([0.01, 0.2]), 0.001, True, "")}),
 }
 
 
