@@ -6,7 +6,7 @@ If not, retrieval is the cause, or one of its parts if rankings of other wording
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
@@ -54,6 +54,11 @@ def cause_of(kind: Kind, outcome: Outcome, gold_given: bool | None, not_given: C
     return "unknown" if gold_given is None else "generator" if gold_given else not_given
 
 
+def whether_given(gold: Sequence[int], given: Sequence[int | None]) -> tuple[bool | None, ...]:
+    """Return :attr:`Traced.gold_given` of :attr:`Traced.gold` and :attr:`Traced.given`."""
+    return tuple(None if not every or some is None else some > 0 for every, some in zip(gold, given, strict=True))
+
+
 @dataclass(frozen=True, eq=False)
 class Traced:
     """The answers of one system to T turns, in the order of the turns.
@@ -92,6 +97,4 @@ class Traced:
     @cached_property
     def gold_given(self) -> tuple[bool | None, ...]:
         """Whether at least one gold passage was given; None if there is none or the answer's passages are unknown."""
-        return tuple(
-            None if not gold or given is None else given > 0 for gold, given in zip(self.gold, self.given, strict=True)
-        )
+        return whether_given(self.gold, self.given)

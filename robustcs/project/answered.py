@@ -15,7 +15,7 @@ from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.grid import CAUSES, Grid, causes_of
 from robustcs.evaluation.holes import grades_by_pair
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN
-from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of
+from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of, whether_given
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.answer_traces import (
@@ -247,12 +247,8 @@ class AnswerInputs:
         cells, found = grid(self.workspace), dict[str, dict[str, Cause]]()
         paths = {**self.workspace.project.systems, **self.files.runs}
         crossed = Grid(tuple(cells))
-        own = [
-            (name, cell)
-            for name in self.responses
-            for cell in cells
-            if name == "/".join(cell) or paths.get(name) == cells[cell]
-        ]
+        own = [(name, cell) for name in self.responses for cell in cells
+               if name == "/".join(cell) or paths.get(name) == cells[cell]]  # fmt: skip
         if not own:
             return {}
         files = [("/".join(cell), path) for cell, path in cells.items()]
@@ -350,7 +346,7 @@ class AnswerInputs:
             None if passages is None else len(self.gold.get(turn, frozenset()).intersection(passages.get(turn, ())))
             for turn in turns
         ]
-        was_given = [None if not every or some is None else some > 0 for every, some in zip(gold, given, strict=True)]
+        was_given = whether_given(gold, given)
         outcomes = [
             outcome_of(kind, response, known, correct.get(turn))
             for turn, kind, response, known in zip(turns, kinds, responses, was_given, strict=True)
