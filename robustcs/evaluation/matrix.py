@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,8 @@ ABSENT = -32768
 UNJUDGED = -32767
 #: Rows of a run that are joined together.
 _ROWS = 16_384
+#: Largest number of judged pairs with one index for all turns.
+_INDEXED = 65_536
 
 Grades = np.ndarray[Any, np.dtype[np.int16]]
 #: Number of rows of a file, or of each of several.
@@ -106,6 +108,7 @@ class MatrixBuilder:
     def __init__(self, qrels: Qrels):
         self._known = qrels.by_turn
         self._judged = _judged_grades(qrels)
+        self._index = _whole_index(qrels)
         self._row_of = {turn: row for row, turn in enumerate(self._known.turns)}
         self._parts: list[tuple[list[int], npt.NDArray[np.int64], Grades]] = []
         self._extra = 0
@@ -126,7 +129,9 @@ class MatrixBuilder:
                 places = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
                 ids = ranking.ids.take(ranking.document_codes[np.repeat(starts, lengths) + places])
                 grades = np.full((len(part), int(lengths.max(initial=0))), ABSENT, dtype=np.int16)
-                found = _grades_of(row_of_turn[part], lengths, ids, self._known)
+                turns = row_of_turn[part]
+                index = self._index or _index_of(self._known, turns)
+                found = _grades_of(np.repeat(turns, lengths), ids, self._known, index)
                 grades[np.repeat(np.arange(len(part)), lengths), places] = found
                 self._parts.append((row_of_turn[part].tolist(), lengths, grades))
 
@@ -152,25 +157,43 @@ class MatrixBuilder:
         )
 
 
-def _grades_of(turns: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], ids: Ids, known: JudgedPairs) -> Grades:
-    """Return int16[n]: the grade of every id, or :data:`UNJUDGED`.
+class _Index(NamedTuple):
+    """Judged pairs by key: ``pairs`` and their ``keys``, ascending by key; ``some``: table of the first bits of the keys.
 
-    The ids of ``turns`` follow each other; ``lengths`` are their numbers.
+    Most passages are unjudged, and the table is faster than a search.
     """
-    rows = np.repeat(turns, lengths)
-    grades = np.full(len(rows), UNJUDGED, dtype=np.int16)
+
+    pairs: npt.NDArray[np.int64]
+    keys: npt.NDArray[np.uint64]
+    shift: np.uint64
+    some: npt.NDArray[np.bool_]
+
+
+def _index_of(known: JudgedPairs, turns: npt.NDArray[np.int64]) -> _Index:
+    """Return the index of the pairs of ``turns``."""
     counts = known.starts[turns + 1] - known.starts[turns]
-    judged = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    order = np.argsort(known.keys[judged])
-    judged_keys, keys = known.keys[judged][order], pair_keys(rows, ids)
-    # most passages are unjudged: a table of the first bits of the keys is faster than a search
-    shift = np.uint64(64 - max(10, (16 * len(judged)).bit_length()))
+    pairs = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    pairs = pairs[np.argsort(known.keys[pairs])]
+    keys, shift = known.keys[pairs], np.uint64(64 - max(10, (16 * len(pairs)).bit_length()))
     some = np.zeros(1 << (64 - int(shift)), dtype=bool)
-    some[judged_keys >> shift] = True
-    maybe = np.flatnonzero(some[keys >> shift])
-    place = np.minimum(np.searchsorted(judged_keys, keys[maybe]), len(judged) - 1)
-    alike = judged_keys[place] == keys[maybe]
-    maybe, pair = maybe[alike], judged[order[place[alike]]]
+    some[keys >> shift] = True
+    return _Index(pairs, keys, shift, some)
+
+
+@lru_cache(maxsize=2)
+def _whole_index(qrels: Qrels) -> _Index | None:
+    """Return the index of all pairs; None if it would not fit the processor's cache."""
+    return _index_of(qrels.by_turn, np.arange(len(qrels.turns))) if len(qrels) <= _INDEXED else None
+
+
+def _grades_of(rows: npt.NDArray[np.int64], ids: Ids, known: JudgedPairs, index: _Index) -> Grades:
+    """Return int16[n]: the grade of every id in the turn of its row, or :data:`UNJUDGED`."""
+    grades = np.full(len(rows), UNJUDGED, dtype=np.int16)
+    keys = pair_keys(rows, ids)
+    maybe = np.flatnonzero(index.some[keys >> index.shift])
+    place = np.minimum(np.searchsorted(index.keys, keys[maybe]), len(index.keys) - 1)
+    alike = index.keys[place] == keys[maybe]
+    maybe, pair = maybe[alike], index.pairs[place[alike]]
     same = ids.take(maybe).equal(known.ids.take(pair)) & (rows[maybe] == known.rows[pair])
     grades[maybe[same]] = known.grades[pair[same]]
     for row in maybe[~same].tolist():

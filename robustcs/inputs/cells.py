@@ -14,13 +14,6 @@ from robustcs.lazy import npt
 _LONGEST = 16
 
 
-#: Longest number in bytes that may be rounded, and the bound of its relative error.
-_LONGEST_ROUGH = 24
-
-
-_ROUGH = 2.0**-49
-
-
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 
 
@@ -141,17 +134,24 @@ def reals_of(cells: Ids) -> npt.NDArray[np.float64] | None:
 def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
     """Return float32[n]: the numbers as 32-bit floats, equal to the rounded ``float``; None if a cell is not a number.
 
-    Rankers print 32-bit scores with 16 or 17 digits. Such numbers are computed approximately, which suffices if all numbers
-    within the error round to the same 32-bit float.
+    Rankers print 32-bit scores with 16 or 17 digits. The first of them suffice, unless the largest number that begins with
+    these digits rounds to another 32-bit float.
     """
+    more = cells.lengths - (cells.data[cells.starts] == ord("-")) - _LONGEST
     with np.errstate(over="ignore"):
-        if int(cells.lengths.max(initial=0)) <= _LONGEST:
+        if int(more.max(initial=0)) <= 0:
             numbers, regular = _exact(cells)
             values = numbers.astype(np.float32)
         else:
-            numbers, regular = _rough(cells)
-            values = (numbers * (1 - _ROUGH)).astype(np.float32)
-            regular &= values == (numbers * (1 + _ROUGH)).astype(np.float32)
+            more = np.clip(more, 0, 8)
+            first = Ids(cells.data, cells.starts, cells.lengths - more)
+            digits, shift, negative, regular = _decimals(first)
+            _, _, points, fine = _eight(cells.data, cells.starts + cells.lengths, more)
+            power = _POWERS[shift].astype(np.float64)
+            values, above = (((digits + end).astype(np.float64) / power).astype(np.float32) for end in (np.uint64(0), more > 0))
+            regular &= (digits < _EXACT) & fine & (points == 0) & (values == above)
+            regular &= (more == 0) | (shift > 0) | _with_point(first)
+            np.negative(values, out=values, where=negative)
         return values if _read_others(cells, regular, values) else None
 
 
@@ -208,34 +208,6 @@ def _decimals(
     whole = low // _POWERS[np.where(points > 0, places + 1, 17)]
     # whole · 10^(places + 1) + rest → whole · 10^places + rest
     return low - whole * (np.uint64(9) * _POWERS[places]), places, negative, regular
-
-
-def _rough(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return numbers such as ``-12.345678901234567``, to a relative error of :data:`_ROUGH`, and which cells are such numbers.
-
-    Processes eight characters at a time from the end: first the digits after the point, then those before it.
-    """
-    negative = cells.data[cells.starts] == ord("-")
-    size = cells.lengths - negative
-    regular = (size > 0) & (size <= _LONGEST_ROUGH)
-    size = np.where(regular, size, 1)
-    ends = cells.starts + cells.lengths
-    tail, whole = np.zeros(len(cells)), np.zeros(len(cells))
-    places, points = np.zeros(len(cells), dtype=np.int64), np.zeros(len(cells), dtype=np.int64)
-    scale = np.ones(len(cells))
-    for before in range(0, _LONGEST_ROUGH, 8):
-        number, after, found, fine = _eight(cells.data, ends - before, np.clip(size - before, 0, 8))
-        here, behind = found > 0, points > 0
-        cut = np.where(here, _POWERS[after], _POWERS[8])
-        tail += np.where(behind, 0.0, (number % cut) * 10.0**before)
-        whole += np.where(behind, number * scale, np.where(here, number // (cut * np.uint64(10)), 0))
-        scale = np.where(here, 10.0 ** (7 - after), scale * 1e8)
-        places = np.where(here, before + after, places)
-        points += found
-        regular &= fine
-    regular &= (points <= 1) & (size > points)
-    values = whole + tail / 10.0**places
-    return np.where(negative, -values, values), regular
 
 
 def _eight(

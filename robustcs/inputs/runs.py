@@ -122,21 +122,20 @@ def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: boo
     if found is not None and (found.shape != "lines" or found.family in MS_MARCO):
         yield read_run(path, name, ranks)
         return
-    done = -1
-    open_: list[Columns] = []
+    open_: list[Columns] = []  # rows of one turn, and the last piece: most runs of few turns are a single one
     for columns in column_pieces(path, _layout(ranks)):
         codes = columns.numbers("turn")
-        begins = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-        if bool((codes[1:] < codes[:-1]).any()) or codes[0] < done:
+        if bool((codes[1:] < codes[:-1]).any()) or (open_ and codes[0] < _last_turn(open_[-1])):
             raise ScatteredError
-        done = int(codes[-1])
-        if not len(begins) and open_ and _last_turn(open_[-1]) == done:
-            open_.append(columns)
-            continue
-        cut = int(begins[-1]) if len(begins) else 0
-        if open_ or cut:
-            yield _from_trec(name, joined([*open_, columns.rows(slice(0, cut))], compact=False), ranks)
-        open_ = [columns.rows(slice(cut, None))]
+        if open_:
+            last = open_.pop()
+            done = _last_turn(last)
+            cut = int(np.searchsorted(last.numbers("turn"), done))
+            if cut or (open_ and _last_turn(open_[-1]) != done):
+                yield _from_trec(name, joined([*open_, last.rows(slice(0, cut))], compact=False), ranks)
+                open_, last = [], last.rows(slice(cut, None))
+            open_.append(last)
+        open_.append(columns)
     yield _from_trec(name, joined(open_, compact=False), ranks)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -64,34 +64,45 @@ def effect_sizes(sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "convers
 def noncentrality_limits(t: float, freedom: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the noncentralities for which a noncentral t exceeds, or is below, ``t`` with probability (1 − confidence)/2."""
 
+    size = abs(t)  # nctdtr is nan for some t below 0
+
     def limit(chance: float) -> float:
         # the probability of a smaller t falls as the noncentrality grows
-        below, above = t - 1.0, t + 1.0
-        while special.nctdtr(freedom, below, t) < chance:
-            below -= 2 * (t - below)
-        while special.nctdtr(freedom, above, t) > chance:
-            above += 2 * (above - t)
-        return _bisected(lambda middle: special.nctdtr(freedom, middle, t) > chance, below, above)
+        below, above = size - 1.0, size + 1.0
+        while special.nctdtr(freedom, below, size) < chance:
+            below -= 2 * (size - below)
+        while special.nctdtr(freedom, above, size) > chance:
+            above += 2 * (above - size)
+        return _root(lambda middle: special.nctdtr(freedom, middle, size) - chance, below, above)
 
     tail = (1 - confidence) / 2
-    return limit(1 - tail), limit(tail)
+    low, high = limit(1 - tail), limit(tail)
+    return (low, high) if t >= 0 else (-high, -low)
 
 
-@lru_cache(maxsize=1024)
+@cache
 def detectable_noncentrality(units: int, power: float = POWER, confidence: float = CONFIDENCE) -> float:
     """Return the δ that a two-sided t test with ``units`` − 1 degrees of freedom detects with ``power``; nan for one unit."""
     if units < 2:
         return math.nan
     critical = float(t_quantile(units, confidence))
-    return _bisected(lambda middle: 1 - special.nctdtr(units - 1, middle, critical) < power, 0.0, 2 * critical + 10.0)
+    return _root(lambda middle: 1 - power - special.nctdtr(units - 1, middle, critical), 0.0, 2 * critical + 10.0)
 
 
-def _bisected(too_low: Callable[[float], bool], below: float, above: float) -> float:
-    """Return the point between ``below`` and ``above`` where ``too_low`` becomes false, to the last bits."""
-    for _ in range(80):
-        middle = (below + above) / 2
-        below, above = (middle, above) if too_low(middle) else (below, middle)
-    return (below + above) / 2
+def _root(function: Callable[[float], float], one: float, other: float) -> float:
+    """Return the root of a monotonic function between two points (false position with Illinois weights)."""
+    at_one, at_other = function(one), function(other)
+    for _ in range(100):
+        new = (one * at_other - other * at_one) / (at_other - at_one)
+        at_new = function(new)
+        if at_new == 0 or abs(new - other) <= 1e-14 * abs(new):
+            return new
+        if (at_new > 0) == (at_other > 0):
+            at_one /= 2
+        else:
+            one, at_one = other, at_other
+        other, at_other = new, at_new
+    return other
 
 
 def detectable_differences(

@@ -87,15 +87,15 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
         np.abs(observed, out=observed)
     # ascending, so that the running maximum covers all comparisons not yet rejected
     order = np.argsort(observed, kind="stable")
-    scaled, observed = scaled[order], observed[order, None] - _ROUNDING
+    scaled, observed = np.ascontiguousarray(scaled[order].T), observed[order] - _ROUNDING
     subsets = Subsets(table.shape[1], seed, draws)
     as_far = np.ones(len(order))
     for block in subsets.blocks(max(1, _CELLS // len(order))):
-        statistics = scaled @ (1.0 - 2.0 * block.T)
+        statistics = (1.0 - 2.0 * block) @ scaled
         if not one_sided:
             np.abs(statistics, out=statistics)
-        np.maximum.accumulate(statistics, axis=0, out=statistics)
-        as_far += np.count_nonzero(statistics >= observed, axis=1)
+        np.maximum.accumulate(statistics, axis=1, out=statistics)
+        as_far += np.count_nonzero(statistics >= observed, axis=0)
     # a comparison cannot be rejected before those with larger statistics
     stepped = np.maximum.accumulate((as_far / subsets.total)[::-1])[::-1]
     found[moving[order]] = stepped

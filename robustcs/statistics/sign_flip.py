@@ -138,8 +138,10 @@ def _one(
     """Return one comparison; ``drawn`` and ``bottom``: sums of y and n over the subsets (``drawn`` is overwritten)."""
     total, scale = float(sizes.sum()), float(np.abs(top).sum())
     # exact zeros may differ from 0 in their last bits
-    drawn[np.abs(drawn) <= 1e-12 * scale] = 0.0
-    moving = int((np.abs(top) > 1e-12 * scale).sum())
+    tiny = 1e-12 * scale
+    if not bottom.all():
+        drawn[np.abs(drawn) <= tiny] = 0.0
+    moving = int((np.abs(top) > tiny).sum())
     units = int(((sizes > 0) | (top != 0)).sum())
     half = mid_p and moving >= MID_P_UNITS
     method = MID_METHOD if half else METHOD
@@ -150,7 +152,7 @@ def _one(
     if not moving:
         p = 1.0 if units else math.nan
         return Tested(0.0 if total else value, math.nan, math.nan, units, method, notes, p, floor)
-    at_most, at_least = int((drawn <= 0).sum()), int((drawn >= 0).sum())
+    at_most, at_least = np.count_nonzero(drawn <= tiny), np.count_nonzero(drawn >= -tiny)
     ties = (at_most + at_least - len(drawn)) / 2 + 0.5 if half else 0.0
     # random patterns may include slightly too few extreme ones
     p = min(1.0, max(floor, 2 * (1 + min(at_most, at_least) - ties) / subsets.total))
@@ -158,7 +160,7 @@ def _one(
     carried = carried_share(top - value * sizes) if total else math.nan
     if units >= LEAST_UNITS and total > 0 and not sparse_note(moving, units, noun):
         place = math.floor(alpha * subsets.total / 2 + half / 2 + 1e-9)
-        low, high = limits(drawn, bottom, place)
+        low, high = (0.0 if abs(one) <= tiny else one for one in limits(drawn, bottom, place))
         notes = joined(notes, carried_note(carried, units, noun))
         if math.isnan(low):
             notes = joined("no interval: the limits are infinite" if place else f"no interval below 6 {noun}s", notes)
@@ -166,19 +168,24 @@ def _one(
 
 
 def limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
-    """Return the ``place``-th smallest and largest ratio; (nan, nan) if one is infinite or ``place`` is 0."""
+    """Return the ``place``-th smallest and largest ratio; (nan, nan) if one is infinite or ``place`` is 0.
+
+    ``tops`` is overwritten.
+    """
     if place < 1:
         return math.nan, math.nan
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratios = tops / bottoms
+        ratios = np.divide(tops, bottoms, out=tops)
     # 0 / 0 counts as below and above every value, because such a subset does not change the total
-    empty = np.isnan(ratios)
-    missing = int(empty.sum())
-    if missing:
-        ratios = ratios[~empty]
-    if place <= missing:
-        return math.nan, math.nan
-    first, last = place - missing - 1, len(ratios) - (place - missing)
-    parted = np.partition(ratios, (first, last))
-    low, high = float(parted[first]), float(parted[last])
+    if not bottoms.all():
+        ratios = ratios[~np.isnan(ratios)]
+        place -= len(tops) - len(ratios)
+        if place < 1:
+            return math.nan, math.nan
+    # numpy finds one place several times faster than two at once
+    ratios.partition(place - 1)
+    low = float(ratios[place - 1])
+    rest = ratios[place - 1 :]
+    rest.partition(len(rest) - place)
+    high = float(rest[len(rest) - place])
     return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)
