@@ -5,14 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Drawing", "linalg", "npt", "pd", "special"]
+__all__ = ["linalg", "npt", "pd", "special"]
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
     import scipy.linalg as linalg
     import scipy.special as special
-    from matplotlib.figure import Figure as Drawing
 else:
 
     class _Module:
@@ -28,4 +27,3 @@ else:
 
     npt, pd = _Module("numpy.typing"), _Module("pandas")
     linalg, special = _Module("scipy.linalg"), _Module("scipy.special")
-    Drawing = Any

@@ -9,10 +9,13 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
-from robustcs.lazy import Drawing, pd
+from robustcs.lazy import pd
 from robustcs.policy import Basis as Basis
 from robustcs.policy import Evaluated as Evaluated
 from robustcs.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Kind of the cells of a column.
 Kind = Literal["text", "integer", "number", "boolean"]
@@ -276,7 +279,7 @@ class Result:
 
     if TYPE_CHECKING:  # robustcs.api adds these methods
 
-        def plot(self, figure: str | None = None) -> Drawing:
+        def plot(self, figure: str | None = None) -> Figure:
             """See :func:`robustcs.presentation.plot`."""
 
         def figures(self) -> dict[str, str]:

@@ -45,7 +45,6 @@ def main() -> None:
     usable_streams()
     # numpy is not loaded yet. The matrices here are small, so threads would cost more than they save.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ["MPLBACKEND"] = "agg"  # notebooks set a backend that matplotlib cannot import elsewhere
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
     code = run(sys.argv[1:])

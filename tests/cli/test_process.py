@@ -67,7 +67,7 @@ def test_whatever_the_environment_numbers_and_figures_are_the_same(name: str, de
     done = subprocess.run([*_LINE, *figure, "--output", "-"], cwd=demo, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr
     # errors of the QA component and of the rewriter by P@1, as every environment prints them
-    assert b"70 turns in 10 conversations" in done.stdout and (tmp_path / "figure.svg").stat().st_size > 10_000
+    assert b"70 turns in 10 conversations" in done.stdout and (tmp_path / "figure.svg").stat().st_size > 1_000
     data = subprocess.run([*_LINE, "--format", "json"], cwd=demo, env=environment, capture_output=True)
     assert data.stdout == plain and json.loads(data.stdout.decode("utf-8"))["tables"]["bins"]
 

@@ -56,7 +56,7 @@ def squares_figure(turns: Mapping[str, Sequence[str]]) -> Drawing:
 _ORDERS = (("111", "011", "001", "101", "000", "100", "010", "110"), ("-11", "-01", "-00", "-10"))
 # Dimensions in inches.
 _BAR_RIGHT, _BAR_TOP, _BAR, _AXIS, _LEGEND = 0.17, 0.08, 0.24, 0.4, 0.22
-_BAR_LEFT, _LETTER = 0.5, 0.062
+_BAR_LEFT = 0.5
 _NAME, _SHORT_NAME = 22, 14  # characters of a rewriter's name on a page and in a column
 _SHOWN = 0.04  # smallest share whose part shows its number
 _LIGHT = frozenset({"110", "010", "001", "-10", "-01"})  # colours that need black text
