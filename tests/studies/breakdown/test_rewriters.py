@@ -139,7 +139,7 @@ def test_one_rewriter_alone_has_its_row_and_no_pairs() -> None:
 def test_several_are_shown_together_and_details_on_demand() -> None:
     result = asked(rewriters_of(np.random.default_rng(5), (-0.05, -0.06, -0.5)))
     blocks = show(result)
-    assert isinstance(blocks[0], Figure) and blocks[0].draw().axes
+    assert isinstance(blocks[0], Figure) and blocks[0].draw().panels
     captions = [getattr(block, "caption", "") for block in blocks]
     assert captions.count("Who is to blame?") == 0 and "What does no rewriter repair?" in captions
     assert not any(getattr(block, "asked", False) for block in shown_blocks(result, blocks, ()))

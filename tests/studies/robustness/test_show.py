@@ -35,7 +35,7 @@ def test_the_caption_of_the_spread_names_the_measure_of_its_axis() -> None:
     frame = TurnScores(index, {"P_1": np.array([0.0, 1.0]), "ndcg_cut_3": np.array([0.2, 0.6])})
     found = robustness({"g": Group("a", ("b",))}, {"a": frame, "b": frame}, Evaluated(EvaluationPolicy(), "runs", 2, 0))
     [spread] = [block for block in show(found) if isinstance(block, Figure) and block.slug == "spread"]
-    assert spread.draw().axes[0].get_ylabel() == "NDCG@3"
+    assert spread.draw().panels[0].y_label == "NDCG@3"
     assert spread.caption.startswith("NDCG@3 of every turn")
 
 
