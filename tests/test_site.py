@@ -48,4 +48,4 @@ def test_the_site_is_built_without_a_dead_link(tmp_path: Path, capsys: pytest.Ca
         pytest.skip("mkdocs is not installed here: make docs installs it and builds the site")
     assert SITE.main(str(tmp_path / "site")) == 0, capsys.readouterr().out
     page = (tmp_path / "site" / "tutorial.html").read_text("utf-8")
-    assert "fonts.googleapis" not in page and "Who is to blame?" in page
+    assert "fonts.googleapis" not in page and "What causes the errors?" in page

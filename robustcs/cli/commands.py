@@ -179,7 +179,13 @@ class Commands(_Once, click.Group):
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Parse as click does; the program's options may be anywhere on the line."""
-        return super().parse_args(context, program_first(arguments, context.resilient_parsing))
+        try:
+            return super().parse_args(context, program_first(arguments, context.resilient_parsing))
+        except click.UsageError as error:
+            # the message names the help page of the command, although the program parses its shared options
+            if command := next((found for word in arguments if (found := self.get_command(context, word))), None):
+                error.ctx = click.Context(command, context, command.name)
+            raise
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of the commands by theme; within a theme, studies are in the order of the registry."""

@@ -69,6 +69,8 @@ def require_writable(path: str | os.PathLike[str]) -> None:
             raise OutputError(path, "a parent folder is a file", "choose another name")
         with temporary(nearest) as trial:
             trial.touch(exist_ok=False)
+    except FileNotFoundError:
+        raise OutputError(path, f"{nearest} does not accept new files", "choose another folder") from None
     except (OSError, ValueError) as error:
         raise not_written(path, error) from None
 

@@ -151,6 +151,7 @@ def wide_table(
     group: str = "",
     by: str | None = None,
     slug: str = "",
+    hint: str = "",
 ) -> Table:
     """Return a pivoted table of ``result``: one row per ``index``, and columns of ``values`` for every value of ``across``.
 
@@ -176,7 +177,7 @@ def wide_table(
         lines.append((*(cell(one, first) for one in keys), *shown))
         marks.append(getattr(first, by) if by else None)
     rules = [place for place in range(1, len(marks)) if marks[place] != marks[place - 1]]
-    return result_table(result, name, caption, ready(*columns), note, rows=lines, rules=rules, slug=slug)
+    return result_table(result, name, caption, ready(*columns), note, rows=lines, rules=rules, slug=slug, hint=hint)
 
 
 def notes_of(rows: pd.DataFrame) -> str:

@@ -6,9 +6,9 @@ Names of ir_measures are accepted too: ``nDCG@3`` is ``ndcg_cut_3``; ``P(rel=2)@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from robustcs.errors import UsageError
 from robustcs.inputs.qrels import MAX_GRADE
@@ -70,6 +70,12 @@ class Measure:
 
 #: Measures of predicted answers (reading comprehension); they need no qrels.
 ANSWER_FAMILIES = ("f1", "em")
+#: Kind of gold information → the measures of how much of it answers contain; the first compares systems in the output.
+Gold = Literal["snippets", "nuggets"]
+GOLD_MEASURES: Mapping[Gold, tuple[str, ...]] = {
+    "snippets": ("snippet_recall", "snippet_precision", "snippet_f1", "snippets_covered"),
+    "nuggets": ("nuggets_vital", "nuggets_vital_strict", "nuggets_all", "nuggets_all_strict"),
+}
 #: Family of measures that only files of scores have, and the form of their names.
 GIVEN = "given"
 #: Names to suggest, and the similarity from which a name is one of them with a typing error.

@@ -181,7 +181,7 @@ class AnswerInputs:
         known = [*self.metrics(), *more, *(ANSWER_FAMILIES if project.gold else ())]
         asked = [one.name for one in project.metrics if one.family in (GIVEN, *ANSWER_FAMILIES)]
         if lacking := [name for name in asked if name not in known]:
-            there = f"they have {', '.join(known)}" if known else "they have none"
+            there = f"choose from {', '.join(known)}" if known else "the files have no metrics"
             raise UsageError("no-such-measure", f"no file of answers has the metric {lacking[0]}", there)
         return asked[0] if asked else default
 

@@ -358,6 +358,11 @@ class _Systems:
         self.made.components = {"/".join(cell): path for cell, path in cells.items()}
         for name, path in self.made.components.items():
             self.folder.take(path, f"cell {name} of the grid")
+        # one name for one system; the names of sets and of runs of answers stay, because other entries refer to them
+        named = {one for _, sets in self.made.groups.values() for one in sets}
+        if not self.folder.of("answers"):
+            cell = {path: name for name, path in self.made.components.items()}
+            self.made.runs = {name if name in named else cell.get(path, name): path for name, path in self.made.runs.items()}
 
     def _further(self, runs: list[System], family: Family) -> None:
         names: dict[str, str] = {}

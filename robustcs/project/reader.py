@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix, graded_run
-from robustcs.evaluation.measure import GIVEN, Measure, averaged, refuse_given
+from robustcs.evaluation.measure import GIVEN, GOLD_MEASURES, Measure, averaged, refuse_given
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,
@@ -151,11 +151,12 @@ class Inputs:
         """Return the measures that :func:`~robustcs.evaluation.measures.averaged` keeps; note the others.
 
         ``given``: the scores are read from files, so they may have any name. Otherwise such measures belong to the project's
-        answers and are left out with a note. Raises :class:`UsageError` if there are no answers, or if nothing else remains.
+        answers and are left out with a note. Raises :class:`UsageError` if no answers have them, or if nothing else remains.
         """
         if not given:
             computed = [measure for measure in measures if measure.family != GIVEN]
-            refuse_given(() if self.project.answers and computed else measures)
+            known = self._answer_measures() if computed and len(computed) < len(measures) else set()
+            refuse_given([measure for measure in measures if measure.name not in known])
             others = [measure.name for measure in measures if measure not in computed]
             note = f"{', '.join(others)}: not a measure of rankings; left out"
             self.notes += [note] if others and note not in self.notes else []
@@ -166,6 +167,15 @@ class Inputs:
         note = f"{', '.join(left)} {what} over turns and {'is' if len(left) == 1 else 'are'} reported only by evaluate"
         self.notes += [note] if left and note not in self.notes else []
         return kept
+
+    def _answer_measures(self) -> set[str]:
+        """Return the measures that only the project's answers have: metrics in their files, and coverage of gold items."""
+        from robustcs.inputs.answer_traces import read_trace
+
+        answers = self.project.answers
+        traces = [read_trace(path, name) for name, path in answers.answered.items()] if answers else []
+        found = {metric for trace in traces for metric in trace.scores}
+        return found.union(*GOLD_MEASURES.values()) if answers else found
 
     def require(self, key: str) -> Any:
         """Return the project's value of a ``key`` of :data:`REQUIRED`. Raises :class:`UsageError` if there is no value."""

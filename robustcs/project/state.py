@@ -187,6 +187,7 @@ def judged_runs(
     turns = workspace.count_turns(list(files), listed, [run.matrix for _, run in built], holes=True)
     runs = [run if turns.counted.all() else only_turns(run, turns.counted) for _, run in built]
     rankings = dict(zip(files, (kept for kept, _ in built), strict=True))
+    workspace.notes += [note for note in turns.notes if note not in workspace.notes]
     return rankings, dict(zip(files, runs, strict=True)), int(turns.lacking.sum())
 
 

@@ -17,7 +17,7 @@ from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
 from robustcs.inputs.readings import reading_once
-from robustcs.project.model import Project, input_files, only, protect_inputs
+from robustcs.project.model import Project, input_files, needs, only, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
@@ -88,6 +88,8 @@ def _make(
     source_date()  # an invalid date is an error before the work, not after it
     names = Names(folder)
     every = [group[0] for group in questions()]
+    start = "name your files in robustcs.toml, which robustcs init writes from a folder"
+    needs(any(question.given(project) for question in every), "nothing-to-report", "no analysis has all its inputs", start)
     parts, failed = _parts(project, every)
     kept_as: dict[int, tuple[str, Any]] = {number: (every[number].key, Kept) for number in parts}
     kept_as |= {_TURNS: ("turns", Turns), _STATE: ("state", str)}
@@ -101,7 +103,6 @@ def _make(
     with closing(jobs.all(work, waiting, files_read)) as outcomes:
         for number in parts:
             if number == _TURNS and not answers:
-                start = "name your files in robustcs.toml, which robustcs init writes from a folder"
                 needed = "; ".join(_lacking(project, every, failed, names))
                 raise UsageError("nothing-to-report", "no analysis has all its inputs", needed or start)
             if number != _STATE:

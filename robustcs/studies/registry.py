@@ -21,7 +21,7 @@ STUDIES: tuple[Study, ...] = (
           ("qrels", "grid"), ("qrels", "components")),
     Study("correlate", "Test whether similar questions get similar answers.", BLAME,
           ("question_pairs",), ("question_pairs", "rewrites")),
-    Study("review", "Count what readers found in turns, for all turns.", BLAME, ("reviews",), ("review",)),
+    Study("review", "Estimate how frequent each kind of failure is among all turns.", BLAME, ("reviews",), ("review",)),
     Study("evaluate", "Test which systems differ significantly.", SYSTEMS, ("systems",), ("systems",)),
     Study("samples", "Measure how much a rewriter varies between samples.", SYSTEMS, ("sampled",), ("sampled", "rewrites")),
     Study("unjudged", "Count unjudged passages and bound how much scores could change.", HOLES,

@@ -136,4 +136,4 @@ def test_a_table_alone_comes_without_what_stands_around_it(in_demo: Command) -> 
 
 def test_turns_that_were_asked_for_stand_beside_a_table(in_demo: Command) -> None:
     out = in_demo("breakdown --show 001 --metric ndcg_cut_3 --threshold 0.5 --table attribution").out
-    assert "Who is to blame?" in out and "turns in bin 001" in out and "Turns per bin" not in out
+    assert "What causes the errors?" in out and "turns in bin 001" in out and "Turns per bin" not in out

@@ -243,6 +243,17 @@ def test_sets_of_paraphrases_become_groups(tmp_path: Path) -> None:
     }
 
 
+def test_a_run_of_a_grid_has_the_name_of_its_cell(tmp_path: Path) -> None:
+    files = {
+        f"{ranker}_{name}.trec": ranked(HUMAN | {"1_1": ranker + name}) for ranker in ("bert", "bm25") for name in ("raw", "t5")
+    }
+    made = config(fill(tmp_path, {"qrels.txt": QRELS, **files}))
+    assert set(made["components"]) == {"raw/bm25", "t5/bm25", "raw/bert", "t5/bert"}
+    assert set(made["runs"]) < set(made["components"]) and all(
+        made["components"][name] == path for name, path in made["runs"].items()
+    )
+
+
 # ---------------------------------------------------------------- judgments, levels, scores
 
 

@@ -10,7 +10,7 @@ from robustcs.documents.document import Document, Heading, Opening, Paragraph
 from robustcs.project.reading import read_project
 from robustcs.reporting.build import make_report
 
-UNJUDGED = "How much of the drop is due to unjudged passages?"
+UNJUDGED = "How much do unjudged passages matter?"
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

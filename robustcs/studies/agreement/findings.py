@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from robustcs.documents.words import percent, percent_interval, plain, with_interval
+from robustcs.documents.words import percent, percent_range, plain, with_interval
 from robustcs.studies.agreement.analysis import SnippetAgreement
 from robustcs.studies.agreement.ratings import RatingAgreement
 from robustcs.wording import counted, first_of
@@ -33,7 +33,7 @@ def snippet_findings(result: SnippetAgreement) -> tuple[str, ...]:
 
 
 def _interval(row: Any) -> str:
-    return "" if math.isnan(row.ci_low) else f", 95% CI {percent_interval(row.ci_low, row.ci_high)}"
+    return "" if math.isnan(row.ci_low) else f", 95% CI {percent_range(row.ci_low, row.ci_high)}"
 
 
 def rating_findings(result: RatingAgreement) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import OUTCOMES, Traced
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
@@ -28,16 +29,10 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.answers.outcomes import SPECS, Journey, tables_of
 
-Gold = Literal["snippets", "nuggets"]
 Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown"]
 COVERED: Cause = "covered"
 UNKNOWN: Cause = "unknown"
 CAUSES: tuple[Cause, ...] = (COVERED, "generator", "rewriter", "retrieval", "rewriter or retrieval", UNKNOWN)
-#: The measures for each kind of gold. The first one is used to compare systems in the output.
-MEASURES: Mapping[Gold, tuple[str, ...]] = {
-    "snippets": ("snippet_recall", "snippet_precision", "snippet_f1", "snippets_covered"),
-    "nuggets": ("nuggets_vital", "nuggets_vital_strict", "nuggets_all", "nuggets_all_strict"),
-}
 LENGTH, SUPPORTED = "length", "supported"
 _BY_UNIT = "95% CI, clustered by sampling unit; null if it cannot be computed (see note)"
 SYSTEMS = table(
@@ -157,7 +152,7 @@ class Answers(Result):
     @property
     def golds(self) -> tuple[Gold, ...]:
         """The kinds of gold with at least one item."""
-        return tuple(gold for gold in MEASURES if (self.items["gold"] == gold).any())
+        return tuple(gold for gold in GOLD_MEASURES if (self.items["gold"] == gold).any())
 
 
 def answers(
@@ -318,7 +313,7 @@ class _Passages:
 def _knowable(items: Sequence[Item], systems: Sequence[System], has_texts: bool) -> dict[tuple[str, str], set[Cause]]:
     """Return (system, gold) → causes that the inputs can show. Only for these, a count of 0 is informative."""
     known: dict[tuple[str, str], set[Cause]] = {}
-    for gold in MEASURES:
+    for gold in GOLD_MEASURES:
         locatable = has_texts or any(item.passages for item in items if item.gold == gold)
         for system in systems:
             known[system.name, gold] = {COVERED}

@@ -34,7 +34,7 @@ def turns_to_read(result: Answers, inputs: AnswerInputs, made_of: MadeOf, texts:
     if not len(listed):
         return None
     read = tuple(_text(row, inputs, made_of, texts or {}) for row in listed.itertuples(index=False))
-    return Layers("read", "Turns with errors: who lost them, and which sentences do the passages support?", read)
+    return Layers("read", "Turns with errors, the component that lost each, and the sentences that the passages support", read)
 
 
 def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str]) -> LayeredText:
@@ -53,7 +53,7 @@ def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, s
         shown = text if len(text) <= _LENGTH else f"{text[:_LENGTH].rstrip()}…"
         fields.append((f"Passage {place}{' (gold)' if passage in gold else ''}", f"{passage}: {shown}".rstrip(": ")))
     if lacking := [passage for passage in sorted(gold) if given is not None and passage not in given.get(turn, ())]:
-        fields.append(("Gold, not given", ", ".join(lacking)))
+        fields.append(("Gold passages not given", ", ".join(lacking)))
     checked = None if given is None else inputs.checked(row.system, turn, given, texts, content_words)
     spans = {known: tuple((one.start, one.end) for one in checked or () if one.supported is known) for known in (True, False)}
     layers = (("supported by a passage", spans[True]), ("without support", spans[False]))

@@ -14,7 +14,7 @@ Flow = Mapping[tuple[str, str, str], int]
 _PANEL, _TITLE, _GAP, _LABEL = 2.2, 0.22, 0.03, 0.06
 _BESIDE = 0.1  # inches beside a label
 #: Heads of the columns.
-_HEADS = ("question", "gold passage", "outcome")
+_HEADS = ("kind of turn", "gold passage", "outcome")
 _PLACES = (0.0, 0.5, 1.0)
 _NODE = 0.025
 _GREY = "#8b949e"

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from robustcs.documents.document import Verdict
-from robustcs.documents.words import percent, percent_interval, percent_range, whole_percent, with_interval
+from robustcs.documents.words import percent, percent_range, whole_percent, with_interval
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
-from robustcs.studies.answers.show import criterion_words, golds, headline, main_causes, said
+from robustcs.studies.answers.show import answerable, criterion_words, golds, headline, main_causes, said
 from robustcs.wording import counted, verb
 
 #: Cause → subject and explanation in a finding.
@@ -20,6 +20,10 @@ _WORDS = {
 }
 
 
+#: Outcome → what one answer and several answers do.
+_SAID = (
+    ("made_up", "is made up", "are made up"), ("hedged", "is hedged", "are hedged"), ("asked_back", "asks back", "ask back"),
+)  # fmt: skip
 _LOSERS = {"generator": "The generator", "retrieval": "Retrieval", "wording": "The wording", "ranker": "The ranker"}
 
 
@@ -29,7 +33,8 @@ def verdicts(result: Answers) -> tuple[Verdict, ...]:
     lost = result.causes[result.causes["cause"].isin(list(_LOSERS)) & (result.causes["count"] > 0)]
     if len(lost):
         row = lost.loc[lost["share"].idxmax()]
-        text = f"{_LOSERS[row['cause']]} of {row['system']} loses {whole_percent(row['share'])} of the answerable turns"
+        size = f"{whole_percent(row['share'])} of the {answerable(result)} turns"
+        text = f"{_LOSERS[row['cause']]} of {row['system']} loses {size}"
         found.append(_verdict(row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qa"))
     made_up = result.outcomes[(result.outcomes["outcome"] == "made_up") & (result.outcomes["count"] > 0)]
     if len(made_up):
@@ -60,11 +65,11 @@ def answer_findings(result: Answers) -> tuple[str, ...]:
                 f"{_LOSERS[one].lower()} loses {int(causes['count'][one]):,} ({percent(causes['share'][one])})" for one in known
             ]
             lost = "; ".join(["", *parts])
-            told.append(f"{system} answers {kept:,} of {counted(turns, 'answerable turn')}{lost}.")
-        for outcome, word in (("made_up", "made up"), ("hedged", "hedged"), ("asked_back", "questions to the user")):
+            told.append(f"{system} answers {kept:,} of {counted(turns, f'{answerable(result)} turn')}{lost}.")
+        for outcome, *words in _SAID:
             number = int((part["outcome"] == outcome).sum())
             if number:
-                told.append(f"{counted(number, 'answer')} {verb(number, 'is', 'are')} {word}.")
+                told.append(f"{counted(number, 'answer')} {verb(number, *words)}.")
         sentences.append(" ".join(told))
     return (*sentences, *(coverage_findings(result) if len(result.items) else ()))
 
@@ -80,7 +85,7 @@ def coverage_findings(result: Answers) -> tuple[str, ...]:
     if len(rows) == 1:
         sentences = [f"{best['system']} has a {what} of {with_interval(best, 'value')}."]
     else:
-        sentences.append(f"{worst['system']} has the lowest: {with_interval(worst, 'value')}.")
+        sentences.append(f"{worst['system']} has the lowest {what}: {with_interval(worst, 'value')}.")
         pairs = result.pairs[result.pairs["metric"] == metric]
         differ = int((pairs["p_corrected"] <= 0.05).sum())
         many = f"{differ or 'None'} of {len(pairs)} pairs of systems {verb(max(differ, 1), 'differs', 'differ')}"
@@ -103,7 +108,7 @@ def _missed(result: Answers, system: str, part: Any) -> str:
     known = part[part["cause"].isin(list(_WORDS)) & (part["count"] > 0)]
     if len(known):
         first = known.loc[known["count"].idxmax()]
-        between = "" if math.isnan(first["ci_low"]) else f", 95% CI {percent_interval(first['ci_low'], first['ci_high'])}"
+        between = "" if math.isnan(first["ci_low"]) else f", 95% CI {percent_range(first['ci_low'], first['ci_high'])}"
         subject, why = _WORDS[str(first["cause"])]
         items_missed = counted(int(first["count"]), "item")
         sentence += f" {subject} is the most frequent cause: {items_missed} ({percent(first['share'])} of all{between}); {why}."

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
+from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.inputs.answer_traces import KINDS
 from robustcs.lazy import pd
 from robustcs.result import Field, number, text
-from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, MEASURES, Answers, Gold
+from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, Answers
 from robustcs.wording import counted, sentences
 
 #: Missed items and pairs in the printed tables; JSON and CSV contain all.
@@ -77,9 +78,10 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
 
     columns: list[Shown] = [(text("system", header="System"), str), *map(column, found)]
     note = (
-        "Lost by generator: share of the answerable turns with a gold passage given that are wrong or without an answer; lost"
-        " by retrieval: without a gold passage. Made up: share of the unanswerable turns that are answered. Unsupported: share"
-        f" of sentences. {criterion_words(result)} In brackets: 95% CI (Wilson, clustered by {result.evaluated.unit})."
+        f"Lost: share of the {answerable(result)} turns whose answer is wrong or missing; by generator: a gold passage was"
+        " given, by retrieval: no gold passage was given. Made up: share of the unanswerable turns that are answered."
+        f" Unsupported: share of sentences. {criterion_words(result)} In brackets: 95% CI (Wilson, clustered by"
+        f" {result.evaluated.unit})."
     )
     table = result_table(result, "causes", "Where do the systems fail?", columns, note, rows=systems, slug="overview")
     turns = result.turns
@@ -112,8 +114,8 @@ def _coverage(result: Answers) -> list[Block]:
             result, "item_causes", f"Why are {said(result)} missed?", ["system", "items"], "cause", ["share"],
             "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
             " Retrieval: no passage of either contains it."
-            f" In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit})."
-            " --table item_causes covers all items.", rows=causes,
+            f" In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit}).",
+            rows=causes, hint="--table item_causes covers all items.",
             heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or missed because of",
         )
     )  # fmt: skip
@@ -140,7 +142,7 @@ def main_importance(result: Answers) -> tuple[Gold, str]:
 def headline(result: Answers, gold: Gold) -> str:
     """Return the measure that compares systems: the first of ``gold``, or all nuggets if none is vital."""
     without = gold == "nuggets" and not (result.items["importance"] == "vital").any()
-    return "nuggets_all" if without else MEASURES[gold][0]
+    return "nuggets_all" if without else GOLD_MEASURES[gold][0]
 
 
 def main_causes(result: Answers) -> pd.DataFrame:
@@ -151,7 +153,7 @@ def main_causes(result: Answers) -> pd.DataFrame:
 
 def golds(result: Answers) -> tuple[Gold, ...]:
     """Return the kinds of gold with at least one item."""
-    return tuple(gold for gold in MEASURES if (result.items["gold"] == gold).any())
+    return tuple(gold for gold in GOLD_MEASURES if (result.items["gold"] == gold).any())
 
 
 def said(result: Answers) -> str:
@@ -162,7 +164,7 @@ def said(result: Answers) -> str:
 
 def _means(result: Answers, gold: Gold) -> Table:
     first = headline(result, gold)
-    metrics = [*MEASURES[gold][MEASURES[gold].index(first) :], LENGTH]
+    metrics = [*GOLD_MEASURES[gold][GOLD_MEASURES[gold].index(first) :], LENGTH]
     rows = result.measures[result.measures["metric"].isin(metrics)]
     own = rows[rows["metric"] == first].set_index("system")
     value = result.spec("measures").field("value")
@@ -191,6 +193,12 @@ def _pairs(result: Answers, gold: Gold) -> Table:
     return result_table(result, "pairs", f"Which systems differ in {what}?", columns, note, rows=shown, slug=f"pairs-{gold}")
 
 
+def answerable(result: Answers) -> str:
+    """Return the kinds of turns that have an answer, as far as there are any: ``answerable and partial``."""
+    kinds = set(result.outcomes["kind"])
+    return " and ".join(kind for kind in ANSWERABLE if kind in kinds)
+
+
 def named(value: str) -> str:
     """Return an outcome or kind as people read it: ``made up`` for ``made_up``."""
     return value.replace("_", " ")
@@ -208,7 +216,7 @@ def _journey(result: Answers) -> list[Block]:
         rows = rows.assign(kind=[f"{named(kind)} ({turns:,})" for kind, turns in zip(rows["kind"], rows["turns"], strict=True)],
                            outcome=rows["outcome"].map(named), gold_given=rows["gold_given"].map(_given))  # fmt: skip
         blocks.append(wide_table(
-            result, "outcomes", "What becomes of the questions?", ["kind", "outcome", _GIVEN], "system", ["of_kind"],
+            result, "outcomes", "What are the outcomes of the turns?", ["kind", "outcome", _GIVEN], "system", ["of_kind"],
             f"Share of the turns of each kind (their number in brackets). Gold: whether a gold passage was given to the"
             f" generator. {criterion_words(result)} {wilson} Responses by: {by}.",
             rows=rows, heads={name: name for name in part}, by="kind", slug=f"outcomes-{start}" if start else "outcomes",
@@ -217,8 +225,9 @@ def _journey(result: Answers) -> list[Block]:
         present = [cause for cause in CAUSE_NAMES if (result.causes["cause"] == cause).any()]
         blocks.append(wide_table(
             result, "causes", "Which component loses answerable turns?", ["system", "turns"], "cause", ["share"],
-            "Generator: a gold passage was given, but the answer is wrong or missing. Retrieval: no gold passage was given."
-            " --table causes_reversed blames the generator first.",
+            f"Turns: {answerable(result)}. Generator: a gold passage was given, but the answer is wrong or missing. Retrieval:"
+            " no gold passage was given.",
+            hint="--table causes_reversed attributes errors to the generator first.",
             heads={cause: CAUSE_NAMES[cause] for cause in present}, group="not lost, or lost by",
         ))  # fmt: skip
     if len(result.measures_by_kind):
@@ -239,17 +248,17 @@ def _journey(result: Answers) -> list[Block]:
             if by_program
             else (
                 f"A sentence is supported if one passage of the answer has {100 * result.covered:.0f}% of its content words."
-                " Planted sentences of other conversations are found in 84 to 99% of cases (docs/answers.md)."
+                " In a test, 84% to 99% of sentences planted from other conversations were found unsupported (docs/answers.md)."
             )
         )
         columns: list[Shown] = ["system", "sentences", "unsupported", "turns", "by"]
-        blocks.append(result_table(result, "support", "How much of the answers is not in the passages?", columns, note))
+        blocks.append(result_table(result, "support", "How many sentences of the answers are unsupported?", columns, note))
     if len(result.estimates):
         blocks.append(result_table(
-            result, "estimates", "Which shares would people find?",
+            result, "estimates", "Which shares would human labels of all turns give?",
             ["system", "outcome", "corrected", "human_only", "judge_only", "judged_units"],
-            f"Corrected: judge on all turns, corrected by human labels of some (prediction-powered). {wilson[:-1]}."
-            " The labelled ones must be a random sample.",
+            "Corrected: shares by the judge on all turns, corrected by human labels of some turns (prediction-powered"
+            f" inference). {wilson} The labelled turns must be a random sample.",
             rows=result.estimates.assign(outcome=result.estimates["outcome"].map(named)),
         ))  # fmt: skip
     pairs = result.pairs[result.pairs["metric"].isin(result.outcomes["outcome"]) & (result.pairs["p_corrected"] <= 0.05)]
@@ -260,8 +269,9 @@ def _journey(result: Answers) -> list[Block]:
             blocks.append(result_table(
                 result, "pairs", "Which systems differ in their outcomes?",
                 ["metric", "first", "second", "difference", "p", "p_corrected"],
-                f"Differences of shares of all turns with adjusted p ≤ 0.05 ({adjusted} of an outcome); {len(shown)} of"
-                f" {len(pairs)}.", rows=shown.assign(metric=shown["metric"].map(named)), slug="pairs-outcomes",
+                f"Differences of shares of all turns. Shown: {len(shown)} of {counted(len(pairs), 'difference')} with adjusted"
+                f" p ≤ 0.05 ({adjusted} of an outcome).",
+                rows=shown.assign(metric=shown["metric"].map(named)), slug="pairs-outcomes",
             ))  # fmt: skip
     if len(result.detector):
         rows = result.detector.assign(**{name: result.detector[name].map(named) for name in ("label", "detected")})
@@ -284,7 +294,7 @@ def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
         f"{name}: " + ", ".join(f"{' → '.join(path)} {count}" for path, count in flow.items()) for name, flow in flows.items()
     )
     first = f" The first {PANELS} of {len(systems)} systems." if len(systems) > PANELS else ""
-    caption = f"From the question to the outcome: kind of turn, whether a gold passage was given, what the answer was.{first}"
+    caption = f"Turns by kind, by whether a gold passage was given to the generator, and by outcome.{first}"
 
     def draw() -> Drawing:
         from robustcs.studies.answers.figure import flow_figure

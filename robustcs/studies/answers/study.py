@@ -263,6 +263,6 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question("outcomes", "What becomes of the questions, and which component loses them?", ("outcomes", "causes"), _part,
+    Question("outcomes", "What are the outcomes of the turns, and which component loses them?", ("outcomes", "causes"), _part,
              given=lambda project: bool(project.answers), answer=_answer),
 )  # fmt: skip

@@ -101,9 +101,9 @@ def _ranking(result: Augmentation, change: Change) -> list[Block]:
         result_table(
             result, "power", "How many pairs of runs differ significantly?",
             ["metric", "pairs", "share_before", "share_after", "adjusted_share_before", "adjusted_share_after", "reversed"],
-            f"Share of pairs with p ≤ {ALPHA:g} in a sign-flip test by unit; adjusted: max-T over all pairs of a measure."
-            " Reversed: significant (adjusted) before and after, in opposite order. Pairs without a significant difference"
-            f" are not necessarily equal.{blind}",
+            f"Share of pairs with p ≤ {ALPHA:g} in a sign-flip test by {result.evaluated.unit}; adjusted: max-T over all pairs"
+            " of a measure. Reversed: significant (adjusted) before and after, in opposite order. Pairs without a significant"
+            f" difference are not necessarily equal.{blind}",
         ),
     ]  # fmt: skip
 

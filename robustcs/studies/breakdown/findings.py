@@ -80,7 +80,7 @@ class _Told:
         between = "" if math.isnan(row.ci_low) else f"95% CI {points_interval(*limits)}; "
         size, here = f"{points(abs(row.difference))[1:]} percentage points", cut_label(self.cut)
         least = 100 * row.detectable
-        missed = "" if math.isnan(least) else f" The test may miss a true difference below {least:.0f} points."
+        missed = "" if math.isnan(least) else f" The test may miss a true difference below {least:.0f} percentage points."
         test = f"({between}{_p(row)}, {family})"
         if not row.difference:
             said = f"{_sentence(self.part)} and {self.who} fail equally often at {here} {test}."

@@ -29,7 +29,7 @@ COMPARED = (
     p_value("p_corrected", "adjusted by step-down max-T over the family: all thresholds, pairs and rewriters of the measure; in"
             " blame of all measures", "p adj."),
     count("comparisons", "number of different comparisons in the family"),
-    *points("difference", "share of the first − share of the second, of all turns", "points").between(
+    *points("difference", "share of the first − share of the second, of all turns", "pp").between(
         says="95% CI of the difference, from the same test as p; null if there is none (note says why)"
     ),
     P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,

@@ -141,7 +141,7 @@ def _attribution(result: Breakdown, attribution: pd.DataFrame, slug: str) -> Tab
         columns += group_columns(result, "attribution", CAUSE_TITLES[cause], lines[cause], "count", share)
     changes = (place for place in range(1, len(keys)) if several and keys[place][1] != keys[place - 1][1])
     return result_table(
-        result, "attribution", "Who is to blame?", columns,
+        result, "attribution", "What causes the errors?", columns,
         f"Shares of all {result.evaluated.turns} turns. {_wilson(result)}{_told(attribution)}",
         rows=keys, rules=changes, slug=f"attribution{slug}",
     )  # fmt: skip
@@ -160,7 +160,7 @@ def _blame(result: Breakdown, blame: pd.DataFrame, slug: str) -> Table:
         *(replace(result.spec("blame").field(name), group="QA − rewriter") for name in ("difference", "p", "p_corrected")),
     ]  # fmt: skip
     note = (
-        "By chance: rewriter errors expected if QR and Human were swapped at random in every turn. Points: percentage points of"
+        "By chance: rewriter errors expected if QR and Human were swapped at random in every turn. pp: percentage points of"
         f" all turns. {_mcnemar(result, blame, 'all rewriters, measures and thresholds')}"
     )
     return result_table(
@@ -204,7 +204,7 @@ def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
         CORRECT_IF, *_of(tests), (text("First:second"), _pair),
         (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), "difference", "p", "p_corrected",
     ]  # fmt: skip
-    note = "Turns: answered only by the first, only by the second. Points: first − second, in percentage points of all turns. "
+    note = "Turns: answered only by the first, only by the second. pp: first − second, in percentage points of all turns. "
     note += _mcnemar(result, tests, "all thresholds, pairs and rewriters of a measure")
     return result_table(
         result, "tests", "Does one formulation answer more turns than another?", columns, note,
@@ -225,7 +225,7 @@ def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
 
 def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
     return result_table(
-        result, "choice", "What would be gained without a threshold?",
+        result, "choice", "What is the gain without a threshold?",
         ["metric", *_of(choice), "difference", "gain", "by_chance"],
         "Gain: the increase of QR's mean if every turn got the higher score of QR and Human. Chance: the gain that remains if"
         " QR and Human are swapped at random in every turn. The gain is chance plus half of Human − QR."

@@ -106,7 +106,7 @@ _CARDS = 5
 
 _READING = (
     "How to read it: the bin of a turn shows which of its formulations (Original, QR, Human) get a correct answer. If even"
-    " Human is not correct, the QA component is to blame. If Human is correct and QR is not, the rewriter is to blame. The"
+    " Human is not correct, the QA component caused the error. If Human is correct and QR is not, the rewriter caused it. The"
     " threshold decides what counts as correct, so check that the result holds at every threshold. Each interval belongs to"
     " one share. To compare two shares, use the test: overlapping intervals do not show that shares are equal."
 )

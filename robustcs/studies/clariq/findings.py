@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robustcs.documents.document import Verdict
-from robustcs.documents.words import p_equals, percent, percent_interval, plain, signed, signed_interval, with_interval
+from robustcs.documents.words import p_equals, percent, percent_range, plain, signed, signed_interval, with_interval
 from robustcs.lazy import pd
 from robustcs.studies.clariq.analysis import Clariq
 from robustcs.studies.clariq.tasks import BASELINES
@@ -88,7 +88,7 @@ def _preference(result: Clariq) -> list[str]:
         decided = row.wins + row.losses
         if not decided:
             continue
-        between = "" if math.isnan(row.ci_low) else f", 95% CI {percent_interval(row.ci_low, row.ci_high)}"
+        between = "" if math.isnan(row.ci_low) else f", 95% CI {percent_range(row.ci_low, row.ci_high)}"
         ties = f" {counted(row.ties, 'more judgment is a tie', 'more judgments are ties')}." if row.ties else ""
         sentences.append(
             f"For {row.criterion}, {row.wins} of {decided} judgments without a tie prefer {row.first} to {row.second}"

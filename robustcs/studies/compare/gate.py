@@ -171,14 +171,15 @@ class Case:
         return self.alike if self.drawn is None else not np.any(np.abs(self.drawn) >= ROUNDING)
 
     def amount(self, value: float) -> str:
-        """Return a difference for the output: ``0.164``, or ``12.3 points`` of a share."""
+        """Return a difference for the output: ``0.164``, or ``12.3 percentage points`` of a share."""
         points = self.condition.what in _GROWS
-        return (f"{100 * value:.1f} points" if points else f"{value:.3f}").replace("-", "−")
+        return (f"{100 * value:.1f} percentage points" if points else f"{value:.3f}").replace("-", "−")
 
     @property
     def limit(self) -> str:
         """The condition's limit for the output."""
-        return f"{100 * self.condition.limit:g} points" if self.condition.what in _GROWS else f"{self.condition.limit:g}"
+        limit = self.condition.limit
+        return f"{100 * limit:g} percentage points" if self.condition.what in _GROWS else f"{limit:g}"
 
     def moved(self, value: float) -> str:
         """Return the change in words, such as ``the mean drops by 0.164``."""

@@ -65,8 +65,8 @@ def ask(
 
     The gate fails (exit code 1) if a drop is significantly larger than a condition allows. It cannot tell (exit code 5) if a
     drop is larger but not significantly so, if a run, turns or judgments are gone, if a condition matches nothing, or if the
-    judged share of a run falls by more than 5 points. Otherwise it passes (exit code 0). Tests are one-sided, use the
-    conversation as sampling unit, and are adjusted by max-T over all cases of the call.
+    judged share of a run falls by more than 5 percentage points. Otherwise it passes (exit code 0). Tests are one-sided, use
+    the conversation as sampling unit, and are adjusted by max-T over all cases of the call.
 
     fail_if
         Condition that fails the gate; repeatable.
@@ -114,8 +114,11 @@ def ask(
         raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
     policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING}, unit=workspace.project.policy.unit)
     basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
-    notes = () if first.policy == second.policy else (f"the policy changed; old policy: {first.policy['line']}",)
-    evaluated = Evaluated(policy, basis, 0, second.missing, notes)  # type: ignore[arg-type]
+    notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
+    told = [side.workspace.notes if side.workspace else [] for side in sides]
+    notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
+    notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
+    evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes))  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])

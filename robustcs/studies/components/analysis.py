@@ -70,7 +70,7 @@ FACTORS = table(
     " ranker; only turns with the causes wording and ranker count.", *_CUT,
     *share("wording", "mean share of turns lost to the wording alone").between("wording_low", "wording_high", _SHARE),
     *share("ranker", "mean share of turns lost to the ranker alone").between("ranker_low", "ranker_high", _SHARE),
-    *points("difference", "wording − ranker", "points").between(says=_TEST), p_value(),
+    *points("difference", "wording − ranker", "difference").between(says=_TEST), p_value(),
     p_value("p_corrected", "adjusted by max-T over all measures and thresholds", "p adj."), P_FLOOR, EXACT,
     count("systems", "systems in the means"), _NOTE,
 )  # fmt: skip

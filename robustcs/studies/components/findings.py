@@ -19,7 +19,7 @@ from robustcs.documents.words import (
 )
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.components.analysis import Components
-from robustcs.studies.components.show import LUCK, cut_of, ranked
+from robustcs.studies.components.show import cut_of, ranked
 from robustcs.wording import and_more, counted, verb
 
 #: Largest adjusted p of a significant difference.
@@ -34,14 +34,14 @@ def verdicts(result: Components) -> tuple[Verdict, ...]:
 
 
 def components_findings(result: Components) -> tuple[str, ...]:
-    """Return effect sizes, advice on single changes, the upper limit, the missing cell that could show most, and luck."""
+    """Return effect sizes, advice on single changes, the upper limit, and the missing cell that could show most."""
     cut = cut_of(result)
     said = [_thresholds(result), *_sizes(result, cut[0]), *_advice(result, cut)]
     if len(result.choice):
         said.append(_upper(result, cut[0]))
     if len(result.missing):
         said.append(_to_fill(result, cut))
-    return (*filter(None, said), LUCK)
+    return tuple(filter(None, said))
 
 
 def _blamed(result: Components, cut: Cut) -> Verdict:

@@ -29,8 +29,8 @@ _WIDE = 4
 CARDS = 5
 #: Why the results of a grid are partly luck, and how to measure it.
 LUCK = (
-    "A grid has one run per cell, so it cannot separate luck from the component; robustcs samples measures luck from repeated"
-    " samples of a rewriter."
+    "A grid has one run per cell, so part of a difference may be luck; robustcs samples measures luck from repeated samples of"
+    " a rewriter."
 )
 #: Cause → the caption of its turns to read.
 _LOST = {

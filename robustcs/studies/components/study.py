@@ -24,12 +24,12 @@ from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Call, Questi
 def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
     """Which component loses the answer? Compare runs that cross wordings of the questions with rankers.
 
-    No human rewrite is needed; if there is one, it is one more wording.
+    The command does not need human rewrites; they count as one more wording.
 
     For each system (a wording with a ranker) and each turn that it does not answer, the command determines which change would
     have helped: another wording, another ranker, either, only both together, or none in the grid. The tables also show effect
-    sizes of wording and ranker, the gain of every single change with an adjusted test, and how far the lead of the best system
-    holds on conversations that did not choose it. Cells may be missing. Sets of paraphrases are wordings too.
+    sizes of wording and ranker, the gain of every single change with an adjusted test, and the lead of the best system on
+    conversations that were not used to choose it. Cells may be missing. Sets of paraphrases are wordings too.
 
     swaps
         Test every change of one component (default: for up to 50 cells).
@@ -96,8 +96,6 @@ _READING = (
     "How to read it: each system is one wording of the questions with one ranker. A turn that it does not answer has one cause:"
     " the wording if another wording with the same ranker answers it, the ranker if another ranker with the same wording does,"
     " either if each change alone is enough, both if only the two together help, and none if no system of the grid answers it."
-    " A grid has one run per cell, so it cannot separate luck from the component: the best of several runs is better partly by"
-    " luck. To measure luck, run a rewriter several times and use robustcs samples."
 )
 
 

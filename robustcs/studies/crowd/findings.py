@@ -31,7 +31,7 @@ def _exclusions(result: Crowd) -> list[str]:
         alphas = alphas.loc[list(order), ["before", "after"]].dropna()
         changes = [f"{row.Index} from {plain(row.before, 2)} to {plain(row.after, 2)}" for row in alphas.itertuples()]
         if changes:
-            sentences.append(f"This changes the ordinal alpha of the workers: {first_of(changes, _NAMED)}.")
+            sentences.append(f"Excluding workers changes the ordinal alpha: {first_of(changes, _NAMED)}.")
     return sentences
 
 

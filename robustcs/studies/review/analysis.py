@@ -42,7 +42,7 @@ CATEGORIES = table(
 CROSSINGS = table(
     "crossings", "Turns by category within a bin, component or outcome.",
     text("by", "bin, component or outcome", "By"), text("of_system", "rewriter, cell or system to which the value belongs"),
-    text("value", "bin as Original, QR, Human; blamed component; or outcome", "Value"), *_WHOSE,
+    text("value", "bin as Original, QR, Human; cause of components; or outcome", "Value"), *_WHOSE,
     count("count", "reviewed turns with this value and category", "turns"),
     *share("share", "count / reviewed", "share").between(says=_CI), count("reviewed", "reviewed turns with this value"), *_BY,
 )  # fmt: skip

@@ -32,7 +32,7 @@ def _whose(result: Reviews, *names: str) -> list[str]:
 
 
 def _samples(result: Reviews) -> str:
-    """Return the samples in words, and what they license."""
+    """Return the samples in words, and the method of their intervals."""
     frame = result.categories
     samples = "; ".join(dict.fromkeys(frame["sample"]))
     said = f"Sample: {samples}. "
@@ -124,7 +124,7 @@ def _coders(result: Reviews) -> list[Table]:
     if not len(result.coders):
         return []
     columns = ["first", "second", "category", "kappa", "turns", "both", "only_first", "only_second"]
-    note = "Cohen's κ of having the category or not. 95% CI: nested bootstrap-t over conversations or turns."
+    note = f"Cohen's κ of having the category or not. 95% CI: nested bootstrap-t over {result.evaluated.unit}s."
     return [result_table(result, "coders", "Do the coders agree?", columns, note + notes_in(result.coders))]
 
 

@@ -1,4 +1,4 @@
-"""``robustcs review``: what readers found in the turns of a report, counted."""
+"""``robustcs review``: the frequency of the kinds of failures that readers found in the turns of a report."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ PROPERTIES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 
 def ask(workspace: Workspace) -> Reviews:
-    """Count the categories that readers assigned to turns in the page of a report.
+    """Estimate how frequent each kind of failure is, from categories that readers assigned to turns.
 
     FILE... are exports of the page (review.jsonl); several files are combined. Without FILE, the command uses [review] in
     robustcs.toml. Each line is one turn that a coder reviewed: turn, systems, categories, note, coder and sample.
 
-    A random sample licenses estimates for all turns from which it was drawn. Their intervals are exact for this finite number
-    of turns. For any other sample, the output says that it does not license an estimate.
+    From a random sample, the command estimates the share of each category among all turns from which the sample was drawn. The
+    intervals are exact for this finite number of turns. For other samples, the command only counts, and a note says so.
 
-    Categories are crossed with the bins, components and outcomes of the project's turns, as far as its inputs give them. With
-    several systems, the command compares their categories on the same turns; with several coders, it measures agreement.
+    The command also crosses the categories with the bins, components and outcomes of the turns, if the project has their
+    inputs. For several systems, it compares their categories on the same turns. For several coders, it measures agreement.
 
     Examples:
       robustcs review review.jsonl
@@ -77,7 +77,7 @@ def _read(workspace: Workspace) -> list[Review]:
 
 
 def _values(workspace: Workspace) -> tuple[list[Value], Basis]:
-    """Return the bins, components and outcomes of all turns, as far as the inputs give them, and what the first are scores of.
+    """Return the bins, components and outcomes of all turns if the project has their inputs, and what the first are scores of.
 
     Raises :class:`InputError` if these inputs are broken.
     """

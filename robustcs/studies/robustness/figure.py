@@ -60,7 +60,7 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Drawing:
     )
     for (title, groups), (panel, leftmost) in zip(panels.items(), grid, strict=True):
         drops = [drop for group in groups for drop in group]
-        panel.title, panel.x_label = title, "drop below the baseline, in points"
+        panel.title, panel.x_label = title, "drop below the baseline"
         panel.frame, panel.marked = "b", "x"
         panel.y = places[-1] - row_height / 2, row_height / 2
         panel.y_ticks = list(zip(places, names, strict=True)) if leftmost else []

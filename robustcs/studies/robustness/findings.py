@@ -50,7 +50,8 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
     expected = drops[(drops["metric"] == metric) & (drops["group"] == row["group"])]
     caveat = ""
     if len(expected):
-        caveat = f"With unjudged passages filled in by the model, the expected drop is {plain(expected['expected'].iloc[0])}."
+        size = plain(expected["expected"].iloc[0])
+        caveat = f"With unjudged passages filled in by the hole model, the expected drop is {size}."
     ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])
     basis = (
         f"{_adjusted(row, len(rows))}; {counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged passages"

@@ -39,9 +39,9 @@ def ask(
 ) -> Robustness | Experiment:
     """How much do scores drop when questions are paraphrased?
 
-    Each test set of paraphrases is compared with its baseline. The tables show drops in points and percent with confidence
-    intervals and tests, gains and losses by turn, the share of the variance due to wording, and drops by position in the
-    conversation.
+    Each test set of paraphrases is compared with its baseline. The tables show drops of the score, also in percent, with
+    confidence intervals and tests, gains and losses by turn, the share of the variance due to wording, and drops by position
+    in the conversation.
 
     If robustcs.toml has paraphrases and an index but no groups, the command runs the whole experiment: it removes
     near-duplicates from the paraphrases (as robustcs testsets --clean does), draws test sets (--sets), retrieves passages for
@@ -176,7 +176,7 @@ _READING = (
     "How to read it: every test set paraphrases the same turns and is compared with its baseline turn by turn. A point to the"
     " right of zero is a loss. If its interval includes zero, the loss may be due to chance. Paraphrases retrieve unjudged"
     " passages, which count as not relevant here. The sentence after each drop gives the expected drop with unjudged passages"
-    " filled in by the model; the previous question has the details."
+    " filled in by the hole model; the previous question has the details."
 )
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, number, number_interval, percent, percent_interval
+from robustcs.documents.words import measure_label, number, number_interval, percent, percent_range
 from robustcs.studies.samples.analysis import Samples
 from robustcs.wording import counted
 
@@ -19,7 +19,7 @@ def samples_findings(result: Samples) -> tuple[str, ...]:
 def _about(result: Samples, row: Any) -> list[str]:
     sentences = []
     if row.turns:
-        between = "" if math.isnan(row.differ_low) else f" (95% CI {percent_interval(row.differ_low, row.differ_high)})"
+        between = "" if math.isnan(row.differ_low) else f" (95% CI {percent_range(row.differ_low, row.differ_high)})"
         turns = counted(row.turns, "turn")
         sentences.append(f"The sampled texts of {row.rewriter} differ on {percent(row.differ)} of {turns}{between}.")
     frame = result.sample_scores[result.sample_scores["rewriter"] == row.rewriter]

@@ -42,7 +42,7 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
     for row in measured_drops(bounded[bounded["metric"] == metric], result.rates, pairs, compared).itertuples():
         expected = means.loc[row.group] if row.group in means.index else None
         sentences.append(_drop(row, f"the sets of {row.group}" if row.group in groups else str(row.group), result, expected))
-    doubts = (" ".join(["Expected values may be off.", *result.warnings]),) if result.warnings else ()
+    doubts = (" ".join(["The expected values may be wrong.", *result.warnings]),) if result.warnings else ()
     first = (ONLY_RELEVANT,) if result.settings.positives else ()
     return (*first, *sentences, *_orders(pairs, metric, result), *doubts)
 
@@ -75,7 +75,7 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     ends = (row.expected_low, row.expected_high) if loses else (-row.expected_high, -row.expected_low)
     return Verdict(
         size, number_interval(*ends).strip("–"),
-        f"{group} {moves} {baseline} with unjudged passages filled in by the model",
+        f"{group} {moves} {baseline} with unjudged passages filled in by the hole model",
         f"measured drop {plain(row.drop)}; mean of {result.evaluated.turns} turns", abs(float(row.expected)),
     )  # fmt: skip
 
@@ -148,8 +148,8 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
         apart = sum(map(is_significant, told.to_dict("records")))
         differ = "differs" if apart == 1 else "differ"
         sentences.append(
-            f"With unjudged passages filled in by the model, {apart or 'none'} of {total} {differ} significantly by {label}"
-            " (max-T over the draws, adjusted for all pairs and groups)."
+            f"With unjudged passages filled in by the hole model, {apart or 'none'} of {total} {differ} significantly by"
+            f" {label} (max-T over the draws, adjusted for all pairs and groups)."
         )
     open_ = pairs[~pairs["separable"].astype(bool)]
     if not len(open_):

@@ -80,7 +80,7 @@ def _expected(result: Unjudged) -> Iterable[Block]:
     if len(pairs) > len(rows):
         note += f" Shown: the {len(rows)} of {len(pairs)} pairs with the least certain order; CSV and JSON have all."
     if not result.settings.tipped:
-        note += " --table tipping shows for all pairs how wrong the model may be."
+        note += " --table tipping shows for all pairs how wrong the hole model may be."
     columns = ["metric", "first", "second", "difference", *expected_columns(result.tipping)]
     yield result_table(result, "pairs", "How much do two runs probably differ?", columns, note, rows=rows, slug="expected")
 

@@ -228,7 +228,7 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question(
-        "unjudged", "How much of the drop is due to unjudged passages?",
+        "unjudged", "How much do unjudged passages matter?",
         ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _part,
         given=lambda project: bool(project.systems), answer=_answer,
     ),

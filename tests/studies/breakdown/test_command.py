@@ -232,9 +232,9 @@ def test_several_rewriters_stand_side_by_side(in_demo: Command) -> None:
         first = [{**row, "rewriter": "qr"} | family for row in rows if row["rewriter"] == "A"]
         assert first == [row | family for row in alone["tables"][name]]
     together = in_demo(command).out
-    assert "the rewriters side by side" in together and "Who is to blame?" not in together
+    assert "the rewriters side by side" in together and "What causes the errors?" not in together
     details = in_demo(f"{command} --details B").out
-    assert "Rewriter B" in details.splitlines() and details.count("Who is to blame?") == 1
+    assert "Rewriter B" in details.splitlines() and details.count("What causes the errors?") == 1
 
 
 ASKED = "breakdown --qr plain=runs/plain_qr.trec --table attribution --table blame --table overview --format"
@@ -243,7 +243,7 @@ ASKED = "breakdown --qr plain=runs/plain_qr.trec --table attribution --table bla
 def test_tables_of_several_rewriters_have_a_view_where_they_are_asked_for(in_demo: Command) -> None:
     """Heads, captions and whole counts in every form, never the columns of the JSON as they are."""
     shown = in_demo(f"{ASKED} table").out
-    assert "Who is to blame? 2 rewriters, P@1, NDCG@3, 70 turns" in shown
+    assert "What causes the errors? 2 rewriters, P@1, NDCG@3, 70 turns" in shown
     assert "Does the ranker or the rewriter fail more often? 2 rewriters, P@1, NDCG@3, 70 turns" in " ".join(shown.split())
     markdown = in_demo(f"{ASKED} markdown").out
     cells = ["P@1 = 1", "plain", "18", "26% (18–36%)", "31", "44% (31–59%)", "21", "30% (19–43%)"]
@@ -251,13 +251,16 @@ def test_tables_of_several_rewriters_have_a_view_where_they_are_asked_for(in_dem
     assert "p adj." in shown and "p adj.: max-T over 8 comparisons" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80
     latex = in_demo(f"{ASKED} latex").out
-    assert r"\caption{Who is to blame? 2 rewriters, P@1, NDCG@3, 70 turns}" in latex and r"\caption{attribution}" not in latex
+    assert (
+        r"\caption{What causes the errors? 2 rewriters, P@1, NDCG@3, 70 turns}" in latex
+        and r"\caption{attribution}" not in latex
+    )
     markdown = in_demo(f"{ASKED} markdown").out
     assert "| P@1 = 1 | plain | 18 | 31 | 17.5 |" in markdown
     for text in (shown, latex, markdown):
         assert "ndcg" not in text and "143.0000" not in text and "ci_low" not in text
     every = in_demo("breakdown --qr plain=runs/plain_qr.trec").out
-    assert "Who is to blame?" not in every and "Turns that each system answers" not in every
+    assert "What causes the errors?" not in every and "Turns that each system answers" not in every
 
 
 def test_per_turn_scores_give_what_the_runs_give(in_copy: Command, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_findings_of_one_rewriter() -> None:
     assert undecided == (
         "The data do not show whether the ranker or the rewriter fails more often at NDCG@3 ≥ 0.5: on these turns, the rewriter"
         " does, by 33.0 percentage points (95% CI −30 to +10; adjusted p = 0.210, max-T over 7 comparisons). The test may miss"
-        " a true difference below 22 points."
+        " a true difference below 22 percentage points."
     )
     equal = finding(blamed(made(), half=(20, 20, 1.0, 1.0)))[1]
     assert equal.startswith("The ranker and the rewriter fail equally often at NDCG@3 ≥ 0.5 (95% CI ")

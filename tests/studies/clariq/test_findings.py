@@ -90,7 +90,7 @@ def test_preference_counts_decided_judgments_and_adjusts() -> None:
     row = {"criterion": "engaging", "first": "a", "second": "b", "wins": 30, "losses": 10, "ties": 4, "share": 0.75,
            "ci_low": 0.58, "ci_high": 0.87, "p": 0.002, "p_corrected": 0.06, "judgments": 44}  # fmt: skip
     assert said("clariq", {"preference": [row]}) == [
-        "For engaging, 30 of 40 judgments without a tie prefer a to b (75.0%, 95% CI 58–87, adjusted p = 0.060). 4 more"
+        "For engaging, 30 of 40 judgments without a tie prefer a to b (75.0%, 95% CI 58% to 87%, adjusted p = 0.060). 4 more"
         " judgments are ties."
     ]
     few = {**row, "ci_low": float("nan"), "ties": 0}

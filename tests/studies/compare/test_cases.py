@@ -202,7 +202,9 @@ def test_a_rewriter_with_another_role_is_still_one() -> None:
     """In the new state it is a further run: its role in the old one counts."""
     old = {"a": system(ONES), "human": HUMAN}
     ((run, outcome, reason),) = errors(old, {"a": system(ZEROS, role=""), "human": replace(HUMAN, role="")})
-    assert (run, outcome) == ("a", "failed") and reason.startswith("the share of rewriter errors grows by 100.0 points")
+    assert (run, outcome) == ("a", "failed") and reason.startswith(
+        "the share of rewriter errors grows by 100.0 percentage points"
+    )
 
 
 def test_errors_on_the_turns_of_rewriter_and_human() -> None:

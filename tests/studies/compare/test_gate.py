@@ -53,8 +53,9 @@ def one(drop: np.ndarray, condition: str = "drop>0.02", evidence: Evidence = "te
         (0 * WAVE, "0.01", ("1 turn is gone",), "cannot tell", "1 turn is gone"),
         (np.full(70, 0.02), "drop>0.02", (), "passed", "the mean drops by 0.020, which the condition allows"),
         ((np.arange(70) % 2).astype(float), "qr>0.05", (), "failed",
-         "the share of rewriter errors grows by 50.0 points, significantly more than 5 points (adjusted p = 0.0010)"),
-        (-(np.arange(70) % 2).astype(float), "qa>0.05", (), "passed", "the share of QA errors falls by 50.0 points"),
+         "the share of rewriter errors grows by 50.0 percentage points, significantly more than 5 percentage points (adjusted p"
+         " = 0.0010)"),
+        (-(np.arange(70) % 2).astype(float), "qa>0.05", (), "passed", "the share of QA errors falls by 50.0 percentage points"),
     ],
 )  # fmt: skip
 def test_order_of_decisions(drop: np.ndarray, condition: str, problems: tuple[str, ...], outcome: str, reason: str) -> None:

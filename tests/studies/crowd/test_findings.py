@@ -19,7 +19,7 @@ AGREEMENT = [
 def test_excluded_workers_and_what_that_changes() -> None:
     excluded, alpha = said("crowd", {"exclusions": EXCLUSIONS, "agreement": AGREEMENT}, graded_unit="turn")
     assert excluded == "2 workers contradicted gold checks; 1,034 of their grades are excluded."
-    assert alpha == "This changes the ordinal alpha of the workers: use from 0.21 to 0.43; style from 0.55 to 0.32."
+    assert alpha == "Excluding workers changes the ordinal alpha: use from 0.21 to 0.43; style from 0.55 to 0.32."
 
 
 def test_a_criterion_that_loses_its_second_workers_has_no_change() -> None:

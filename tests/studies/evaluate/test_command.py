@@ -96,6 +96,8 @@ def test_the_turn_as_unit(in_demo: Command) -> None:
     ("options", "message"),
     [
         ("--metric nonsense", "unknown measure 'nonsense'"),
+        ("--metric map --metric nonsense", "unknown measure 'nonsense'"),
+        ("--format xml", "Try 'robustcs evaluate --help' for help."),
         ("--baseline nobody", "no run is named 'nobody'"),
         ("--margin 0", "margin 0; use a difference above 0"),
         ("--scores a", "write --scores NAME=FILE"),

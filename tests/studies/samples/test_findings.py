@@ -23,10 +23,10 @@ SCORES = [
 def test_texts_draws_and_choices() -> None:
     llm, t5 = said("samples", {"samples": ALIKE, "sample_scores": SCORES})
     assert llm == (
-        "The sampled texts of llm differ on 15.0% of 40 turns (95% CI 6–31). The mean NDCG@3 of llm over 5 samples is 0.401"
-        " (95% CI 0.352 to 0.449 for other conversations and other samples); the mean of one sample has a 95% CI of ±0.012 for"
-        " other samples on these turns. A perfect choice among 5 samples in every turn would gain 0.055 NDCG@3 over the best"
-        " single sample; 0.031 is expected by chance."
+        "The sampled texts of llm differ on 15.0% of 40 turns (95% CI 6% to 31%). The mean NDCG@3 of llm over 5 samples is"
+        " 0.401 (95% CI 0.352 to 0.449 for other conversations and other samples); the mean of one sample has a 95% CI of"
+        " ±0.012 for other samples on these turns. A perfect choice among 5 samples in every turn would gain 0.055 NDCG@3 over"
+        " the best single sample; 0.031 is expected by chance."
     )
     assert t5 == (
         "The sampled texts of t5 differ on 100.0% of 1 turn."
@@ -39,4 +39,4 @@ def test_what_is_not_known_is_not_said() -> None:
     [one] = said("samples", {"samples": [{**ALIKE[0], "turns": 0}], "sample_scores": few})
     assert one.startswith("The mean NDCG@3 of llm over 5 samples is 0.401. A perfect choice among 5 samples")
     [texts] = said("samples", {"samples": [{**ALIKE[0], "answered": 0}]})
-    assert texts == "The sampled texts of llm differ on 15.0% of 40 turns (95% CI 6–31)."
+    assert texts == "The sampled texts of llm differ on 15.0% of 40 turns (95% CI 6% to 31%)."

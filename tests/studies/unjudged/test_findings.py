@@ -124,16 +124,16 @@ def test_pairs_that_differ_are_counted_by_the_adjusted_p() -> None:
     """Three intervals leave out 0; two adjusted p are at most .05."""
     [orders] = [text for text in unjudged_findings(made(), ROLES, GROUPS) if "pairs of systems" in text]
     assert orders.startswith(
-        "With unjudged passages filled in by the model, 2 of 4 pairs of systems differ significantly by NDCG@3 (max-T over the"
-        " draws, adjusted for all pairs and groups). The order by NDCG@3 is proven on these turns for 3 of 4 pairs of systems."
-        " Not proven: human and m1."
+        "With unjudged passages filled in by the hole model, 2 of 4 pairs of systems differ significantly by NDCG@3 (max-T over"
+        " the draws, adjusted for all pairs and groups). The order by NDCG@3 is proven on these turns for 3 of 4 pairs of"
+        " systems. Not proven: human and m1."
     )
     assert "each pair on its own" not in orders
 
 
 def test_verdicts_start_with_who_loses_what() -> None:
     best, worst = verdicts(made(), ROLES, GROUPS)
-    assert best.text == "t5 loses 0.170 NDCG@3 to Human with unjudged passages filled in by the model"
+    assert best.text == "t5 loses 0.170 NDCG@3 to Human with unjudged passages filled in by the hole model"
     assert best.basis == "measured drop 0.200; mean of 100 turns"
     assert (best.number, best.interval, best.weight) == ("0.170", "0.100 to 0.250", 0.17)
     assert worst.text.startswith("manual loses 0.060 NDCG@3 to Human") and worst.interval == "−0.020 to 0.140"
