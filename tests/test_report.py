@@ -541,7 +541,7 @@ def test_a_number_that_was_changed_in_a_kept_answer_is_not_reported(small: Path,
     path.write_bytes(kept.replace(b"0.2", b"0.7"))
     capfd.readouterr()
     assert run(["report", "--output", "made"]) == 0
-    told = f"{path.relative_to(small)}: damaged or edited; this answer is computed again\n"
+    told = f"{path.relative_to(small)}: damaged or edited; this result is computed again\n"
     assert capfd.readouterr().err.count(told) == 1 and contents(small / "made") == written and path.read_bytes() == kept
     assert run(["report", "--output", "made"]) == 0
     assert capfd.readouterr().err == f"made contains {len(written) - 1} files, 0 of them new or changed\n"

@@ -106,7 +106,7 @@ def drops_table(result: Result) -> list[Table]:
     if not len(result.tables["drops"]):
         return []
     columns = ["metric", "group", "baseline", "drop", *expected_columns(result.tables.get("tipping"))]
-    caption = "How much of the drops is due to unjudged passages?"
+    caption = "How much of each drop is due to unjudged passages?"
     return [result_table(result, "drops", caption, columns, EXPECTED_NOTE, by="metric")]
 
 

@@ -1,4 +1,4 @@
-"""The answers of a project: where they come from, what was asked, what was given to the generator, and what became of it."""
+"""The answers of a project: their files, the kinds of turns, the passages given to the generator, and the outcomes."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ class AnswerInputs:
             found[name] = {turn: one for turn, one in zip(turns, causes, strict=True) if one in _CHANGES}
         return found
 
-    # ------------------------------------------------------------ what became of every turn
+    # ------------------------------------------------------------ outcome of every turn
 
     def ask(
         self, program: Program, turns: Sequence[str], passages: Mapping[str, Passages | None], texts: Mapping[str, str] | None
@@ -296,7 +296,7 @@ class AnswerInputs:
         texts: Mapping[str, str] | None = None,
         lost_by: Mapping[str, Mapping[str, Cause]] | None = None,
     ) -> list[Traced]:
-        """Return what became of ``turns`` in every system.
+        """Return the outcomes of ``turns`` in every system.
 
         passages
             System → turn → passages of its answers; None if unknown.

@@ -265,7 +265,7 @@ class _Systems:
         grouped = [[name] for name in rewriters] if by_scores else by_rewriter(rewriters)
         for first, *further in grouped:
             called = _SAMPLE.sub("", first) if further else first
-            key = "qr" if len(grouped) == 1 or not called else f"qr:{called}"
+            key = "qr" if len(grouped) == 1 or called in ("", "qr") else f"qr:{called}"
             self._part(key, rewriters[first], by_scores)
             if first in chosen:
                 self._texts(key, chosen[first].texts, chosen[first].why)

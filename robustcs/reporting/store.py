@@ -53,7 +53,7 @@ class Store:
             try:
                 return typed(unsealed(f"{FORMAT} {key}", read_json(path, halves=True)).get("value"), shape)
             except (InputError, ValueError):
-                self.tell(f"{path}: damaged or edited; this answer is computed again")
+                self.tell(f"{path}: damaged or edited; this result is computed again")
         return None
 
     def keep(self, name: str, depends_on: Any, value: Any, shape: Any) -> Any:

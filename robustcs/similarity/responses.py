@@ -11,7 +11,7 @@ import re
 from robustcs.inputs.answer_traces import Response
 
 #: Error of the detector on answers that were not used to write it.
-MEASURED = "on answers of glm to MTRAG-UN, it finds 132 of 133 refusals and calls 0 of 322 full answers refusals"
+MEASURED = "on answers of glm to MTRAG-UN, it found 132 of 133 refusals and no refusal among 322 full answers"
 
 _WORD = re.compile(r"\w")
 #: The number of an item of a list, before its text.

@@ -223,7 +223,7 @@ def test_a_kept_answer_is_found_as_it_was_or_not_at_all(cases: int, tmp_path: Pa
             assert found in (None, kept), (name, case)
             lost += found is None
         path.write_bytes(whole)
-    assert len(told) == lost > 0.8 * cases and all("damaged or edited; this answer is computed again" in one for one in told)
+    assert len(told) == lost > 0.8 * cases and all("damaged or edited; this result is computed again" in one for one in told)
 
 
 @pytest.mark.parametrize("cases", CASES)

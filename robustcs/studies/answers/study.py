@@ -33,29 +33,29 @@ from robustcs.wording import counted
 
 #: Agreement of word matching with people, for the note of results that depend on it.
 WORDS_AGREE = (
-    "word matching of nuggets agreed with people at κ = 0.40 on 1,086 labels of another collection (precision 0.46,"
-    " recall 0.53)"
+    "word matching of nuggets agreed with 1,086 human labels of another collection at κ = 0.40 (precision 0.46, recall 0.53)"
 )
 
 
 def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = None) -> Answers:
-    """Trace answers from question to outcome: what was asked, what was given to the generator, and what it did.
+    """Evaluate generated answers: the kind of each turn, the passages given to the generator, and the outcome.
 
     Every turn has a kind (answerable, partial, unanswerable, underspecified) and an outcome. Answers to answerable turns are
-    correct or wrong by a criterion: --metric and --threshold, nuggets or snippets, or human labels. If the system abstains, it
-    refused if a gold passage was given to it. If it answers an unanswerable turn, the answer is made up. The cause of a lost
-    turn is the generator if a gold passage was given, else retrieval.
+    correct or wrong by a criterion: --metric and --threshold, nuggets or snippets, or human labels. If the system abstains from
+    an answerable turn, the outcome is refused if a gold passage was given to the generator, else abstained. If the system
+    answers an unanswerable turn, the answer is made up. An answerable turn is lost if its outcome is neither correct nor
+    answered. The cause is the generator if a gold passage was given, else retrieval.
 
-    Nuggets and snippets are compared with the answers by a judge's assignments (nuggetizer's JSONL) if given, else by matching
-    words, and each missed one has a cause. Sentences are compared with the passages: invented ones have no support.
+    The command also measures how many nuggets and snippets the answers contain, by a judge's assignments (JSONL of nuggetizer)
+    or else by word matching, and finds the cause of each missing one. It also counts the sentences that no passage supports.
 
     Answers are JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks or InspectorRAGet exports. The
     passages of an answer are those in the tasks, else the top passages of the run with the system's name (--passages or the
     project), else those that the file lists.
 
     with_
-        Program that says what each answer did and which of its sentences the passages support, instead of words; see
-        docs/programs.md. Its answers are stored.
+        Program that determines the response of each answer and its supported sentences. It replaces word lists and word
+        matching; see docs/programs.md. Its output is stored.
 
     Raises :class:`UsageError` if answers are missing, if neither gold information nor labels are given, or for an unknown
     metric, and :class:`InputError` for a broken file.
@@ -106,7 +106,7 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
             inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
         traced = inputs.trace(turns, kinds, made_of.given, correct, texts or {}, lost_by)
         if any("detector" in one.by for one in traced):
-            notes.append(f"responses are found by a detector (words); {MEASURED}")
+            notes.append(f"a detector (word lists) determines the responses; {MEASURED}")
         if items_found is not None and not assigned:
             notes.append(WORDS_AGREE)
         without = ", ".join(

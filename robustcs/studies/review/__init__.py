@@ -1,1 +1,1 @@
-"""Which categories of failures did readers find, and how frequent are they among all turns?"""
+"""Which categories of failures did coders find, and how frequent are they among all turns?"""

@@ -1,4 +1,4 @@
-"""``robustcs review``: the frequency of the kinds of failures that readers found in the turns of a report."""
+"""``robustcs review``: the frequency of the kinds of failures that coders found in the turns of a report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROPERTIES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 
 def ask(workspace: Workspace) -> Reviews:
-    """Estimate how frequent each kind of failure is, from categories that readers assigned to turns.
+    """Estimate how frequent each kind of failure is, from categories that coders assigned to turns.
 
     FILE... are exports of the page (review.jsonl); several files are combined. Without FILE, the command uses [review] in
     robustcs.toml. Each line is one turn that a coder reviewed: turn, systems, categories, note, coder and sample.
@@ -153,6 +153,6 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question("review", "What did readers find?", ("categories", "differences", "coders"), _part,
+    Question("review", "Which failures did coders find?", ("categories", "differences", "coders"), _part,
              given=lambda project: project.review is not None, answer=_answer),
 )  # fmt: skip

@@ -240,7 +240,7 @@ def test_what_is_expected_of_every_difference(
     assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
     text = files[1].read_text()
     assert (
-        "How much of the drops is due to unjudged passages?" in text
+        "How much of each drop is due to unjudged passages?" in text
         and "covers both the unknown grades and the sampling of conversations" in " ".join(text.split())
     )
 
