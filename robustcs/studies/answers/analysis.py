@@ -201,7 +201,10 @@ def _supported(one: Traced) -> dict[str, np.ndarray]:
 def measures_of(items: Sequence[Item]) -> tuple[str, ...]:
     """Return the measures of the kinds of gold with items, and :data:`LENGTH`; none without items."""
     golds = {item.gold for item in items}
-    return (*(measure for gold in GOLD_MEASURES if gold in golds for measure in GOLD_MEASURES[gold]), *([LENGTH] if items else ()))
+    return (
+        *(measure for gold in GOLD_MEASURES if gold in golds for measure in GOLD_MEASURES[gold]),
+        *([LENGTH] if items else ()),
+    )
 
 
 def coverage(

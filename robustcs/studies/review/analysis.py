@@ -36,7 +36,7 @@ CATEGORIES = table(
     text("where", "which turns these are; empty for all turns"),
     number("all", "estimated turns with this category among all turns: share × of; null unless the sample is random"),
     number("all_low", "95% CI of all"), number("all_high"),
-    flag("random", "whether the sample was drawn at random, so that it licenses an estimate for all turns"),
+    flag("random", "whether the sample was drawn at random; only then are there estimates for all turns"),
     *_BY, text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
 CROSSINGS = table(
