@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix, graded_run
-from robustcs.evaluation.measure import GIVEN, GOLD_MEASURES, Measure, averaged, refuse_given
+from robustcs.evaluation.measure import GIVEN, Measure, averaged, refuse_given
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import (
     Expected,
@@ -27,6 +27,7 @@ from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_sk
 from robustcs.inputs.runs import read_run
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.answer_measures import answer_measures
 from robustcs.project.model import Project, TextSource, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs, absolute
 from robustcs.result import Basis
@@ -155,11 +156,10 @@ class Inputs:
         """
         if not given:
             computed = [measure for measure in measures if measure.family != GIVEN]
-            known = self._answer_measures() if computed and len(computed) < len(measures) else set()
+            known = answer_measures(self.project) if computed and len(computed) < len(measures) else ()
             refuse_given([measure for measure in measures if measure.name not in known])
-            others = [measure.name for measure in measures if measure not in computed]
-            note = f"{', '.join(others)}: not a measure of rankings; left out"
-            self.notes += [note] if others and note not in self.notes else []
+            note = f"{', '.join(one.name for one in measures if one not in computed)}: not a measure of rankings; left out"
+            self.notes += [note] if len(computed) < len(measures) and note not in self.notes else []
             measures = computed
         kept = averaged(measures, totals)
         left = [measure.name for measure in dict.fromkeys(measures) if measure not in kept]
@@ -167,15 +167,6 @@ class Inputs:
         note = f"{', '.join(left)} {what} over turns and {'is' if len(left) == 1 else 'are'} reported only by evaluate"
         self.notes += [note] if left and note not in self.notes else []
         return kept
-
-    def _answer_measures(self) -> set[str]:
-        """Return the measures that only the project's answers have: metrics in their files, and coverage of gold items."""
-        from robustcs.inputs.answer_traces import read_trace
-
-        answers = self.project.answers
-        traces = [read_trace(path, name) for name, path in answers.answered.items()] if answers else []
-        found = {metric for trace in traces for metric in trace.scores}
-        return found.union(*GOLD_MEASURES.values()) if answers else found
 
     def require(self, key: str) -> Any:
         """Return the project's value of a ``key`` of :data:`REQUIRED`. Raises :class:`UsageError` if there is no value."""
