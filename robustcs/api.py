@@ -202,8 +202,9 @@ def report(
     ``jobs``: number of processes that read runs. ``dask``: address of a scheduler whose cluster reads them instead.
     """
     from robustcs.project.parallel_io import jobs_of
+    from robustcs.project.report_files import KEPT
     from robustcs.reporting.build import make_report
-    from robustcs.reporting.folder import STORE, report_folder, require_report_folder, write_report
+    from robustcs.reporting.folder import report_folder, require_report_folder, write_report
     from robustcs.reporting.store import Store
 
     opened = open_project(project, **inputs)
@@ -211,6 +212,6 @@ def report(
     given = project if project is not None and not isinstance(project, Project) else ""
     require_report_folder(folder, opened)
     where = jobs_of({"jobs": jobs, "dask": dask})
-    made = make_report(opened, folder=Path(given).parent, jobs=where, store=Store(folder / STORE))
+    made = make_report(opened, folder=Path(given).parent, jobs=where, store=Store(folder / KEPT))
     write_report(folder, made.files)
     return folder / "report.html"

@@ -19,7 +19,8 @@ import pytest
 from robustcs import kept
 from robustcs.errors import OutputError
 from robustcs.kept import locked, sealed, typed, unsealed
-from robustcs.reporting.folder import checksums, is_whole, write_report
+from robustcs.project.report_files import checksums, is_whole
+from robustcs.reporting.folder import write_report
 
 
 @dataclass(frozen=True)

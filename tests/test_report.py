@@ -453,7 +453,7 @@ def test_an_unchanged_report_asks_reads_and_draws_nothing(
     written = contents(small / "made")
     code = (
         "import sys; from robustcs.cli.main import run; run(['report', '--output', 'made'])\n"
-        "print(*{'robustcs.reporting.build', 'pandas', 'pyarrow', 'scipy', 'matplotlib', 'typst'} & set(sys.modules))"
+        "print(*{'robustcs.reporting.build', 'numpy', 'pandas', 'pyarrow', 'scipy', 'matplotlib', 'typst'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["wrote made/report.html", "wrote made/report.pdf", ""]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,7 @@ from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call
 if TYPE_CHECKING:
     from robustcs.project.model import Project
     from robustcs.project.parallel_io import Jobs
-    from robustcs.reporting.folder import Made
+    from robustcs.project.report_files import Made
     from robustcs.reporting.store import Store
 
 #: Command → its shared options.
@@ -29,6 +29,8 @@ USES: Mapping[str, Sequence[str]] = {
     "bundle": ("jobs", "no_retrieve"),
     "demo": ("output",),
 }  # fmt: skip
+#: Options that do not affect the contents of a report.
+_NOT_IN_REPORT = ("jobs", "dask", "no_retrieve", "output", "set")
 _PACKAGE = Path(__file__).resolve().parent.parent
 #: Folder of the demo collection: in an installed package, and in a checkout (setup.py copies the latter into the package).
 _COLLECTIONS = (_PACKAGE / "demo", _PACKAGE.parent / "fixtures")
@@ -122,11 +124,13 @@ def demo(call: Call) -> None:
       robustcs demo
       robustcs demo --output /tmp/demo
     """
-    from robustcs.project.parallel_io import HERE
-    from robustcs.project.reading import read_project
-
     file = Path(call.given["config"]) if call.given["config"] else _collection() / "robustcs.toml"
-    _make(read_project(file), _folder(call) or Path("reports/demo"), file.parent, "robustcs demo", HERE)
+    folder, key = _folder(call) or Path("reports/demo"), _key(file, {})
+    if not _unchanged([folder], key):
+        from robustcs.project.parallel_io import HERE
+        from robustcs.project.reading import read_project
+
+        _make(read_project(file), folder, file.parent, "robustcs demo", HERE, key)
     tell(f"the collection is in {file.parent}")
 
 
@@ -160,13 +164,40 @@ def report(call: Call, *, fresh: bool = False) -> None:
       robustcs report
       robustcs report --metric ndcg_cut_3 --metric map --output reports/paper
     """
+    from robustcs.overwrite_guard import CONFIG_NAME
+
+    given, folder = call.given, _folder(call)
+    key = _key(Path(given["config"] or CONFIG_NAME), given)
+    if not fresh and _unchanged([folder] if folder else Path("reports").glob("*"), key):
+        return
     from robustcs.project.parallel_io import jobs_of
     from robustcs.reporting.folder import report_folder, require_report_folder
 
-    folder = _folder(call) or report_folder(call.project)
+    folder = folder or report_folder(call.project)
     require_report_folder(folder, call.project)
-    config = call.given["config"]
-    _make(_retrieved(call), folder, Path(config).parent if config else Path(), _command(call.given), jobs_of(call.given), fresh)
+    inputs = Path(given["config"]).parent if given["config"] else Path()
+    _make(_retrieved(call), folder, inputs, _command(given), jobs_of(given), key, fresh)
+
+
+def _key(config: Path, given: Mapping[str, Any]) -> list[Any]:
+    """Return the project file and the settings that determine a report and its folder, without reading the project."""
+    from robustcs.documents.dates import report_day
+    from robustcs.reporting.names import checksum_of
+
+    asked = {name: repr(value) for name, value in given.items() if name == "output" or name not in _NOT_IN_REPORT}
+    return [str(config), checksum_of(config), asked, report_day()]
+
+
+def _unchanged(folders: Iterable[Path], key: Any) -> bool:
+    """Return whether one of ``folders`` contains the report that would be made; print its summary."""
+    from robustcs.project.report_files import KEPT
+    from robustcs.reporting.store import Store
+
+    for folder in folders:
+        if made := Store(folder / KEPT).report(key):
+            _tell(folder, made, 0)
+            return True
+    return False
 
 
 def _folder(call: Call) -> Path | None:
@@ -178,11 +209,13 @@ def _folder(call: Call) -> Path | None:
 
 def _retrieved(call: Call) -> Project:
     """Return the project after drawing its test sets, if it can, and retrieving its missing runs."""
+    project = call.project
+    if project.retrieval is None:
+        return project
     from robustcs.project.requirements import is_experiment
     from robustcs.studies.robustness.experiment import with_testsets
 
-    project = call.project
-    if project.retrieval is not None and is_experiment(project):
+    if is_experiment(project):
         try:
             project = with_testsets(call.workspace(), tell)
         except UsageError as error:
@@ -190,28 +223,40 @@ def _retrieved(call: Call) -> Project:
     return call.answered(project, samples=True, cells=True).project
 
 
-def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, fresh: bool = False) -> None:
+def _make(
+    project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, key: Sequence[Any], fresh: bool = False
+) -> None:
     """Write the report of ``project`` into ``folder``; print progress and a summary on stderr.
 
-    ``inputs`` is the folder of the project file.
+    ``inputs`` is the folder of the project file. ``key``: see :func:`_key`. It is enough for a project that names all its
+    inputs; runs that are retrieved, and inputs that are not files, are compared each time.
     """
-    from robustcs.documents.dates import report_day
-    from robustcs.reporting.folder import STORE, Made, is_whole, require_report_folder
+    from robustcs.inputs.paths import url_of
+    from robustcs.project.report_files import KEPT, Made
+    from robustcs.reporting.folder import require_report_folder
     from robustcs.reporting.names import Names
     from robustcs.reporting.store import Store
 
     require_report_folder(folder, project)
-    store = Store(folder / STORE, fresh, tell)
-    depends_on = [Names(inputs).described(project), command, report_day()]
-    made, changed = store.find("report", depends_on, Made), 0
-    if made is None or not is_whole(folder, made["files"]) or made["kept"] != store.sums():
+    store, names = Store(folder / KEPT, fresh, tell), Names(inputs)
+    described = names.described(project)
+    files = project.retrieval is None and all(path.is_file() and url_of(path) is None for path in names.sums)
+    depends_on = key if files else [described, command, *key[-1:]]
+    made, changed = store.report(depends_on), 0
+    if made is None:
         # searching for reference cycles, of which there are few, would take a tenth of the time
         gc.disable()
         try:
             made, changed = _made(project, folder, inputs, command, jobs, store)
         finally:
             gc.enable()
+        made["inputs"] = {str(path): checksum for path, checksum in names.sums.items()} if files else {}
         store.keep("report", depends_on, made, Made)
+    _tell(folder, made, changed)
+
+
+def _tell(folder: Path, made: Made, changed: int) -> None:
+    """Print the summary of a report."""
     for what in made["lacking"]:
         tell(what)
     tell(f"{folder} contains {len(made['files'])} files, {changed} of them new or changed")
@@ -221,8 +266,9 @@ def _make(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
 
 def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, store: Store) -> tuple[Made, int]:
     """Write the changed files; return the record of all files, and the number of files written."""
+    from robustcs.project.report_files import checksums
     from robustcs.reporting.build import make_report
-    from robustcs.reporting.folder import checksums, write_report
+    from robustcs.reporting.folder import write_report
 
     made = make_report(
         project, folder=inputs, command=command, jobs=jobs, track=track,
@@ -230,14 +276,14 @@ def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
     )  # fmt: skip
     written = write_report(folder, made.files)
     lacking = [note for note in made.document.notes if note.startswith("Not answered: ")]
-    return {"files": checksums(made.files), "kept": store.sums(), "lacking": lacking}, len(written)
+    return {"files": checksums(made.files), "kept": store.sums(), "inputs": {}, "lacking": lacking}, len(written)
 
 
 def _command(given: Mapping[str, Any]) -> str:
     """Return the command line without options that do not affect the report; absolute paths become file names."""
     words = ["robustcs", "report"]
     for name, value in given.items():
-        if name in ("jobs", "dask", "no_retrieve", "output", "set") or value in (None, ()):
+        if name in _NOT_IN_REPORT or value in (None, ()):
             continue
         for one in value if isinstance(value, tuple) else (value,):
             words += [f"--{name.replace('_', '-')}", _short(str(one))]

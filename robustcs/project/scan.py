@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -12,31 +11,10 @@ from pathlib import Path
 from robustcs.errors import InputError
 from robustcs.inputs.paths import pooled
 from robustcs.inputs.sniff import Identified, Kind, identify
-from robustcs.inputs.text import first_bytes, read_json
+from robustcs.inputs.text import first_bytes
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
-
-#: Folder of a report for files that people do not open: kept answers, results as JSON, the state, and the manifest.
-KEPT = ".kept"
-#: File that lists the files of a report with their SHA-256, and its place in reports of earlier versions.
-MANIFEST = f"{KEPT}/manifest.json"
-_EARLIER = "manifest.json"
-#: Names of files that a report writes, now or in earlier versions.
-INSIDE = re.compile(r"(?:(?:figures|results|tables|\.kept(?:/results)?)/)?[\w.-]+")
-
-
-def files_of_report(folder: Path) -> dict[str, str]:
-    """Return name → SHA-256 of the files that the report in ``folder`` wrote; empty if there is no report."""
-    path = next((folder / name for name in (MANIFEST, _EARLIER) if (folder / name).is_file()), None)
-    try:
-        data = read_json(path) if path else None
-    except InputError:
-        return {}
-    if path is None or not isinstance(data, dict) or "report.html" not in data:
-        return {}
-    found = {name: checksum for name, checksum in data.items() if INSIDE.fullmatch(name)}
-    return found if path.parent.name == KEPT else {**found, _EARLIER: hashlib.sha256(path.read_bytes()).hexdigest()}
-
+from robustcs.project.report_files import files_of_report
 
 #: Words of names that indicate a formulation.
 _WORDS: dict[Role, tuple[str, ...]] = {

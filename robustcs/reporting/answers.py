@@ -16,7 +16,7 @@ from robustcs.evaluation.state import InputState
 from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reader import Track
-from robustcs.project.scan import INSIDE, KEPT
+from robustcs.project.report_files import INSIDE, KEPT
 from robustcs.project.trust import limited, limits_of_qrels, limits_of_result, limits_of_rows
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode

@@ -7,25 +7,13 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
 
 from robustcs.documents.files import require_writable, write_bytes, write_text
 from robustcs.errors import not_written
 from robustcs.kept import locked
 from robustcs.overwrite_guard import is_protected, refuse_protected
 from robustcs.project.model import Project, protect_inputs
-from robustcs.project.scan import KEPT, MANIFEST, files_of_report
-
-#: The folder of kept answers, inside the report's folder.
-STORE = KEPT
-
-
-class Made(TypedDict):
-    """A report that was written: its files and kept answers with their SHA-256, and the questions without an answer."""
-
-    files: dict[str, str]
-    kept: dict[str, str]
-    lacking: list[str]
+from robustcs.project.report_files import KEPT, MANIFEST, checksums, contents_of, files_of_report
 
 
 def report_folder(project: Project) -> Path:
@@ -68,32 +56,14 @@ def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
 def _replace(folder: Path, files: Mapping[str, bytes]) -> list[str]:
     written = []
     for name, data in files.items():
-        if _read(folder / name) != data:
+        if contents_of(folder / name) != data:
             write_bytes(folder / name, data, make_parents=True)
             written.append(name)
     for name, checksum in files_of_report(folder).items():
-        old = _read(folder / name)
+        old = contents_of(folder / name)
         own = old is not None and hashlib.sha256(old).hexdigest() == checksum
         if name not in files and own and not is_protected(folder / name):
             (folder / name).unlink()
     sums = checksums(files)
     write_text(folder / MANIFEST, json.dumps(sums, indent=1) + "\n", make_parents=True)
     return written
-
-
-def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return name → SHA-256."""
-    return {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
-
-
-def is_whole(folder: Path, sums: Mapping[str, str]) -> bool:
-    """Return whether the folder contains a report with exactly these files, each with its SHA-256."""
-    found = {name: data for name in sums if (data := _read(folder / name)) is not None}
-    return files_of_report(folder) == checksums(found) == sums
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None

@@ -18,7 +18,7 @@ class Names:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self._sums: dict[Path, str] = {}
+        self.sums: dict[Path, str | None] = {}
 
     def shown(self, path: str | os.PathLike[str]) -> str:
         """Return the name as in the project file or on the command line; of an absolute path elsewhere, only the last part."""
@@ -38,12 +38,9 @@ class Names:
 
     def checksum(self, path: Path) -> str | None:
         """Return the SHA-256 of the file; None if it cannot be read, which its reader reports."""
-        if path not in self._sums:
-            try:
-                self._sums[path] = sha256(path)
-            except OSError:
-                return None
-        return self._sums[path]
+        if path not in self.sums:
+            self.sums[path] = checksum_of(path)
+        return self.sums[path]
 
     def hide(self, text: str) -> str:
         """Return ``text`` without the folder in front of file names."""
@@ -62,3 +59,11 @@ class Names:
         if isinstance(value, tuple | list):
             return [self.described(item) for item in value]
         return value
+
+
+def checksum_of(path: Path) -> str | None:
+    """Return the SHA-256 of a file; None if it cannot be read."""
+    try:
+        return sha256(path)
+    except OSError:
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +18,8 @@ from robustcs.errors import InputError
 from robustcs.inputs.text import read_json
 from robustcs.kept import sealed, typed, unsealed
 from robustcs.overwrite_guard import is_protected
+from robustcs.project.report_files import Made, is_whole
+from robustcs.reporting.names import checksum_of
 
 #: Packages that affect numbers or drawings of a report.
 LIBRARIES = ("matplotlib", "numpy", "pandas", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
@@ -74,6 +77,16 @@ class Store:
                     found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
         return found
 
+    def report(self, depends_on: Any) -> Made | None:
+        """Return the record of the report, if it was made from the same, and its files and inputs are as it left them."""
+        made: Made | None = self.find("report", depends_on, Made)
+        if made is None or self.folder is None or not is_whole(self.folder.parent, made["files"]):
+            return None
+        same = made["kept"] == self.sums() and all(
+            os.path.isfile(path) and checksum_of(Path(path)) == told for path, told in made["inputs"].items()
+        )
+        return made if same else None
+
     def prune(self) -> None:
         """Remove values that were not used, and exclude all values from version control."""
         if self.folder is None or not self.folder.is_dir():
@@ -94,9 +107,12 @@ def program() -> str:
     """Return a checksum of the program's files and the versions of its libraries."""
     digest = hashlib.sha256()
     root = Path(__file__).parent.parent
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                digest.update(os.path.relpath(path, root).encode() + b"\0" + file.read())
     digest.update(repr(library_versions()).encode())
     return digest.hexdigest()
 

@@ -25,9 +25,9 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.kept import sealed
 from robustcs.policy import EvaluationPolicy
 from robustcs.programs.outputs import OutputStore
+from robustcs.project.report_files import Made
 from robustcs.project.state import read_state
 from robustcs.reporting.answers import Kept, Turns
-from robustcs.reporting.folder import Made
 from robustcs.reporting.store import Store
 from robustcs.retrieval.store import Ranker, RankingStore
 from robustcs.studies.compare.analysis import compare
@@ -203,7 +203,10 @@ KEPT: dict[str, tuple[Any, Any]] = {
     "breakdown": (ANSWER, Kept),
     "turns": ({"cards": {"turns": [{"turn": "1_1", "scores": [[0.25]]}]}, "inputs": []}, Turns),
     "state": ('{"format": 0.25}', str),
-    "report": ({"files": {"report.html": "0a"}, "kept": {"turns.json": "0b"}, "lacking": []}, Made),
+    "report": (
+        {"files": {"report.html": "0a"}, "kept": {"turns.json": "0b"}, "inputs": {"qrels.txt": "0c"}, "lacking": []},
+        Made,
+    ),
 }
 
 
