@@ -136,14 +136,16 @@ class FilledHoles:
         """Return float64[D, C, K]: Σ_r weight_r · score_r of every draw, summed by unit; ``weights``: [C, R]."""
         return np.asarray(np.round(np.einsum("cr,drk->dck", weights, self.sums[:, :, measure]), DECIMALS))
 
-    def differences(self, contrasts: npt.ArrayLike, measure: int) -> Floats:
-        """Return float64[C, 9] with the columns :data:`EXPECTED`, for the differences Σ_r weight_r · score_r.
+    def differences(self, contrasts: npt.ArrayLike, measure: int, first: int = 0) -> Floats:
+        """Return float64[C − first, 9] with the columns :data:`EXPECTED`, for the differences Σ_r weight_r · score_r.
 
         ``contrasts``: float64[C, R], the weight of every run, such as 1 and −1; they form one family. ``measure``: index of the
-        measure.
+        measure. ``first``: contrasts before this one only belong to the family.
         """
         weights = np.asarray(contrasts, dtype=np.float64)
         drawn = self.drawn(weights, measure)
+        adjusted = completed_family(drawn, self.seed)[first:]
+        weights, drawn = weights[first:], drawn[:, first:]
         total = self.units.sizes.sum()
         means = np.round(drawn.sum(axis=-1) / total, DECIMALS)
         measured = np.round((weights @ self.now[:, measure]).sum(axis=-1) / total, DECIMALS)
@@ -151,7 +153,6 @@ class FilledHoles:
         holes = quotient((measured - means) * np.sign(measured), np.abs(measured), np.nan)
         shares = np.column_stack([holes.mean(axis=0), *draws_interval(holes)])
         shares[~((shares[:, 1] >= 0) & (shares[:, 2] <= 1))] = np.nan
-        adjusted = completed_family(drawn, self.seed)
         return np.column_stack([means.mean(axis=0), low, high, *draws_interval(means), shares, adjusted])
 
 
@@ -196,21 +197,22 @@ def expected_drops(
     compared: Mapping[str, Group],
     filled: FilledHoles | None,
     pairs: bool = True,
+    shown: bool = True,
 ) -> tuple[dict[str, Floats], pd.DataFrame]:
     """Return the expected differences of all ``pairs`` of the runs ``names``, and :data:`DROPS` of ``compared``.
 
-    The pairs by measure: float64[P, 9] with the columns :data:`EXPECTED`. Pairs and drops form one family. Empty without
-    ``filled``.
+    The pairs by measure: float64[P, 9] with the columns :data:`EXPECTED`; P is 0 unless they are ``shown``. Pairs and drops
+    form one family. Empty without ``filled``.
     """
     asked = contrasts(names, compared, pairs)
     rows, found = [], dict[str, Floats]()
     if filled is not None and asked:
         weights = np.array([one.weights(len(names)) for one in asked])
-        drops = len(asked) - len(compared)
+        family = len(asked) - len(compared)
         for place, one in enumerate(measures):
             measured = (weights @ filled.now[:, place]).sum(axis=-1) / filled.units.sizes.sum()
-            values = filled.differences(weights, place)
-            found[one.name] = values[:drops]
-            for (name, group), drop, expected in zip(compared.items(), measured[drops:], values[drops:], strict=True):
+            values = filled.differences(weights, place, 0 if shown else family)
+            found[one.name], drops = np.split(values, [len(values) - len(compared)])
+            for (name, group), drop, expected in zip(compared.items(), measured[family:], drops, strict=True):
                 rows.append((name, one.name, group.baseline, len(group.sets), drop, *expected))
     return found, DROPS.frame(rows)

@@ -171,11 +171,15 @@ class KeptDraws:
             against = np.exp(-self.logits)
         for draw, rolled in enumerate(self.rolled):
             for stage, count in enumerate(found[:, draw]):
-                # bisection; the chance of reaching a level is 1 / Π (1 + odds against it / factor)
+                # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
+                odds = against[: stage + 1, draw]
+                count[:] = len(factors)
+                some = np.flatnonzero(rolled * (1 + odds / factors[-1]).prod(axis=0) < 1)
+                odds, chance, lacks = odds[:, some], rolled[some], np.zeros(len(some), dtype=np.int64)
                 for half in (128, 64, 32, 16, 8, 4, 2, 1):
-                    tried = count + np.uint8(half)
-                    odds = against[: stage + 1, draw] / factors[np.minimum(tried, len(factors)) - 1]
-                    count[(tried <= len(factors)) & (rolled * (1 + odds).prod(axis=0) >= 1)] += np.uint8(half)
+                    tried = np.minimum(lacks + half, len(factors))
+                    lacks = np.where(chance * (1 + odds / factors[tried - 1]).prod(axis=0) < 1, lacks, tried)
+                count[some] = lacks
         return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -22,8 +22,8 @@ from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
 from robustcs.result import measure, number, table, text
 from robustcs.statistics import Codes, Floats
-from robustcs.statistics.estimate import LEVELS
-from robustcs.statistics.families import completed_family
+from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.statistics.families import completed_differ, largest_statistics
 from robustcs.statistics.ranks import DECIMALS
 
 #: Largest factor by which odds are multiplied or divided, and the number of steps to it, equal in logs.
@@ -82,10 +82,9 @@ def tipping(
         questions: list[_Question] = [
             (column, family.index(contrast), kind)
             for column, one in enumerate(measures) for contrast in asked.get(one.name, ()) for kind in kinds
+            if kind != "differ" or filled.units.count >= LEAST_UNITS
         ]  # fmt: skip
         stands = factors.answers(questions, factors.base)
-        questions = [question for question, known in zip(questions, stands >= 0, strict=True) if known]
-        stands = stands[stands >= 0]
         every = nearest(partial(factors.conclusions, questions, None), stands)
         unique = np.full_like(every, np.nan)
         for asked_of in {place for _, place, _ in questions}:
@@ -135,8 +134,10 @@ class _Factors:
         self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
         #: By measure, float64[D, C, K], at factor 1.
         self.base = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
+        self.largest = cache(lambda column: largest_statistics(self.base[column], filled.seed))
         kept = self.scoring.model.kept(len(filled.sums))
         self.levels, self.lacking = kept.levels, kept.lacking(np.array([factor_at(step) for step in range(-STEPS, STEPS + 1)]))
+        self.at_one = self._grades(0)
 
     def found_once(self, place: int) -> Codes:
         """Return the unjudged passages that only one of the two sides of a contrast retrieved."""
@@ -149,7 +150,7 @@ class _Factors:
         """Return the answers to ``some`` questions with the factor of ``step``, for ``own`` unjudged passages or all."""
         grades = self._grades(step)
         if own is not None:
-            grades, raised = self._grades(0), grades
+            grades, raised = self.at_one.copy(), grades
             grades[:, own] = raised[:, own]
         asked = [questions[number] for number in some]
         # p depends on the whole family
@@ -159,12 +160,12 @@ class _Factors:
         for column, sums in zip(columns, self._differences(grades, columns, places), strict=True):
             drawn[column] = drawn[column].copy()
             drawn[column][:, places] = sums
-        return self.answers(asked, drawn)
+        return self.answers(asked, drawn, own is not None)
 
-    def answers(self, questions: Sequence[_Question], drawn: Sequence[Floats]) -> Codes:
+    def answers(self, questions: Sequence[_Question], drawn: Sequence[Floats], alone: bool = False) -> Codes:
         """Return the conclusions from the differences ``drawn`` (by measure, float64[D, C, K]), as indices in :data:`_WORDS`.
 
-        −1 if there is none.
+        ``alone``: only the differences in question are not those at factor 1.
         """
         found = np.empty(len(questions), dtype=np.int64)
         for asked in dict.fromkeys((column, kind) for column, _, kind in questions):
@@ -172,8 +173,8 @@ class _Factors:
             places, sums = [questions[number][1] for number in some], drawn[asked[0]]
             means = np.round(sums[:, places].sum(axis=-1) / self.filled.units.sizes.sum(), DECIMALS)
             if asked[1] == "differ":
-                p = completed_family(sums, self.filled.seed, places)[places]
-                found[some] = np.where(np.isnan(p), -1, p <= LEVELS[0])
+                largest = self.largest(asked[0]) if alone else None
+                found[some] = completed_differ(sums, self.filled.seed, places, largest)
             elif asked[1] == "order":
                 found[some] = np.sign(np.round(means.mean(axis=0), DECIMALS)) + 1
             else:

@@ -21,6 +21,8 @@ Scores = np.ndarray[Any, np.dtype[np.float64]]
 
 #: Cells of a matrix that are evaluated together, which limits memory to a few MB.
 _CELLS = 128_000
+#: Ranks that are summed faster column by column.
+_NARROW = 16
 _LEAST_LOGARITHM = math.log(1e-5)
 
 
@@ -73,8 +75,10 @@ def rank_weights(persistence: float, size: int) -> Scores:
 def _dcg(grades: Grades) -> Scores:
     """Return the discounted gain, summed rank by rank as in trec_eval, so that an ideal ranking scores exactly 1."""
     discount = np.log2(np.arange(2, grades.shape[1] + 2))
+    if len(discount) <= _NARROW:
+        return sum((np.maximum(column, 0) / by for column, by in zip(grades.T, discount, strict=True)), np.zeros(len(grades)))
     gains = np.cumsum(np.maximum(grades, 0) / discount, axis=1)
-    return np.asarray(gains[:, -1]) if grades.shape[1] else np.zeros(len(grades))
+    return np.asarray(gains[:, -1])
 
 
 def _bpref(top: Top) -> Scores:

@@ -115,7 +115,9 @@ class RunPool:
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
-        judged = self._ideal(grades, _lowest(grades, measures))
+        whole = any(one.family in ("recall", "map", "bpref", "trec_eval") or one.cutoff is None for one in measures)
+        most = None if whole else max(one.cutoff or 0 for one in measures)
+        judged = self._ideal(grades, _lowest(grades, measures), most)
         scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
         for run, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
             used = self._matrix(places, measures)
@@ -141,14 +143,17 @@ class RunPool:
         cutoffs = [measure.cutoff for measure in measures]
         return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
 
-    def _ideal(self, grades: Grades, lowest: int) -> Grades:
-        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix."""
+    def _ideal(self, grades: Grades, lowest: int, most: int | None = None) -> Grades:
+        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix.
+
+        ``most``: the number of grades that are needed.
+        """
         sets, size = len(grades), len(self.turns)
         # sets differ in few pairs: the others are counted once
         differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
         same, changed = np.flatnonzero(~differ), np.flatnonzero(differ)
         same = same[grades[0, same] >= lowest]
-        which, column = np.nonzero(grades[:, changed] >= lowest)
+        which, column = np.divmod(np.flatnonzero(grades[:, changed] >= lowest), max(len(changed), 1))
         changed = changed[column]
         shared, own = grades[0, same].astype(np.int64) - lowest, grades[which, changed].astype(np.int64) - lowest
         present = np.bincount(np.concatenate([shared, own])) > 0
@@ -159,6 +164,8 @@ class RunPool:
         places = (which * size + self.pair_turns[changed]) * width + code[own]
         counts = counts + np.bincount(places, minlength=sets * size * width).reshape(sets, -1)
         counts = counts.reshape(sets * size, width)[:, : len(levels)]
+        if most is not None:
+            counts = np.diff(np.minimum(np.cumsum(counts, axis=1), most), axis=1, prepend=0)
         total = counts.sum(axis=1)
         ideal = np.full((sets * size, int(total.max(initial=0))), ABSENT, dtype=np.int16)
         ideal[np.arange(ideal.shape[1]) < total[:, None]] = np.repeat(

@@ -176,4 +176,5 @@ def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection
         if error.slug != "one-grade":
             raise
     names = list(workspace.project.systems)
-    return expected_drops(names, measures, comparable_groups(workspace.project), filled, len(names) <= _MOST_PAIRED)[1]
+    family = len(names) <= _MOST_PAIRED
+    return expected_drops(names, measures, comparable_groups(workspace.project), filled, family, shown=False)[1]

@@ -20,10 +20,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -178,26 +178,29 @@ def completed_intervals(
     place = math.floor((1 - confidence) * (draws * SUBSETS + 1) / 2 + 1e-9)
     moving = np.median((np.abs(drawn) > 1e-12).sum(axis=2), axis=0)
     open_ = np.flatnonzero(moved & np.array([not sparse_note(int(some), units, "unit") for some in moving], dtype=bool))
+    if not len(open_):
+        return low, high
+    shape = units, SUBSETS
+    subsets = [np.random.default_rng([seed, number]).integers(0, 2, shape).astype(np.uint8) for number in range(draws)]
+    bottoms = np.concatenate([counts @ subset for subset in subsets])
     step = max(1, _RATIOS // (draws * SUBSETS))
     for start in range(0, len(open_), step):
         some = open_[start : start + step]
-        tops, bottoms = np.empty((len(some), draws, SUBSETS)), np.empty((draws, SUBSETS))
-        for number in range(draws):
-            flipped = np.random.default_rng([seed, number]).integers(0, 2, (units, SUBSETS)).astype(np.float64)
-            tops[:, number], bottoms[number] = drawn[number, some] @ flipped, counts @ flipped
+        tops = np.empty((len(some), draws, SUBSETS))
+        for number, subset in enumerate(subsets):
+            tops[:, number] = drawn[number, some] @ subset.astype(np.float64)
         for row, difference in zip(tops, some, strict=True):
-            low[difference], high[difference] = limits(row.ravel(), bottoms.ravel(), place)
+            low[difference], high[difference] = limits(row.ravel(), bottoms, place)
     return low, high
 
 
-def completed_family(sums: npt.ArrayLike, seed: int, asked: Sequence[int] | None = None) -> Floats:
+def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
     """Return the p-values, float64[C], of C differences, adjusted for all of them.
 
     ``sums``: float64[D, C, K], by draw, difference and unit. In every draw, each difference has the step-down max-T p of
     :func:`~robustcs.statistics.families.max_t`; p is their mean, as in the mixture of :func:`completed_intervals`. A draw in
     which a difference has the other sign counts as 2, as in a two-sided p. So if draws disagree on the sign, nothing is
-    rejected. If the draws do not differ, the result is max-T. NaN below five units. Seeded. ``asked``: if draws of these
-    differences disagree so often that no p is up to .05, lower bounds of p suffice.
+    rejected. If the draws do not differ, the result is max-T. NaN below five units. Seeded.
     """
     drawn = np.asarray(sums, dtype=np.float64)
     draws, differences, units = drawn.shape
@@ -205,31 +208,70 @@ def completed_family(sums: npt.ArrayLike, seed: int, asked: Sequence[int] | None
         return np.full(differences, math.nan)
     if not (np.ptp(drawn, axis=0) > 1e-12).any():
         return max_t(drawn[0], seed)
-    norm = np.sqrt((drawn**2).sum(axis=2, keepdims=True))
-    scaled = np.divide(drawn, norm, out=np.zeros_like(drawn), where=norm > 0)
-    totals = scaled.sum(axis=2)
-    least = 2 * FAMILY_PATTERNS * np.minimum((totals <= 0).sum(axis=0), (totals >= 0).sum(axis=0))
-    least = (1 + least) / (1 + draws * FAMILY_PATTERNS)
-    if asked is not None and (least[asked] > LEVELS[0]).all():
-        return np.asarray(least)
+    scaled, totals = _scaled(drawn)
     order = np.argsort(np.abs(totals), axis=1, kind="stable")
     scaled, observed = (np.take_along_axis(one, order[..., None], axis=1) for one in (scaled, np.abs(totals)[..., None]))
-    signs, as_far = _patterns(seed, draws, units), np.empty((differences, draws))
-    step = max(1, _CELLS // (differences * FAMILY_PATTERNS))
-    for start in range(0, draws, step):
-        some = slice(start, start + step)
-        # by difference first: the maximum of whole rows is several times faster than along rows
-        statistics = np.empty((differences, len(scaled[some]), FAMILY_PATTERNS))
-        np.matmul(scaled[some], signs[some], out=statistics.swapaxes(0, 1))
-        np.abs(statistics, out=statistics)
+    as_far = np.empty((differences, draws))
+    for some, statistics in _statistics(scaled, seed):
         # ascending, so that the running maximum covers all differences not yet rejected
         for below, row in itertools.pairwise(statistics):
             np.maximum(below, row, out=row)
         as_far[:, some] = (statistics >= observed[some].swapaxes(0, 1) - _ROUNDING).sum(axis=2)
     found = np.empty((draws, differences))
     np.put_along_axis(found, order, np.maximum.accumulate(as_far[::-1])[::-1].T, axis=1)
-    sides = [np.where(ahead, found, 2 * FAMILY_PATTERNS).sum(axis=0) for ahead in (totals > 0, totals < 0)]
-    return np.asarray(np.minimum(1.0, (1 + np.minimum(*sides)) / (1 + draws * FAMILY_PATTERNS)))
+    return _mean_p(found, totals)
+
+
+def completed_differ(
+    sums: npt.ArrayLike, seed: int, asked: Sequence[int], largest: Floats | None = None, alpha: float = LEVELS[0]
+) -> npt.NDArray[np.bool_]:
+    """Return whether some differences (bool[A], numbers ``asked``) have a p of :func:`completed_family` up to ``alpha``.
+
+    Bounds decide in most cases. ``largest``: the :func:`largest_statistics` of the others, and possibly of further differences.
+    """
+    drawn = np.asarray(sums, dtype=np.float64)
+    if drawn.shape[2] >= LEAST_UNITS and (np.ptp(drawn, axis=0) > 1e-12).any():
+        scaled, totals = _scaled(drawn[:, asked])
+        own = np.abs(scaled @ _patterns(seed, len(drawn), drawn.shape[2]))
+        observed = np.abs(totals)[..., None] - _ROUNDING
+        # p is at least that of the difference alone, and at most that of the single-step max-T
+        above = _mean_p((own >= observed).sum(axis=2), totals) > alpha
+        if above.all():
+            return ~above
+        largest = largest_statistics(drawn, seed) if largest is None else largest
+        found = _mean_p((np.maximum(own, largest[:, None]) >= observed).sum(axis=2), totals) <= alpha
+        if (above | found).all():
+            return np.asarray(found)
+    return np.asarray(completed_family(drawn, seed)[asked] <= alpha)
+
+
+def largest_statistics(sums: Floats, seed: int) -> Floats:
+    """Return float64[D, :data:`FAMILY_PATTERNS`]: the largest statistic of all differences, by draw and sign pattern."""
+    return np.concatenate([statistics.max(axis=0) for _, statistics in _statistics(_scaled(sums)[0], seed)])
+
+
+def _scaled(drawn: Floats) -> tuple[Floats, Floats]:
+    """Return differences with a sum of squares of 1, or 0, and their sums over units, float64[D, C]."""
+    norm = np.sqrt((drawn**2).sum(axis=2, keepdims=True))
+    scaled = np.divide(drawn, norm, out=np.zeros_like(drawn), where=norm > 0)
+    return scaled, scaled.sum(axis=2)
+
+
+def _statistics(scaled: Floats, seed: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield some draws and their statistics, float64[C, d, :data:`FAMILY_PATTERNS`]."""
+    draws, differences, units = scaled.shape
+    signs, step = _patterns(seed, draws, units), max(1, _CELLS // (differences * FAMILY_PATTERNS))
+    for some in (slice(start, start + step) for start in range(0, draws, step)):
+        # by difference first: the maximum of whole rows is several times faster than along rows
+        statistics = np.empty((differences, len(scaled[some]), FAMILY_PATTERNS))
+        np.matmul(scaled[some], signs[some], out=statistics.swapaxes(0, 1))
+        yield some, np.abs(statistics, out=statistics)
+
+
+def _mean_p(as_far: npt.NDArray[Any], totals: Floats) -> Floats:
+    """Return p from the number of patterns as far as observed, by draw and difference."""
+    sides = [np.where(ahead, as_far, 2 * FAMILY_PATTERNS).sum(axis=0) for ahead in (totals > 0, totals < 0)]
+    return np.asarray(np.minimum(1.0, (1 + np.minimum(*sides)) / (1 + len(totals) * FAMILY_PATTERNS)))
 
 
 @lru_cache(maxsize=1)
