@@ -55,9 +55,9 @@ def page_width() -> float:
     return COLUMN_WIDTH if _IN_COLUMN.get() else FULL_WIDTH
 
 
-def panels_across(panels: int, most: int) -> int:
-    """Return the number of panels side by side: at most ``most`` on a page, one in a column."""
-    return 1 if _IN_COLUMN.get() else min(panels, most)
+def panels_across(panels: int, most: int, narrow: int = 1) -> int:
+    """Return the number of panels side by side: at most ``most`` on a page, and ``narrow`` in a column."""
+    return min(panels, narrow if _IN_COLUMN.get() else most)
 
 
 def letters(size: float) -> float:

@@ -48,14 +48,16 @@ def panel_grid(
     between: float = BETWEEN,
     edge: float = EDGE,
     width: float | None = None,
+    narrow: int = 1,
 ) -> tuple[Drawing, list[tuple[Panel, bool]]]:
-    """Return a drawing with ``count`` panels of height ``body``, at most three side by side, and which of them are leftmost.
+    """Return a drawing with ``count`` panels of height ``body``, at most three side by side (in a column
+    ``narrow``), and which of them are leftmost.
 
     ``left``, ``right`` and ``above`` are margins around all panels; ``top`` and ``axis`` are the heights of the title and the
     axis of each panel on a page. All are in inches.
     """
     full, top, axis = width or page_width(), letters(top), letters(axis)
-    across = panels_across(count, _PER_ROW) if count else 1
+    across = panels_across(count, _PER_ROW, narrow) if count else 1
     height = above + -(-count // across) * (top + body + axis) + edge
     inside = (full - left - right - between * (across - 1)) / across
     drawing, panels = Drawing(full, height), []

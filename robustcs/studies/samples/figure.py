@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustcs.documents.drawing import COLUMN_WIDTH, DASHED, FULL_WIDTH, INK, Drawing, Key, letters, round_ticks
+from robustcs.documents.drawing import COLUMN_WIDTH, DASHED, INK, Drawing, Key, letters, page_width, round_ticks
+from robustcs.documents.forest import panel_grid
 from robustcs.documents.text import shortened
 
 _BEST, _WORST = "#2f74b0", "#cf5c0c"
 # Lengths in inches.
-_LEFT, _RIGHT, _TOP, _AXIS, _BETWEEN, _HEIGHT, _LEGEND = 0.5, 0.1, 0.26, 0.4, 0.42, 1.5, 0.2
-_PER_ROW = 3
+_LEFT, _RIGHT, _BETWEEN, _HEIGHT, _LEGEND = 0.5, 0.1, 0.42, 1.5, 0.2
 _TITLE = 14  # characters of a title per inch
 
 
@@ -33,15 +33,10 @@ class BestPanel:
 
 
 def best_of_n_figure(panels: Sequence[BestPanel]) -> Drawing:
-    """Draw one panel per rewriter and measure, three in a row, with intervals as bands and one legend."""
-    columns, rows = min(len(panels), _PER_ROW), -(-len(panels) // _PER_ROW)
-    full = COLUMN_WIDTH if columns == 1 else FULL_WIDTH
-    width = (full - _LEFT - _RIGHT - _BETWEEN * (columns - 1)) / columns
-    drawing = Drawing(full, rows * (_TOP + _HEIGHT + _AXIS) + _LEGEND)
-    for number, one in enumerate(panels):
-        row, column = divmod(number, _PER_ROW)
-        left, bottom = _LEFT + column * (width + _BETWEEN), drawing.height - (row + 1) * (_TOP + _HEIGHT) - row * _AXIS
-        panel = drawing.panel(left, bottom, width, _HEIGHT)
+    """Draw one panel per rewriter and measure, three in a row (one in a column), with intervals as bands and one legend."""
+    full = COLUMN_WIDTH if len(panels) == 1 else page_width()
+    drawing, grid = panel_grid(len(panels), _LEFT, _HEIGHT, right=_RIGHT, between=_BETWEEN, edge=_LEGEND, width=full)
+    for one, (panel, leftmost) in zip(panels, grid, strict=True):
         n = list(range(1, len(one.best) + 1))
         curves = ((one.best, one.best_low, one.best_high, _BEST), (one.worst, one.worst_low, one.worst_high, _WORST))
         panel.fit(np.concatenate([[one.mean], *(values for curve in curves for values in curve[:3])]))
@@ -54,8 +49,8 @@ def best_of_n_figure(panels: Sequence[BestPanel]) -> Drawing:
         panel.line([-math.inf, math.inf], [one.mean] * 2, INK, 0.6, dashes=DASHED, alpha=0.6)
         shown = n if len(n) <= 10 else np.unique(np.linspace(1, len(n), 6).astype(int)).tolist()
         panel.x_ticks = [(place, str(place)) for place in shown]
-        panel.x_label, panel.y_label = "samples to choose from", "" if column else "mean score"
-        panel.title = shortened(one.title, int(width * _TITLE / letters(1)))
+        panel.x_label, panel.y_label = "samples to choose from", "mean score" if leftmost else ""
+        panel.title = shortened(one.title, int(panel.width * _TITLE / letters(1)))
     keys = [
         Key("best of n", _BEST, 1.2, shape="o", size=4.0), Key("worst of n", _WORST, 1.2, shape="o", size=4.0),
         Key("mean of all", INK, 0.6, DASHED),

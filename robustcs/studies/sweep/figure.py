@@ -9,6 +9,7 @@ import numpy as np
 
 from robustcs.documents.drawing import COLUMN_WIDTH, INK, SMALL, Drawing, Key, Panel, letters, page_width, room
 from robustcs.documents.figures import BIN_COLOURS
+from robustcs.documents.forest import panel_grid
 from robustcs.documents.text import panel_titles
 
 #: Bins from the bottom up.
@@ -30,9 +31,8 @@ _FROM_THE_LEFT = 0.08  # leftmost share of the axis, where no line to a label en
 
 # Dimensions in inches.
 _PANEL_HEIGHT = 1.75
-_LEFT, _RIGHT, _BETWEEN, _TOP, _AXIS, _EDGE = 0.56, 0.14, 0.24, 0.24, 0.4, 0.05
+_LEFT, _RIGHT, _BETWEEN, _TOP, _EDGE = 0.56, 0.14, 0.24, 0.24, 0.05
 _ROW = 0.15
-_PER_ROW, _PER_ROW_IN_COLUMN = 3, 2
 _TITLE_CHARACTERS = 15  # per inch
 _WIDE = 1.6  # width above which a panel has a tick every 0.2
 
@@ -87,26 +87,20 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
     a column of a paper; two or more fill the full width, three to a row.
     """
     width = COLUMN_WIDTH if len(panels) == 1 else page_width()
-    narrow = width == COLUMN_WIDTH
-    per_row = min(len(panels), _PER_ROW_IN_COLUMN if narrow else _PER_ROW)
-    rows = -(-len(panels) // per_row)
-    legend = letters(_ROW) * (3 if narrow else 1)
-    top, axis = letters(_TOP), letters(_AXIS)
-    drawing = Drawing(width, rows * (top + _PANEL_HEIGHT + axis) + legend + _EDGE)
-    panel_width = (width - _LEFT - _RIGHT - _BETWEEN * (per_row - 1)) / per_row
+    legend = letters(_ROW) * (3 if width == COLUMN_WIDTH else 1)
+    drawing, grid = panel_grid(
+        len(panels), _LEFT, _PANEL_HEIGHT, top=_TOP, right=_RIGHT, between=_BETWEEN, edge=legend + _EDGE, width=width, narrow=2
+    )
     same_turns = len({panel.turns for panel in panels}) == 1
-    longest = int(panel_width * _TITLE_CHARACTERS / letters(1))
+    longest = int(grid[0][0].width * _TITLE_CHARACTERS / letters(1))
     turns = ["" if same_turns else f" ({panel.turns} turns)" for panel in panels]
     titles = panel_titles([panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1))
-    for number, one in enumerate(panels):
-        row, column = divmod(number, per_row)
-        bottom = drawing.height - (row + 1) * (top + _PANEL_HEIGHT + axis) + axis
-        panel = drawing.panel(_LEFT + column * (panel_width + _BETWEEN), bottom, panel_width, _PANEL_HEIGHT)
+    for one, (panel, leftmost), title, more in zip(panels, grid, titles, turns, strict=True):
         steps = _Steps.of(one)
         _draw(panel, one, steps)
-        panel.title = titles[number] + turns[number]
-        panel.y_ticks = [(percent / 100, "" if column else f"{percent}%") for percent in range(0, 101, 20)]
-        if column == 0:
+        panel.title = title + more
+        panel.y_ticks = [(percent / 100, f"{percent}%" if leftmost else "") for percent in range(0, 101, 20)]
+        if leftmost:
             panel.y_label = f"share of {one.turns} turns" if same_turns else "share of turns"
         _labels(panel, one, steps)
     _legend(drawing, legend, panels[0].original)
