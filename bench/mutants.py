@@ -49,14 +49,16 @@ ROOMS = {
 }  # fmt: skip
 #: File → names of its tests, if they differ from the name of the file; paths are relative to the folder of tests.
 TESTED_BY = {
-    "evaluation/bins.py": ("studies/breakdown/test_analysis.py", "studies/sweep/test_analysis.py"),
+    "evaluation/bins.py": ("bins", "studies/breakdown/test_analysis.py"),
     "evaluation/bounds.py": ("bounds", "pair_bounds"), "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"),
     "evaluation/hole_check.py": ("hole_model", "hole_numbers"), "evaluation/hole_model.py": ("hole_model", "hole_numbers"),
     "evaluation/hole_expectation.py": ("hole_expectation", "hole_numbers"),
     "evaluation/hole_features.py": ("hole_features", "hole_numbers"),
     "evaluation/hole_order.py": ("hole_order", "hole_numbers"),
     "evaluation/hole_stages.py": ("hole_stages", "hole_recalibration", "hole_numbers"),
-    "evaluation/judgments.py": ("augmentation", "judges"), "evaluation/measure.py": ("measures",),
+    "evaluation/holes.py": ("holes", "studies/unjudged/test_analysis.py"),
+    "evaluation/judgments.py": ("augmentation", "judges", "studies/augment/test_analysis.py"),
+    "evaluation/measure.py": ("measures", "trec_eval"),
     "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/outcomes.py": ("studies/answers/test_outcomes.py",),
     "evaluation/rating_scales.py": ("studies/agreement/test_ratings.py",),
     "evaluation/state.py": ("studies/compare/test_cases.py",), "evaluation/thresholds.py": ("thresholds", "terms"),

@@ -43,6 +43,7 @@ def test_a_dead_link_is_found(tmp_path: Path, link: str, dead: bool) -> None:
     assert SITE.dead_links(site) == [f"index.html: {link}"] * dead
 
 
+@pytest.mark.long  # .ci/run builds the site as well
 def test_the_site_is_built_without_a_dead_link(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if find_spec("mkdocs") is None:
         pytest.skip("mkdocs is not installed here: make docs installs it and builds the site")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robustcs.evaluation import ranking as ranking_module
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
@@ -93,6 +94,12 @@ def test_the_best_ranked_of_a_repeated_document_counts(scratch: Path) -> None:
     assert as_dict(ranking) == {"1": ["a", "b"], "2": ["a"]}
     assert ranking.repeated == 1
     assert ranking.notes == ("my.run: 1 repeated document skipped; the best-ranked row of each counts",)
+
+
+def test_repeated_documents_are_found_in_every_block_of_turns(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking_module, "_ROWS", 4)
+    rows = [(f"{turn}", document, 1, 9.0 - place) for turn in range(1, 7) for place, document in enumerate("aab")]
+    assert as_dict(rank(scratch, rows)) == {str(turn): ["a", "b"] for turn in range(1, 7)}
 
 
 def test_depth_is_cut_after_repeated_documents_are_left_out(scratch: Path) -> None:

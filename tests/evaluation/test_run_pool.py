@@ -52,6 +52,7 @@ def check_scores(runs: Sequence[Ranking], qrels: Qrels) -> None:
     scores = pool.score(pool.grades(qrels)[None], MEASURES, POLICY)[0]
     for number, run in enumerate(runs):
         expected = score_columns(grade_matrix(run, qrels), MEASURES, POLICY)
+        assert (pool.matrix(number, pool.grades(qrels)).missing == grade_matrix(run, qrels).missing).all()
         for column, measure in enumerate(MEASURES):
             np.testing.assert_allclose(scores[number, column], expected[measure.name], atol=1e-12, err_msg=measure.name)
 

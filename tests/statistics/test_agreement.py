@@ -41,6 +41,7 @@ def test_jaccard_is_that_of_sets_of_characters(annotations: list[list[tuple[int,
     sets = [characters(spans) for spans in annotations]
     union = set().union(*sets)
     found = jaccard_at_least(chosen_characters(annotations, LENGTH))
+    assert len(found) == len(sets)
     for k in range(1, len(sets) + 1):
         at_least = {place for place in union if sum(place in some for some in sets) >= k}
         assert found[k - 1] == (len(at_least) / len(union) if union else 1)

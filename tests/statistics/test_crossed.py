@@ -71,6 +71,9 @@ def test_limits_of_the_effects() -> None:
     assert found["wording"].value > 0.9 and abs(found["ranker"].value) < 0.1
     assert all(one.low <= one.value <= one.high <= 1 for one in found.values())
     assert all(one.low >= 0 or one.low == one.value for one in found.values())
+    # an interval ends where one of the two kinds of bootstrap ends: the percentiles reach beyond the estimate on both sides
+    turn = effect_sizes(noise + generator.normal(size=(32, 1, 1)), units, 0)[0]
+    assert 0 < turn.low < turn.value < turn.high < 1
     nothing = effect_sizes(np.zeros((32, 3, 2)), units, 0)
     assert all(math.isnan(one.value) and "no effect varies" in one.note for one in nothing)
     few = effect_sizes(noise[:3], units_of(["1_1", "2_1", "3_1"]), 0)

@@ -172,4 +172,5 @@ def test_too_few_or_alike() -> None:
     (alike,) = effect_sizes(np.ones(8), np.ones(8))
     assert math.isnan(alike.value) and alike.note == "unstable: only 8 conversations; all conversations are alike"
     assert math.isnan(detectable_differences([1.0, 2, 4], np.ones(3))[0].value) and math.isnan(detectable_noncentrality(1))
+    assert detectable_noncentrality(2) > 12  # beyond the t quantile of one degree of freedom
     assert detectable_differences(np.ones(12), np.ones(12))[0].note == "all conversations are alike"

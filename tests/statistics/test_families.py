@@ -64,6 +64,11 @@ def test_a_family_that_cannot_reach_the_level_says_so() -> None:
     assert family.note == "no adjusted p can reach 0.05; the smallest possible is 0.062" and family.floor == 2 / 2**5
 
 
+def test_a_family_that_reaches_the_first_level_needs_no_note() -> None:
+    sums = np.ones((3, 6))  # at least 2 / 2^6 = 0.031, which reaches 0.05 and not 0.01
+    assert max_t_family(paired_tests(sums, np.ones(6), 0), sums, 0).note == ""
+
+
 def test_random_patterns_come_close_to_all_of_them() -> None:
     """18 units: 99,999 random patterns against all 262,144."""
     sums = np.random.default_rng(5).normal(0.25, 1, (4, 18))

@@ -19,3 +19,7 @@ def test_there_is_nothing_to_divide_by_where_the_denominator_is_not_above_the_le
 def test_shapes_are_broadcast_and_whole_numbers_divided_as_numbers() -> None:
     found = quotient(np.array([[1, 2, 3]]), np.array([[2], [4]]))
     assert found.dtype == np.float64 and found.tolist() == [[0.5, 1.0, 1.5], [0.25, 0.5, 0.75]]
+
+
+def test_nothing_to_divide_by_gives_0_unless_said_otherwise() -> None:
+    assert quotient([1, 2], [0, 4]).tolist() == [0.0, 0.5]
