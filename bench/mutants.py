@@ -65,7 +65,7 @@ TESTED_BY = {
     "statistics/__init__.py": ("quotient",), "statistics/agreement.py": ("agreement", "unit_agreement"),
     "statistics/families.py": ("families", "correction", "completed", "letters"),
     "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
-    "statistics/halves.py": ("studies/components/test_analysis.py",), "statistics/ranks.py": ("ranks", "rank_stability"),
+    "statistics/ranks.py": ("ranks", "rank_stability"),
     "statistics/variance.py": ("variance", "draws", "choice"), "studies/correlate/findings.py": ("show",),
     "studies/review/findings.py": ("analysis",),
 }  # fmt: skip

@@ -78,6 +78,12 @@ def test_the_difference_is_that_of_the_paper_without_a_finite_population() -> No
     half = z * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
     found = finite_difference(b, c, n, 10**9)
     assert (found.value, found.low, found.high) == pytest.approx(((b - c) / n, p - q - half, p - q + half), abs=1e-6)
+    # 7 of 10 turns: the variance is that of a sample of a finite population
+    known = finite_difference(3, 1, 7, 10)
+    p, q = 4 / 9, 2 / 9
+    half = z * math.sqrt((p + q - (p - q) ** 2) / 9 * 3 / 9)
+    assert (known.low, known.high) == pytest.approx((p - q - half, p - q + half))
+    assert (finite_difference(3, 0, 3, 1000).high, finite_difference(0, 3, 3, 1000).low) == (1.0, -1.0)
     smaller, larger = finite_difference(b, c, n, 100), finite_difference(b, c, n, 10**9, comparisons=3)
     assert found.low < smaller.low < smaller.high < found.high and larger.low < found.low < found.high < larger.high
 

@@ -174,3 +174,10 @@ def test_no_people_varies_no_worth() -> None:
     people, model, of, mask = drawn(10)
     found: Corrected = corrected(judged_sums(np.full_like(people, 0.5), model, of, mask))
     assert np.isnan(found.worth).all() and found.half_width(alone=True) == pytest.approx(0, abs=1e-9)
+
+
+def test_values_without_any_error_are_0_or_not() -> None:
+    people = np.array([np.zeros(24), np.full(24, 0.5)])
+    of = units_of([f"{turn // 2}_{turn % 2 + 1}" for turn in range(24)])
+    mask = np.arange(12) < 6
+    assert corrected(judged_sums(people, people, of, mask)).p_values().tolist() == [1.0, 0.0]

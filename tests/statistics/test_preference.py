@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.statistics.means import EXACT_METHOD, preferred_share, share_estimates
@@ -58,3 +58,11 @@ def test_equal_sides_are_told_apart_in_one_of_twenty() -> None:
         sizes = random.integers(1, 5, 15)
         rejected.append(preferred_share(random.binomial(sizes, random.beta(2, 2, 15)), sizes).p <= 0.05)
     assert 0.03 <= np.mean(rejected) <= 0.065
+
+
+def test_nothing_decided_and_all_won() -> None:
+    nothing = preferred_share([0, 0], [0, 0])
+    assert math.isnan(nothing.value) and nothing.units == 0 and nothing.note == "no judgment is decided"
+    # all units agree: no variance, so as many trials as units
+    found = preferred_share([2] * 8, [2] * 8)
+    assert found.value == 1 and found.p == pytest.approx(2 * t.sf((1 - 0.5) * math.sqrt(4 * 8), 7))

@@ -85,6 +85,7 @@ def test_an_exchange_at_the_top_costs_more() -> None:
 
 def test_differences_in_the_last_bits_are_ties() -> None:
     assert ranks([0.1 + 0.2, 0.3, 0.5]).tolist() == [2, 2, 1]
+    assert ranks([0.1, 0.1 + 3e-10]).tolist() == [1, 1] and ranks([0.1, 0.1 + 3e-9]).tolist() == [2, 1]
 
 
 def test_many_rankings_at_once() -> None:

@@ -155,3 +155,26 @@ def test_coverage() -> None:
     truth = 0.5 / (1 + 0.49)
     held = [unit_correlation(*sample(random, lengths, 6), some, "pearson") for _ in range(300)]
     assert 0.89 <= np.mean([one.low <= truth <= one.high for one in held]) <= 0.98
+
+
+def test_partial_correlation_of_two_values_and_of_too_few_turns() -> None:
+    lengths = [4] * 6
+    some, (x, y) = units(lengths), sample(np.random.default_rng(3), lengths)
+    binary, given_ = (x > 0).astype(float), np.column_stack([np.cos(np.arange(24.0))])
+    found = unit_partial_correlation(binary, y, given_, some)
+    assert found.value == pytest.approx(residual_correlation(binary, y, given_))
+    for one, other in ((np.ones(24), y), (x, np.ones(24))):
+        constant = unit_partial_correlation(one, other, given_, some)
+        assert math.isnan(constant.value) and constant.note == "a variable does not vary"
+    few = unit_partial_correlation(x[:3], y[:3], given_[:3], units([1] * 3))
+    assert math.isnan(few.value) and few.note == "a variable does not vary"
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman"])
+def test_a_few_units_at_a_time_give_the_same(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = [3, 7, 5, 9, 4, 6, 8, 2]
+    some, (x, y) = units(lengths), sample(np.random.default_rng(4), lengths)
+    whole = unit_correlation(x, y, some, method)
+    monkeypatch.setattr("robustcs.statistics.unit_correlation._CELLS", 2 * len(x))
+    parts = unit_correlation(x, y, some, method)
+    assert (parts.value, parts.low, parts.high) == pytest.approx((whole.value, whole.low, whole.high))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from robustcs.documents.document import Table
 from robustcs.studies.answers.analysis import Item, System
-from robustcs.studies.answers.findings import coverage_findings
+from robustcs.studies.answers.findings import answer_findings, coverage_findings, verdicts
 from robustcs.studies.answers.show import headline, main_importance, said, show
+from tests.sentences import made
 from tests.sentences import said as sentences_of
 from tests.studies.answers.test_analysis import held
 
@@ -108,3 +109,48 @@ def test_what_is_missed_and_its_main_cause() -> None:
         " passage contains them."
     )
     assert t5.startswith("t5 misses 1 of 20 vital nuggets. The generator is the most frequent cause: 1 item (5.0% of all")
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+def outcome(system: str, name: str, count: int, **more: object) -> dict[str, object]:
+    return {"system": system, "kind": "unanswerable", "outcome": name, "count": count, "turns": 8, "of_kind": count / 8, **more}
+
+
+def lost(system: str, name: str, count: int, turns: int = 40, **more: object) -> dict[str, object]:
+    return {"system": system, "cause": name, "count": count, "turns": turns, "share": count / turns, **more}
+
+
+OUTCOMES = {
+    "causes": [
+        lost("qr", "none", 25), lost("qr", "generator", 3), lost("qr", "retrieval", 12, ci_low=0.18, ci_high=0.46),
+        lost("gpt", "none", 30), lost("gpt", "generator", 10, ci_low=0.1, ci_high=0.4), lost("gpt", "retrieval", 0),
+        lost("gpt", "unknown", 39),
+    ],
+    "outcomes": [
+        outcome("qr", "made_up", 1, of_kind_low=0.01, of_kind_high=0.53, share=0.9, ci_low=0.8, ci_high=0.95),
+        outcome("gpt", "made_up", 0), outcome("gpt", "hedged", 7),
+    ],
+    "turns": [
+        {"system": "qr", "turn": "1_1", "outcome": "made_up"}, {"system": "qr", "turn": "1_2", "outcome": "hedged"},
+        {"system": "qr", "turn": "1_3", "outcome": "hedged"}, {"system": "gpt", "turn": "1_1", "outcome": "correct"},
+    ],
+}  # fmt: skip
+
+
+def test_outcomes_and_causes_of_every_system() -> None:
+    result = made("answers", OUTCOMES, criterion="F1 of at least 0.5")
+    assert answer_findings(result) == (
+        "Correct: F1 of at least 0.5. qr answers 25 of 40 answerable turns; the generator loses 3 (7.5%); retrieval loses 12"
+        " (30.0%). 1 answer is made up. 2 answers are hedged.",
+        "gpt answers 30 of 40 answerable turns; the generator loses 10 (25.0%).",
+    )
+    assert "any answer counts as answered. qr answers" in answer_findings(made("answers", OUTCOMES, criterion=""))[0]
+
+
+def test_the_worst_cause_and_the_most_made_up_answers() -> None:
+    worst, invented = verdicts(made("answers", OUTCOMES, criterion=""))
+    assert worst.number == "30%" and invented.number == "12%"
+    assert worst.sentence == "Retrieval of qr loses 30% of the answerable turns (95% CI 18% to 46%; 12 of 40 turns)."
+    assert invented.sentence == ("qr makes up an answer to 12% of the unanswerable turns (95% CI 1% to 53%; 1 of 8 turns).")
