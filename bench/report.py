@@ -28,7 +28,7 @@ qrels = "{0}/qrels.txt.gz"
 policy = {{ relevance_level = 2 }}
 [formulations]
 original = {{ run = "{0}/runs/bert_base_raw.trec.gz", rewrites = "{0}/topics.json" }}
-"qr:cv" = {{ run = "{0}/runs/bert_base_cv.trec.gz", rewrites = "rewrites_cv.jsonl" }}
+"qr:cv" = {{ run = "{0}/runs/bert_base_cv.trec.gz", rewrites = "{0}/runs/rewrites_cv.jsonl" }}
 "qr:t5_bert" = {{ run = "{0}/decaf/bm25_bert_t5.run.gz", rewrites = "{0}/qrqa/Transformer_Plus_Plus_Q.tsv" }}
 "qr:t5_bm25" = {{ run = "{0}/decaf/bm25_t5.run.gz", rewrites = "{0}/qrqa/Transformer_Plus_Plus_Q.tsv" }}
 "qr:raw_bm25" = {{ run = "{0}/decaf/bm25_raw.run.gz", rewrites = "{0}/topics.json:raw_utterance" }}
@@ -58,8 +58,9 @@ def main() -> None:
     with TemporaryDirectory() as cache, TemporaryDirectory() as name:
         report, folder = partial(_report, environment(Path(cache))), Path(name)
         cast, rewrites = data.resolve() / "cast2019", folder / "rewrites_cv.jsonl"
-        (folder / "robustcs.toml").write_text(CONFIG.format(cast), encoding="utf-8")
         shutil.copyfile(cast / "runs" / rewrites.name, rewrites)
+        config = CONFIG.format(cast).replace(str(cast / "runs" / rewrites.name), rewrites.name)
+        (folder / "robustcs.toml").write_text(config, encoding="utf-8")
         run_once([sys.executable, str(ROOT / "cli.py"), "demo", "--output", str(folder / "demo")], environment(Path(cache)))
         report("CAsT 2019, five rewriters, first time", 7, folder)
         first, *others = rewrites.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
+WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 _NAME = re.compile(r"[A-Z][\w'’.&-]*\w|[A-Z]")
 
 
@@ -83,7 +83,7 @@ class Word:
 
 def words_of(text: str) -> list[Word]:
     """Return the words of a text in order."""
-    return [Word(*match.span(), match[0].lower().replace("’", "'")) for match in _WORD.finditer(text)]
+    return [Word(*match.span(), match[0].lower().replace("’", "'")) for match in WORD.finditer(text)]
 
 
 def adjacent(text: str, word: Word, following: Word) -> bool:

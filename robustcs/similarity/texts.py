@@ -10,10 +10,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from robustcs.evaluation.answers import answer_tokens
-from robustcs.similarity.function_words import words_of
+from robustcs.similarity.function_words import WORD, words_of
 from robustcs.similarity.rouge import common, stem
 
 _APOSTROPHES = re.compile("['’‘`´]")
@@ -59,7 +60,18 @@ class Precision(NamedTuple):
 
 def content_words(text: str) -> Words:
     """Return the counts of the stems of a text's content words."""
-    return Counter(stem(word.name) for word in words_of(text) if not word.grammar)
+    found: Words = Counter()
+    for written, count in Counter(WORD.findall(text)).items():
+        if (one := _content_stem(written)) is not None:
+            found[one] += count
+    return found
+
+
+@cache
+def _content_stem(written: str) -> str | None:
+    """Return the stem of a word; None for a function word. Texts repeat their words."""
+    (word,) = words_of(written)
+    return None if word.grammar else stem(word.name)
 
 
 def has_content(text: str) -> bool:

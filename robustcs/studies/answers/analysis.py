@@ -12,14 +12,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import OUTCOMES, Traced
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, share, table, text
+from robustcs.result import Evaluated, Later, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.similarity.texts import Words, content_words, held, precision
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.estimate import Estimate
@@ -111,12 +111,16 @@ class Coverage:
     values: np.ndarray
 
 
+#: Returns means, pairs and families of systems.
+Compared: TypeAlias = "Callable[[], tuple[pd.DataFrame, pd.DataFrame, dict[str, Family]]]"
+
+
 @dataclass(frozen=True)
 class Answers(Result):
     """The answers of systems: their outcomes, and their coverage of snippets and nuggets.
 
-    families, outcome_families
-        Measure → family of its pairs; outcome → family of its pairs.
+    compared, compared_outcomes
+        Return the means, the pairs and their families of each measure and of each outcome; they compute them once.
     covered
         The smallest share of an item's words (or support) that makes it covered, and of a sentence's words to be supported.
     criterion
@@ -138,16 +142,26 @@ class Answers(Result):
     estimates: pd.DataFrame
     estimate_pairs: pd.DataFrame
     measures_by_kind: pd.DataFrame
-    measures: pd.DataFrame
-    pairs: pd.DataFrame
     item_causes: pd.DataFrame
     items: pd.DataFrame
-    turn_scores: pd.DataFrame
-    families: Mapping[str, Family]
+    compared: Compared
+    compared_outcomes: Compared
     covered: float
-    outcome_families: Mapping[str, Family] = field(default_factory=dict)
+    measures: Later = Later()
+    pairs: Later = Later()
+    turn_scores: Later = Later()
     criterion: str = ""
     responses_by: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def families(self) -> Mapping[str, Family]:
+        """Measure → family of its pairs."""
+        return self.compared()[2]
+
+    @property
+    def outcome_families(self) -> Mapping[str, Family]:
+        """Outcome → family of its pairs."""
+        return self.compared_outcomes()[2]
 
     @property
     def golds(self) -> tuple[Gold, ...]:
@@ -171,22 +185,20 @@ def answers(
     values = np.array([[some.get(name, nothing) for name in names] for some in own]).reshape(len(own), len(names), len(nothing))
     if coverage is not None:
         names, values = [*coverage.names, *names], np.concatenate([coverage.values, values], axis=1)
-    measures, pairs, families = _compared(systems, names, values, units, seed)
+    compared = cache(lambda: _compared(systems, names, values, units, seed))
     present = [one for one in OUTCOMES if any(one in system.outcomes for system in journey.systems)]
     hits = np.array([[[own == one for own in system.outcomes] for one in present] for system in journey.systems], dtype=float)
-    _, outcome_pairs, outcome_families = _compared(systems, present, hits, units, seed)
-    scores_by_turn = [
-        (system, turn, name, values[place, row, column])
-        for place, system in enumerate(systems) for row, name in enumerate(names) for column, turn in enumerate(journey.turns)
-    ]  # fmt: skip
-    empty = Coverage(ITEM_CAUSES.frame([]), ITEMS.frame([]), (), np.empty((len(systems), 0, 0)))
-    items = coverage or empty
+    compared_outcomes = cache(lambda: _compared(systems, present, hits, units, seed))
+    items = coverage or Coverage(ITEM_CAUSES.frame([]), ITEMS.frame([]), (), np.empty((len(systems), 0, 0)))
     return Answers(
-        units.stated(evaluated), **tables_of(journey), measures=measures,
-        pairs=pd.concat([pairs, outcome_pairs]) if len(pairs) else outcome_pairs,
-        item_causes=items.item_causes, items=items.items, turn_scores=SCORES.frame(scores_by_turn),
-        families=families, outcome_families=outcome_families, covered=covered, criterion=criterion,
-        responses_by={one.name: one.by for one in journey.systems},
+        units.stated(evaluated), **tables_of(journey), measures=lambda: compared()[0],
+        pairs=lambda: pd.concat([pairs, compared_outcomes()[1]]) if len(pairs := compared()[1]) else compared_outcomes()[1],
+        turn_scores=lambda: SCORES.frame([
+            (system, turn, name, values[place, row, column]) for place, system in enumerate(systems)
+            for row, name in enumerate(names) for column, turn in enumerate(journey.turns)
+        ]),
+        item_causes=items.item_causes, items=items.items, compared=compared, compared_outcomes=compared_outcomes,
+        covered=covered, criterion=criterion, responses_by={one.name: one.by for one in journey.systems},
     )  # fmt: skip
 
 
