@@ -83,7 +83,7 @@ CAUSES = [
 
 def told(**changed: object) -> list[str]:
     tables: dict[str, object] = {"measures": MEANS, "pairs": PAIRS, "item_causes": CAUSES, "items": ITEMS}
-    return sentences_of("answers", tables | changed, covered=0.5, families={})  # type: ignore[operator]
+    return sentences_of("answers", tables | changed, covered=0.5)  # type: ignore[operator]
 
 
 def test_the_best_and_the_worst_system_and_the_pairs_that_differ() -> None:
