@@ -66,7 +66,7 @@ TESTED_BY = {
     "statistics/families.py": ("families", "correction", "completed", "letters"),
     "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
     "statistics/ranks.py": ("ranks", "rank_stability"),
-    "statistics/variance.py": ("variance", "draws", "choice"), "studies/correlate/findings.py": ("show",),
+    "statistics/variance.py": ("variance", "draws", "choice"),
     "studies/review/findings.py": ("analysis",),
 }  # fmt: skip
 #: Limits of a mutant: least CPU seconds, multiple of the usual time, wall seconds per CPU second, and bytes of memory.

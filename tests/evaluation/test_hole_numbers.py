@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_check import check_hole_model
+from robustcs.evaluation.hole_check import _trial_warning, check_hole_model, hole_warnings
 from robustcs.evaluation.hole_expectation import expected_drops, fill_holes
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.hole_order import (
@@ -118,3 +118,31 @@ def test_expected_differences(made: Made) -> None:
         0.016666666666666677, 0.0088888889, -0.10000000000000002, 0.12857142857142856, -0.025, 0.041666667,
         0.07052083739809988, 0.06430177163333334, -0.037503946, 0.1947155845, 0.021599296, 0.110769076,
     ])  # fmt: skip
+
+
+def test_warnings_say_what_the_judgments_do_not_show(made: Made) -> None:
+    pool, left, model = made
+    total = len(model.holes)
+    assert hole_warnings(model, pool, left, MEASURES) == (
+        f"{total} of {total + len(model.judged)} passages are unjudged. With so many, the intervals of MAP may be too narrow.",
+    )
+    assert hole_warnings(model, pool, left, MEASURES[:2]) == ()
+    # few unjudged passages are no reason to warn of MAP
+    some, _, known = made_pool(*made_runs(seed=8, turns=12, depth=25), hidden=0.1)
+    assert hole_warnings(fitted(some, known), some, known, MEASURES) == ()
+
+
+@pytest.mark.parametrize(
+    ("level", "slope", "coverage", "reasons"),
+    [
+        (0.5, 1.0, 0.95, "the predicted grades were too low (level +0.50 instead of 0)"),
+        (-0.5, 1.0, 0.95, "the predicted grades were too high (level -0.50 instead of 0)"),
+        (0.0, 1.3, 0.95, "the predictions were too cautious (slope 1.30 instead of 1)"),
+        (0.0, 0.7, 0.84, "the 95% intervals covered only 84% of the scores and differences and the predictions were too"
+         " confident (slope 0.70 instead of 1)"),
+        (0.4, 1.25, 0.85, ""),
+    ],
+)  # fmt: skip
+def test_a_model_that_fails_its_test(level: float, slope: float, coverage: float, reasons: str) -> None:
+    said = _trial_warning(level, slope, coverage, 10)
+    assert (said is None) == (not reasons) and (said or reasons).endswith(f"(10 repetitions), {reasons}." if reasons else "")

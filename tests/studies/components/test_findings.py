@@ -144,3 +144,12 @@ def test_the_missing_cell_that_could_show_most() -> None:
         "Of 2 missing cells, t5/z could show most: if correct, it would change the cause of some system on 7 of 10 turns and"
         " would complete a grid of 2 × 3."
     )
+
+
+def test_the_level_itself_is_significant_and_swaps_that_change_nothing_are_not_named() -> None:
+    at_the_level = said("components", TABLES | {"factors": [row(p_corrected=0.05)]}, **SETTINGS)[0]
+    assert "more than to the ranker (10%, adjusted p = 0.050;" in at_the_level
+    drawn = said("components", TABLES | {"factors": [row(p_corrected=0.00002, exact=False, p_floor=0.0002)]}, **SETTINGS)[0]
+    assert "adjusted p < 0.0002" in drawn
+    nothing = [swap("raw", "x", "wording", "t5", 0.0, 1.0), swap("raw", "x", "ranker", "y", 0.0, 1.0)]
+    assert not any("from raw to t5" in one for one in said("components", TABLES | {"swaps": nothing}, **SETTINGS))

@@ -82,6 +82,11 @@ def test_a_best_system_that_was_not_compared_with_all_others_is_not_said_to_diff
     assert apart.startswith("3 of 3 pairs of systems differ significantly")
 
 
+def test_pairs_without_the_best_system_say_nothing_of_it() -> None:
+    tests = {pair: (one, 0.001, 0.9 if "top" in pair else 0.001) for pair, (one, _, _) in TESTS.items()}
+    assert "; 3 systems do not score significantly lower (mid, near, low" in sentences(told(tests))[0]
+
+
 def test_runs_over_their_own_turns_have_no_common_number_of_turns() -> None:
     whole = told()
     own = replace(whole, evaluated=replace(whole.evaluated, own_turns={"top": 8, "low": 5}))

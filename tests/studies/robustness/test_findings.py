@@ -57,6 +57,11 @@ def test_the_level_is_that_of_the_adjusted_p(adjusted: float, doubt: bool) -> No
     assert ("; not significant)" in verdict.text) == doubt
 
 
+def test_no_drop_is_no_gain() -> None:
+    (verdict,) = verdicts(told(careful={"mean_drop": 0.0, "mean_drop_percent": 0.0}), NO_DROPS)
+    assert verdict.text.startswith("careful loses 0.000 NDCG@3 when questions are paraphrased")
+
+
 def test_without_an_interval_or_a_baseline_nothing_is_made_up() -> None:
     nothing = {
         "ci_low": math.nan,

@@ -101,6 +101,18 @@ def test_a_drop_is_measured_expected_and_tipped() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.001, 0.5, "the drop is proven for these turns"), (0.0, 0.5, "the judgments do not prove a loss on these turns"),
+        (-0.5, 0.001, "the judgments do not prove a loss on these turns"), (-0.5, 0.0, "there is no loss on these turns"),
+    ],
+)  # fmt: skip
+def test_bounds_prove_a_drop_if_both_have_its_sign(low: float, high: float, words: str) -> None:
+    whole = made()
+    assert words in drop_of("t5", replace(whole, pairs=whole.pairs.assign(low=low, high=high)))
+
+
 def test_a_share_outside_0_to_1_is_never_printed() -> None:
     whole = made()
     said = drop_of("bart", whole)
