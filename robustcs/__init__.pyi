@@ -169,7 +169,7 @@ def review(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Reviews:
-    """Count the categories that readers assigned to turns in the page of a report."""
+    """Estimate how frequent each kind of failure is, from categories that coders assigned to turns."""
 
 def evaluate(
     qrels: Project | Input | Sequence[Input] | None = ...,
@@ -464,7 +464,7 @@ def answers(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Answers:
-    """Trace answers from question to outcome: what was asked, what was given to the generator, and what it did."""
+    """Evaluate generated answers: the kind of each turn, the passages given to the generator, and the outcome."""
 
 def clariq(
     qrels: Project | Input | Sequence[Input] | None = ...,
