@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -121,7 +122,8 @@ class HoleModel:
     def _logits(self, generators: Sequence[np.random.Generator]) -> Floats:
         """Return float64[L − 1, draws, H]: the logits of reaching the next level, by stage."""
         holes, draws = self.holes, len(generators)
-        turns, row = np.unique(holes.turns, return_inverse=True)
+        turns, starts = np.unique(holes.turns, return_index=True)
+        parts = [slice(*ends) for ends in pairwise([*starts.tolist(), len(holes)])]
         beyond = np.maximum(0, holes.log_best - self.limit)
         widths = np.array([np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators])
         corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
@@ -132,14 +134,13 @@ class HoleModel:
             off = linalg.solve_triangular(stage.precision, noise.T, lower=True, trans="T").T
             roots = np.linalg.cholesky(stage.turn_covariance[turns])
             own = np.stack([generator.standard_normal((len(turns), roots.shape[1])) for generator in generators])
-            # (draws, turns, q): the turns' coefficients, given the shared ones
-            turn = stage.turn[turns] - np.einsum("tqp,dp->dtq", stage.pull[turns], off)
-            turn = turn + np.einsum("tqr,dtr->dtq", roots, own)
-            misfit = np.stack([generator.normal(0, _MISFIT, turn.shape[2] - 1) for generator in generators])
-            turn[:, :, 1:] += misfit[:, None]
+            # (turns, q, draws): the turns' coefficients, given the shared ones
+            turn = stage.turn[turns][:, :, None] + roots @ own.transpose(1, 2, 0)
+            turn -= (stage.pull[turns].reshape(-1, off.shape[1]) @ off.T).reshape(turn.shape)
+            turn[:, 1:] += np.stack([generator.normal(0, _MISFIT, own.shape[2] - 1) for generator in generators], axis=1)
             logits = (stage.beta + off) @ known.fixed.T
-            for column in range(turn.shape[2]):
-                logits += turn[:, row, column] * known.varying[:, column]
+            for part, coefficients in zip(parts, turn, strict=True):
+                logits[:, part] += coefficients.T @ known.varying[part].T
             logits += np.array([generator.normal(0, _BEYOND) for generator in generators])[:, None] * beyond
             found[number] = self.recalibration.apply(corrections, logits, holes.height)
         return found
