@@ -107,7 +107,7 @@ def test_missing_turns_dropped(capsys: pytest.CaptureFixture[str], project: tupl
     assert "raw_2 misses 1 turn: 4_4" in result["notes"]
 
 
-@pytest.mark.parametrize("options", [(), ("--what-if", 30), ("--leave-one-out",)])
+@pytest.mark.parametrize("options", [(), ("--what-if", 5), ("--leave-one-out",)])
 def test_fits_80_columns(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], options: tuple[object, ...]) -> None:
     out = call(capsys, *project, *options)
     assert max(map(len, out.splitlines())) <= 80

@@ -180,6 +180,7 @@ def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) 
     assert len(draw(*sample, 5, 39).warnings) == 2
 
 
+@pytest.mark.long
 def test_a_pool_too_shallow_to_hold_what_deeper_judgments_say_is_warned_of(demo: Path) -> None:
     """Judged down to rank 5, most runs of the demo leave what rank 3 leaves open, through the ideal ranking."""
     project = read_project(demo / "robustcs.toml")

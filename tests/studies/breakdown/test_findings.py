@@ -248,6 +248,7 @@ def null_share(moved: np.ndarray, units: Units, families: list[str], trials: int
     return float(false.to_numpy().reshape(trials, -1).any(axis=1).mean())
 
 
+@pytest.mark.long
 def test_blame_is_false_in_few_null_trials() -> None:
     """Six measures at three thresholds: where neither fails more often, 7.5 % of verdicts at most say that one does.
 

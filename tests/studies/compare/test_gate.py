@@ -220,6 +220,7 @@ def outcomes(
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("planted", "condition", "most"),
     # half the limit, and the limit itself, with two standard errors of 200 trials
@@ -235,6 +236,7 @@ def test_large_drops_fail(differences: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert sum("failed" in one for one in outcomes(differences, 0.15, "drop>0.02", monkeypatch)) >= 0.9 * TRIALS
 
 
+@pytest.mark.long
 def test_drops_at_the_margin_hardly_ever_pass(differences: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A 95% interval excludes the margin from below in 2.5%, for either case; all cases have to pass."""
     assert sum(one == {"passed"} for one in outcomes(differences, 0.1, "0.1", monkeypatch)) <= 0.05 * TRIALS

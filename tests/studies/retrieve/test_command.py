@@ -494,6 +494,7 @@ main()
 
 
 @needs_pyserini
+@pytest.mark.long
 def test_interrupted_and_taken_up_again(demo: Path, tmp_path: Path) -> None:
     folder = project_without_runs(demo, tmp_path)
     before = {path.name for path in folder.iterdir()}
