@@ -81,6 +81,14 @@ def _dcg(grades: Grades) -> Scores:
     return np.asarray(gains[:, -1])
 
 
+def _average_precision(top: Top) -> Scores:
+    # relevant passages are few: only their ranks are looked at
+    turns, places = np.divmod(np.flatnonzero(top.hits), max(top.hits.shape[1], 1))
+    number = np.bincount(turns, minlength=len(top.hits))
+    above = np.arange(1, len(turns) + 1) - np.repeat(np.cumsum(number) - number, number)
+    return quotient(np.bincount(turns, above / (places + 1), len(number)), top.relevant)
+
+
 def _bpref(top: Top) -> Scores:
     # here, trec_eval treats a grade below 0 as unjudged
     judged, relevant = top.matrix.judged, top.relevant
@@ -97,7 +105,7 @@ NATIVE: dict[str, Callable[[Top], Scores]] = {
     "recall": lambda top: quotient(top.hits.sum(axis=1), top.relevant),
     "success": lambda top: np.asarray(top.hits.any(axis=1), np.float64),
     "recip_rank": lambda top: np.asarray(np.multiply(top.hits, 1 / top.ranks).max(axis=1, initial=0.0)),
-    "map": lambda top: quotient((top.hits * np.cumsum(top.hits, axis=1) / top.ranks).sum(axis=1), top.relevant),
+    "map": _average_precision,
     "ndcg": lambda top: quotient(_dcg(top.grades), _dcg(top.matrix.judged[:, : top.cutoff])),
     "bpref": _bpref,
     "rbp": lambda top: top.hits @ rank_weights(top.persistence, top.hits.shape[1]),
