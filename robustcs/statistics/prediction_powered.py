@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +116,24 @@ class Corrected(NamedTuple):
         if others:
             spread = spread + self.judged / self.units * self.people_variance
         return np.asarray(t_quantile(self.judged) * np.sqrt(spread))
+
+    def columns(self, highest: float | None) -> dict[str, Any]:
+        """Return the columns of a table of estimates from ``human_only`` to ``others_high``, within 0 to ``highest`` if given."""
+        inside = np.asarray if highest is None else lambda values: np.clip(values, 0.0, highest)
+        value, half = inside(self.value), self.half_width()
+        alone, others = self.half_width(alone=True), self.half_width(others=True)
+        return {
+            "human_only": self.people, "human_ci_low": inside(self.people - alone),
+            "human_ci_high": inside(self.people + alone), "judge_only": self.model, "corrected": value,
+            "ci_low": inside(value - half), "ci_high": inside(value + half), "weight": self.weight,
+            "judged_units": self.judged, "worth": self.worth, "units": self.units,
+            "others_low": inside(value - others), "others_high": inside(value + others),
+        }  # fmt: skip
+
+    def differences(self) -> dict[str, Any]:
+        """Return the columns of a table of differences: ``corrected``, its interval, and p."""
+        half = self.half_width()
+        return {"corrected": self.value, "ci_low": self.value - half, "ci_high": self.value + half, "p": self.p_values()}
 
     def p_values(self) -> Floats:
         """Return float64[S]: two-sided p of "the value is 0"; the interval for these units inverts this test."""

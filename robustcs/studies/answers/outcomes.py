@@ -268,7 +268,7 @@ def _by_kind(found: Journey) -> list[tuple[Any, ...]]:
 # ---------------------------------------------------------------- outcomes corrected by human labels
 
 
-def corrected_shares(found: Journey) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def corrected_shares(found: Journey) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
     """Return the rows of ``estimates`` and ``estimate_pairs``: shares and differences, corrected by human labels of some units.
 
     Units are conversations if each is labelled as a whole or not at all, else turns: the intervals are for human labels of all
@@ -286,35 +286,26 @@ def corrected_shares(found: Journey) -> tuple[list[dict[str, Any]], list[dict[st
     judged = whole == units.sizes
     if judged.sum() < LEAST_UNITS:
         return [], []
-    rows: list[dict[str, Any]] = []
-    pairs: list[dict[str, Any]] = []
+    rows: list[dict[Any, Any]] = []
+    pairs: list[dict[Any, Any]] = []
     for outcome in OUTCOMES:
         people, model = (np.array([[own == outcome for own in side] for side in sides], dtype=float)
                          for sides in ([one.human for one in systems], [one.outcomes for one in systems]))  # fmt: skip
         if not people.any() and not model.any():
             continue
         est = _one_more_error(corrected(judged_sums(people, model, units, judged)), int(labelled.sum()), 1)
-        half, alone, value = est.half_width(), est.half_width(alone=True), np.clip(est.value, 0, 1)
-        rows += [
-            {"system": one.name, "outcome": outcome, "judge": one.by, "human_only": est.people[place],
-             "human_ci_low": max(0.0, est.people[place] - alone[place]),
-             "human_ci_high": min(1.0, est.people[place] + alone[place]), "judge_only": est.model[place],
-             "corrected": value[place], "ci_low": max(0.0, value[place] - half[place]),
-             "ci_high": min(1.0, value[place] + half[place]), "weight": est.weight, "judged_units": est.judged,
-             "worth": est.worth[place], "units": est.units, "note": units_note(est.judged, units.kind)}
-            for place, one in enumerate(systems)
-        ]  # fmt: skip
+        rows += pd.DataFrame({
+            "system": [one.name for one in systems], "outcome": outcome, "judge": [one.by for one in systems],
+            **est.columns(1.0), "note": units_note(est.judged, units.kind),
+        }).to_dict("records")  # fmt: skip
         if len(systems) > 1:
             first, second = np.triu_indices(len(systems), 1)
             sums = judged_sums(people[first] - people[second], model[first] - model[second], units, judged)
             apart = _one_more_error(corrected(sums), int(labelled.sum()), 2)
-            half, p_values = apart.half_width(), apart.p_values()
-            pairs += [
-                {"first": systems[a].name, "second": systems[b].name, "outcome": outcome, "corrected": apart.value[place],
-                 "ci_low": apart.value[place] - half[place], "ci_high": apart.value[place] + half[place],
-                 "p": p_values[place]}
-                for place, (a, b) in enumerate(zip(first, second, strict=True))
-            ]  # fmt: skip
+            names = np.array([one.name for one in systems], dtype=object)
+            pairs += pd.DataFrame(
+                {"first": names[first], "second": names[second], "outcome": outcome, **apart.differences()}
+            ).to_dict("records")
     for row, adjusted in zip(pairs, holm([row["p"] for row in pairs]).tolist(), strict=True):
         row["p_corrected"] = adjusted
     return rows, pairs

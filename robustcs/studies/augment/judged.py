@@ -230,17 +230,9 @@ def _measured(
         })  # fmt: skip
     if found is None:
         return tables
-    most = highest_score(by)
-    inside = np.asarray if most is None else lambda values: np.clip(values, 0.0, most)
-    value = inside(found.value)
-    half, alone, others = found.half_width(), found.half_width(alone=True), found.half_width(others=True)
-    tables["estimates"] = pd.DataFrame({
-        "system": names, "human_only": found.people, "human_ci_low": inside(found.people - alone),
-        "human_ci_high": inside(found.people + alone), "judge_only": found.model, "corrected": value,
-        "ci_low": inside(value - half), "ci_high": inside(value + half), "weight": found.weight,
-        "judged_units": found.judged, "worth": found.worth, "units": found.units, "others_low": inside(value - others),
-        "others_high": inside(value + others), "note": units_note(found.judged, units.kind),
-    })  # fmt: skip
+    tables["estimates"] = pd.DataFrame(
+        {"system": names, **found.columns(highest_score(by)), "note": units_note(found.judged, units.kind)}
+    )
     totals, sizes = units.sums(model.mean(axis=0)), units.sizes
     judged_mean, other_mean = (float(totals[side].sum() / sizes[side].sum()) for side in (judged, ~judged))
     p = selection_test(totals, sizes, judged, seed)
@@ -249,11 +241,10 @@ def _measured(
     if len(names) > 1:
         first, second = np.triu_indices(len(names), 1)
         pairs = corrected(judged_sums(people[first] - people[second], model[first] - model[second], units, judged))
-        half, p_values, runs = pairs.half_width(), pairs.p_values(), np.array(names, dtype=object)
+        own, runs = pairs.differences(), np.array(names, dtype=object)
         tables["estimate_pairs"] = pd.DataFrame({
-            "first": runs[first], "second": runs[second], "human_only": pairs.people, "judge_only": pairs.model,
-            "corrected": pairs.value, "ci_low": pairs.value - half, "ci_high": pairs.value + half, "p": p_values,
-            "p_corrected": holm(p_values), "weight": pairs.weight,
+            "first": runs[first], "second": runs[second], "human_only": pairs.people, "judge_only": pairs.model, **own,
+            "p_corrected": holm(own["p"]), "weight": pairs.weight,
         })  # fmt: skip
     return tables
 
