@@ -118,7 +118,7 @@ class Corrected(NamedTuple):
         return np.asarray(t_quantile(self.judged) * np.sqrt(spread))
 
     def columns(self, highest: float | None) -> dict[str, Any]:
-        """Return the columns of a table of estimates from ``human_only`` to ``others_high``, within 0 to ``highest`` if given."""
+        """Return the columns of a table of estimates from ``human_only`` to ``others_high``, in [0, ``highest``] if given."""
         inside = np.asarray if highest is None else lambda values: np.clip(values, 0.0, highest)
         value, half = inside(self.value), self.half_width()
         alone, others = self.half_width(alone=True), self.half_width(others=True)
