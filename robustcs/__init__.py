@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 from robustcs.version import __version__ as __version__
+
+if "numpy" not in sys.modules:  # numpy reads it once; if it is loaded, the program has chosen
+    # the matrices here are small, so threads cost more than they save
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _offered() -> list[str]:
