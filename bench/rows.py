@@ -20,7 +20,7 @@ from tools import MEASURES, TOOLS
 HERE = Path(__file__).parent
 CLI = [sys.executable, str(ROOT / "cli.py")]
 #: Tools that follow trec_eval; their numbers must equal those of robustcs. Others order ties differently, as the table says.
-ALIKE = ("trec_eval", "pytrec_eval", "ir_measures", "notebook", "package")
+ALIKE = ("robustcs, function", "trec_eval", "pytrec_eval", "ir_measures", "notebook", "package")
 #: Lower limits, which do only a part of the work; no aim compares with them.
 LIMITS = ("columns", "import click")
 #: Tool → the package that it needs.
@@ -86,7 +86,12 @@ def _runs(folder: Path) -> list[str]:
 
 
 def _evaluation(folder: Path, c: str | None) -> Commands:
-    found = {tool: [sys.executable, str(HERE / "tools.py"), tool, str(folder)] for tool in TOOLS}
+    """Return ``robustcs evaluate`` as users run it, the same as function calls, and the other tools."""
+    wanted = [part for measure in MEASURES for part in ("--metric", measure)]
+    runs = [part for run in _runs(folder) for part in ("--run", f"{Path(run).stem}={run}")]
+    given = ["--config", os.devnull, "--qrels", str(folder / "qrels.txt"), *runs, *wanted]
+    found = {"robustcs": [*CLI, "evaluate", *given, "--table", "measures", "--format", "csv"]}
+    found |= {tool: [sys.executable, str(HERE / "tools.py"), tool, str(folder)] for tool in TOOLS}
     if c:
         asked = "-c -m ndcg_cut.3 -m map -m recall.1000"
         script = f'set -e; qrels=$1; shift; for run; do "{c}" {asked} "$qrels" "$run"; done'
@@ -99,23 +104,10 @@ def _once_compiled(folder: Path, c: str | None) -> Commands:
     return {tool: command for tool, command in _evaluation(folder, c).items() if tool != "ranx, warm"}
 
 
-def _command(folder: Path, c: str | None) -> Commands:
-    """Return ``robustcs evaluate``, start and imports included, and the tools that users would run instead."""
-    asked = [part for measure in MEASURES for part in ("--metric", measure)]
-    runs = [part for run in _runs(folder) for part in ("--run", f"{Path(run).stem}={run}")]
-    given = ["--config", os.devnull, "--qrels", str(folder / "qrels.txt"), *runs, *asked]
-    others = {tool: command for tool, command in _evaluation(folder, c).items() if tool in ("pytrec_eval", "trec_eval")}
-    return {"robustcs": [*CLI, "evaluate", *given, "--table", "measures", "--format", "csv"], **others}
-
-
-def _means_of_command(tool: str, output: str) -> Numbers:
-    if tool != "robustcs":
-        return _means(tool, output)
-    values = {(row["system"], row["metric"]): float(row["value"]) for row in csv.DictReader(StringIO(output))}
-    return [values[system, measure] for system in sorted({system for system, _ in values}) for measure in MEASURES]
-
-
 def _means(tool: str, output: str) -> Numbers:
+    if tool == "robustcs":
+        values = {(row["system"], row["metric"]): float(row["value"]) for row in csv.DictReader(StringIO(output))}
+        return [values[system, measure] for system in sorted({system for system, _ in values}) for measure in MEASURES]
     if tool != "trec_eval":
         return [float(cell) for cell in output.split()]
     cells = [line.split() for line in output.splitlines()]
@@ -191,8 +183,6 @@ ROWS: Mapping[str, Row] = {
     "turns-500": _turns(500, 5),
     "turns-2000": _turns(2000, 1),
     "turns-7000": _turns(7000, 1),
-    "command-50": Row("50 × 1000, as a command", "made 1 50 1000", "made 1 3 20", _command, _means_of_command),
-    "command-500": Row("500 × 1000, as a command", "made 1 500 1000", "made 1 3 20", _command, _means_of_command, large=True),
     "digits": Row("500 × 1000, scores of 16 digits", "made 1 500 1000 15", "made 1 3 20 15", _evaluation, _means,
                   large=True, repeats=3),
     "cast": Row("CAsT 2019: 3 runs × 173 × 100", "cast2019", "made 3 3 20", _evaluation, _means),

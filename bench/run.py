@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from math import isclose
 from pathlib import Path
@@ -28,6 +28,8 @@ PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "pytrec-eval-t
             "trectools", "rouge-score", "sacrebleu")  # fmt: skip
 #: Remark on a tool with different means.
 OTHER = "prints other means"
+#: The evaluation as calls from Python, which the aims do not compare with other tools.
+FUNCTION = "robustcs, function"
 
 
 def measured(
@@ -47,7 +49,7 @@ def measured(
         Commands that have already run here. Unless ``tiny``, any other tool first runs on the small input. That run is not
         measured: it writes byte code and shows whether the tool works here.
     before
-        Earlier results of the row. Slow tools are not measured again.
+        Earlier results of the row. Slow tools are not measured again; those of tools that are missing here are kept.
 
     Raises ``SystemExit`` if a tool that follows trec_eval prints other numbers than robustcs.
     """
@@ -55,7 +57,10 @@ def measured(
     told = {}
     costs_before = before["costs"] if before else {}
     always = ("robustcs", *LIMITS)  # all others are compared with these
-    kept = {tool: cost for tool, cost in costs_before.items() if cost[0] > LONG and tool not in always}
+    kept = {
+        tool: cost for tool, cost in costs_before.items()
+        if tool not in (*always, FUNCTION) and (cost[0] > LONG or absent(tool) or (tool == "trec_eval" and not c))
+    }  # fmt: skip
     if "ranx, cold" in kept and (warm := costs_before.get("ranx, warm")):
         kept["ranx, warm"] = warm  # uses the code that the cold run compiled
     with TemporaryDirectory() as small, TemporaryDirectory() as name:
@@ -65,7 +70,7 @@ def measured(
         for tool, command in row.commands(Path(small), c).items():
             call = " ".join(part for part in command if not part.startswith(small))
             if tool in kept:
-                del commands[tool]
+                commands.pop(tool, None)
             elif absent(tool):
                 told[tool] = "not installed"
             elif call not in started and not tiny:
@@ -124,7 +129,7 @@ def table(results: Mapping[str, Any]) -> list[str]:
     ]
     for name in (name for name in ROWS if name in results):
         found, label = results[name], ROWS[name].label
-        ours = Cost(*found["costs"]["robustcs"])
+        ours = _ours(found["costs"])
         how = f"{found['repeats']} | {found['load']:.1f}"
         for tool, costs in found["costs"].items():
             cost = Cost(*costs)
@@ -137,10 +142,15 @@ def table(results: Mapping[str, Any]) -> list[str]:
     if any(why == OTHER for _, why in told):
         lines += ["", "¹ Prints other means than trec_eval, because it orders ties differently."]
     if any(found["earlier"] for found in results.values()):
-        lines += ["", f"² Takes more than {LONG:.0f} s, or needs a tool that does: measured earlier than the others."]
+        lines += ["", f"² Takes more than {LONG:.0f} s, or its tool does or was missing: measured earlier than the others."]
     for tool, why in sorted(told):
         lines += ["", f"Without {tool}: {why}."] if why != OTHER else []
     return lines
+
+
+def _ours(costs: Mapping[str, Sequence[float]], name: str = "robustcs") -> Cost:
+    """Return the cost of robustcs as a command or as a function; if it was not measured, that of the other."""
+    return Cost(*(costs.get(name) or costs.get(FUNCTION) or costs["robustcs"]))
 
 
 def aims(results: Mapping[str, Any]) -> list[str]:
@@ -156,7 +166,7 @@ def aims(results: Mapping[str, Any]) -> list[str]:
 
     def against(field: str, tools: Callable[[str], bool], rows: Iterable[str]) -> Iterator[tuple[float, str, str]]:
         for name in rows:
-            ours = getattr(costs[name]["robustcs"], field)
+            ours = getattr(_ours(costs[name]), field)
             for tool, cost in costs[name].items():
                 # wall times from different hours are not comparable
                 if tools(tool) and not (field == "wall" and tool in results[name]["earlier"]):
@@ -164,7 +174,7 @@ def aims(results: Mapping[str, Any]) -> list[str]:
                     yield ours / max(theirs, 1e-3), ROWS[name].label, f"robustcs {ours:.3g}, {tool} {theirs:.3g}"
 
     for field, what in (("cpu", "CPU time"), ("memory", "memory"), ("wall", "wall time")):
-        compared = against(field, lambda tool: tool not in ("robustcs", "trec_eval", *LIMITS), costs)
+        compared = against(field, lambda tool: tool not in ("robustcs", FUNCTION, "trec_eval", *LIMITS), costs)
         line(f"less {what} than every Python tool, in every row", compared)
     large = [name for name in costs if ROWS[name].large]
     for field, what in (("cpu", "CPU time"), ("memory", "memory")):
@@ -173,14 +183,20 @@ def aims(results: Mapping[str, Any]) -> list[str]:
         ("an evaluation within 1.5 times the CPU time of reading the columns alone", "columns", 1.5),
         ("`robustcs --help` within 3 times the CPU time of `import click`", "import click", 3),
     ):
-        rows = [(found["robustcs"].cpu / found[limit].cpu, ROWS[name].label) for name, found in costs.items() if limit in found]
+        rows = [
+            (_ours(found, FUNCTION).cpu / found[limit].cpu, ROWS[name].label) for name, found in costs.items() if limit in found
+        ]
         line(aim, [(times / most, label, f"{times:.2f} times") for times, label in rows])
-    if small := costs.get("command-50"):
-        times = small["robustcs"].cpu / small["pytrec_eval"].cpu
-        line("50 × 1000 as a command within twice the CPU time of pytrec_eval", [(times / 2, "actual", f"{times:.2f} times")])
-    if one := costs.get("command-500", {}).get("robustcs"):
-        line("500 × 1000 as a command within 60 MB", [(one.memory / 60, "actual", f"{one.memory:.1f} MB")])
-    if one := costs.get("one-turn", {}).get("robustcs"):
+    for name, most, limit in (("turns-50", 2.0, "within twice"), ("dl2021", 0.5, "within half")):
+        if name in costs:
+            times = _ours(costs[name]).cpu / costs[name]["pytrec_eval"].cpu
+            shown = [(times / most, "actual", f"{times:.2f} times")]
+            line(f"{ROWS[name].label} {limit} the CPU time of pytrec_eval", shown)
+    if "turns-500" in costs:
+        memory = _ours(costs["turns-500"]).memory
+        line("500 × 1000 within 60 MB", [(memory / 60, "actual", f"{memory:.1f} MB")])
+    if "one-turn" in costs:
+        one = _ours(costs["one-turn"], FUNCTION)
         line("one turn within 0.08 CPU s", [(one.cpu / 0.08, "actual", f"{one.cpu:.3f} s")])
         line("one turn within 30 MB", [(one.memory / 30, "actual", f"{one.memory:.1f} MB")])
     return lines

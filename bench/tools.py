@@ -17,7 +17,7 @@ Means = Iterator[list[float]]
 
 
 def with_robustcs(qrels: str, runs: list[str]) -> Means:
-    """Evaluate as the studies do."""
+    """Call the functions that the studies call."""
     from robustcs.evaluation.matrix import graded_run
     from robustcs.evaluation.measure import parse_measure
     from robustcs.evaluation.measures import score_columns
@@ -97,7 +97,7 @@ def columns(qrels: str, runs: list[str]) -> Means:
 
 
 TOOLS = {
-    "robustcs": with_robustcs,
+    "robustcs, function": with_robustcs,
     "columns": columns,
     "pytrec_eval": with_pytrec_eval,
     "ir_measures": with_ir_measures,

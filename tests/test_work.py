@@ -122,10 +122,10 @@ HEAVY = {
 _SCIPY = "pandas scipy numpy.f2py"  # scipy.special imports numpy.f2py
 #: Command line → largest number of imported modules of the package (each costs some milliseconds), and heavy libraries.
 IMPORTS = {
-    "--help": (25, ""), "evaluate --table measures": (95, ""), "evaluate --table measures --format csv": (94, ""),
-    "sweep": (85, ""), "breakdown --table bins": (118, ""), "unjudged --table rates": (124, ""), "check": (290, ""),
+    "--help": (25, ""), "evaluate --table measures": (99, ""), "evaluate --table measures --format csv": (98, ""),
+    "sweep": (89, ""), "breakdown --table bins": (118, ""), "unjudged --table rates": (124, ""), "check": (290, ""),
     "breakdown": (120, _SCIPY), "components": (110, ""), "correlate": (122, f"{_SCIPY} rouge_score"),
-    "review": (162, _SCIPY), "evaluate": (98, "pandas"), "samples": (102, ""), "unjudged": (126, "pandas"),
+    "review": (162, _SCIPY), "evaluate": (100, "pandas"), "samples": (102, ""), "unjudged": (126, "pandas"),
     "augment": (125, _SCIPY), "audit": (112, "pandas"), "robustness": (150, _SCIPY), "judge --list": (126, _SCIPY),
     "paraphrase": (111, "pandas"), "testsets": (98, "pandas"), "diversity": (118, "pandas rouge_score sacrebleu"),
     "answers": (124, "pandas"), "clariq": (94, _SCIPY), "agreement": (101, _SCIPY), "crowd": (108, "pandas"),
