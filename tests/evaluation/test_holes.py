@@ -54,6 +54,8 @@ def test_a_passage_of_a_turn_has_one_number(qrels: Qrels, given: list[list[set[s
         for row, passage, number in zip(rows.tolist(), run.unjudged.texts(), found.tolist(), strict=True):
             assert number_of.setdefault((row, passage), number) == number
     assert sorted(number_of.values()) == list(range(len(number_of)))
+    by_turn = np.bincount(np.array([row for row, _ in number_of], dtype=np.int64), minlength=3)
+    assert holes.pool_holes(runs, numbers).tolist() == by_turn.tolist()
     assert [row for row, _ in sorted(number_of, key=number_of.__getitem__)] == sorted(row for row, _ in number_of)
 
 

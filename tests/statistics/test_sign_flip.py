@@ -120,6 +120,9 @@ def test_mid_p_on_single_turns_is_mcnemars_mid_p() -> None:
     assert paired_tests(y, np.ones(12), 0)[0].p == pytest.approx(exact)
     tail = stats.binom.pmf(3, 12, 0.5)
     assert paired_tests(y, np.ones(12), 0, mid_p=True)[0].p == pytest.approx(exact - tail)
+    # the mid-p begins with six units that differ
+    few, six = (paired_tests(np.ones(units), np.ones(units), 0, mid_p=True)[0] for units in (5, 6))
+    assert (few.p, six.p) == (2 * 2**-5, 2**-6)
 
 
 def test_what_few_units_cannot_show_is_said() -> None:
