@@ -108,8 +108,6 @@ class OutputError(RobustcsError):
 def not_written(path: str | os.PathLike[str], error: OSError | ValueError) -> OutputError:
     """Return the :class:`OutputError` for an error of the operating system while writing ``path``."""
     if isinstance(error, FileNotFoundError):
-        if os.path.isdir(os.path.dirname(path) or "."):
-            return OutputError(path, "its folder does not accept new files", "choose another folder")
         return OutputError(path, "its folder does not exist", "create the folder first")
     if isinstance(error, FileExistsError):
         return OutputError(path, "a file has the name of its folder", "choose another name")

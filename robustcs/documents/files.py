@@ -51,6 +51,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
         else:
             _replace(target, data, 0o644 & ~_umask() if mode is None else stat.S_IMODE(mode))
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and target.parent.is_dir():
+            raise OutputError(path, f"{target.parent} does not accept new files", "choose another folder") from None
         raise not_written(path, error) from None
 
 
