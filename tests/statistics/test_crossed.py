@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.statistics.crossed import EFFECTS, crossed_sums, effect_sizes, omega_squared
+from robustcs.statistics.agreement import agreement_estimate
+from robustcs.statistics.crossed import EFFECTS, _effect, crossed_sums, effect_sizes, omega_squared
 from robustcs.statistics.units import units_of
 from tests.conftest import ROOT, load
 
@@ -74,6 +75,10 @@ def test_limits_of_the_effects() -> None:
     # an interval ends where one of the two kinds of bootstrap ends: the percentiles reach beyond the estimate on both sides
     turn = effect_sizes(noise + generator.normal(size=(32, 1, 1)), units, 0)[0]
     assert 0 < turn.low < turn.value < turn.high < 1
+    sums = units.sums(crossed_sums(noise).T).T
+    for place, one in enumerate(effect_sizes(noise, units, 0)):
+        nested = agreement_estimate(sums, _effect(place, (3, 2)), 0, units.kind)
+        assert one.low <= max(0.0, nested.low, one.value) and one.high >= nested.high
     nothing = effect_sizes(np.zeros((32, 3, 2)), units, 0)
     assert all(math.isnan(one.value) and "no effect varies" in one.note for one in nothing)
     few = effect_sizes(noise[:3], units_of(["1_1", "2_1", "3_1"]), 0)

@@ -22,4 +22,4 @@ def test_shapes_are_broadcast_and_whole_numbers_divided_as_numbers() -> None:
 
 
 def test_nothing_to_divide_by_gives_0_unless_said_otherwise() -> None:
-    assert quotient([1, 2], [0, 4]).tolist() == [0.0, 0.5]
+    assert quotient([1, 2, 3], [0, 4, 0.5]).tolist() == [0.0, 0.5, 6.0]

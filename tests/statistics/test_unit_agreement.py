@@ -124,3 +124,11 @@ def test_many_units_are_not_resampled() -> None:
     more = agreement_estimate(np.vstack([sums, sums[:1]]), fleiss_of, 0)
     assert (more.low, more.high) == pytest.approx((drawn.low, drawn.high), abs=0.01)
     assert agreement_estimate(np.vstack([sums, sums[:1]]), fleiss_of, 1) == more
+
+
+def test_resamples_drawn_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = np.random.default_rng(2).multinomial(4, [0.5, 0.3, 0.2], size=30)
+    by_unit = fleiss_sums(counts).reshape(10, 3, -1).sum(axis=1)
+    whole = agreement_estimate(by_unit, fleiss_of, 3, "conversation", 50)
+    monkeypatch.setattr("robustcs.statistics.agreement._CELLS", 7 * by_unit.size)
+    assert agreement_estimate(by_unit, fleiss_of, 3, "conversation", 50) == whole
