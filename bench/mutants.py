@@ -322,7 +322,7 @@ def _loaded(folder: Path) -> dict[str, set[str]]:
 def _stale(path: Path, importers: dict[str, set[str]]) -> set[str]:
     """Return the module of a file and all direct and indirect importers, which must be imported again."""
     found: set[str] = set()
-    waiting = {".".join((PACKAGE / path).with_suffix("").parts)}
+    waiting = {".".join((PACKAGE / path).with_suffix("").parts).removesuffix(".__init__")}
     while waiting:
         name = waiting.pop()
         found.add(name)

@@ -5,6 +5,8 @@ The other tests of the model show that its numbers make sense; these change with
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,13 @@ def test_orders(made: Made) -> None:
         0.107626564, -0.282325933, 0.419827016, 0.11310701484, 1.0,
     ])  # fmt: skip
     queue = np.argsort(-influence, kind="stable")
+    # passages judged meanwhile have no effect any more
+    later = left.copy()
+    later[model.pairs[:5]] = 1
+    none = effects.copy()
+    none[:5] = 0
+    few = [judgments_needed(asked, known, model, some, later, drawn, queue[queue >= 5]) for some in (effects, none)]
+    assert few[0] == few[1]
     each = [Needed(7, 4, 31), Needed(17, 6, 31), Needed(26, 12, 33), Needed(1, 1, 1), Needed(12, 6, 43), Needed(0, 0, 0)]
     assert judgments_needed(asked, known, model, effects, left, drawn, queue) == (each, Needed(31, 21, 50))
 
@@ -127,6 +136,10 @@ def test_warnings_say_what_the_judgments_do_not_show(made: Made) -> None:
         f"{total} of {total + len(model.judged)} passages are unjudged. With so many, the intervals of MAP may be too narrow.",
     )
     assert hole_warnings(model, pool, left, MEASURES[:2]) == ()
+    for number, few in ((99, True), (100, False)):
+        less = replace(model, judged=model.judged.take(np.arange(len(model.judged)) < number))
+        found = hole_warnings(less, pool, left, MEASURES[:2])
+        assert ("The hole model learned from only 99 judged passages." in found) == few
     # few unjudged passages are no reason to warn of MAP
     some, _, known = made_pool(*made_runs(seed=8, turns=12, depth=25), hidden=0.1)
     assert hole_warnings(fitted(some, known), some, known, MEASURES) == ()

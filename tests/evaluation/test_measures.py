@@ -244,7 +244,7 @@ def test_spellings(spelling: str, name: str) -> None:
         ("P_0", "cutoff 0; use a cutoff from 1 to 1000000"),
         ("nDCG(rel=2)@3", "does not accept the argument 'rel=2'"),
         ("RBP(p=1.5)", "persistence '1.5'; use a number between 0 and 1"),
-        ("", "unknown measure ''"),
+        ("", "unknown measure ''; use a trec_eval name such as P_1, P_5, recall_1000, success_1, ndcg_cut_3, ndcg_cut_5"),
         ("Bpref@3", "unknown measure"),
         ("EM@1", "unknown measure"),
         ("F@1", "unknown measure"),
@@ -261,6 +261,8 @@ def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
     with pytest.raises(UsageError, match="measure") as caught:
         parse_measure(text)
     assert message in str(caught.value)
+    if not text:
+        assert str(caught.value).endswith(message)
 
 
 def test_names_of_all_trec() -> None:

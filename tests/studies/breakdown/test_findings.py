@@ -262,3 +262,13 @@ def test_blame_is_false_in_few_null_trials() -> None:
     units = units_of([f"{unit}_{turn}" for unit in range(8) for turn in range(6)])
     assert null_share(moved, units, ["all"] * 18) <= 0.075
     assert null_share(moved, units, [f"m{measure}" for _ in cuts for measure in range(6)], 40) > 0.075, "each measure alone"
+
+
+def test_errors_by_chance_are_those_of_the_rewriter() -> None:
+    result = blamed(made(), half=(44, 11, 0.01, 0.03))
+    where = {"metric": "ndcg_cut_3", "threshold": ">=0.5"}
+    attribution = with_cells(result.attribution, where | {"cause": "qr"}, by_chance=12.5)
+    attribution = with_cells(attribution, where | {"cause": "qa"}, by_chance=40.0)
+    assert finding(replace(result, attribution=attribution))[-1] == (
+        "If QR and Human were swapped at random in every turn, 12.5 turns would still count as rewriter errors."
+    )

@@ -153,3 +153,9 @@ def test_the_level_itself_is_significant_and_swaps_that_change_nothing_are_not_n
     assert "adjusted p < 0.0002" in drawn
     nothing = [swap("raw", "x", "wording", "t5", 0.0, 1.0), swap("raw", "x", "ranker", "y", 0.0, 1.0)]
     assert not any("from raw to t5" in one for one in said("components", TABLES | {"swaps": nothing}, **SETTINGS))
+
+
+def test_small_p_of_exact_tests_are_below_the_last_digit() -> None:
+    certain = [one | {"p": 1e-5, "p_corrected": 1e-5} for one in SWAPS]
+    told = " ".join(said("components", TABLES | {"swaps": certain, "factors": [row(p_corrected=1e-5)]}, **SETTINGS))
+    assert told.count("adjusted p < 0.0001") >= 2 and "p < 1" not in told
