@@ -58,13 +58,13 @@ def foreign(path):
     return real != os.devnull and not any(real == one or real.startswith(one + os.sep) for one in own)
 def watch(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"):
-        seen.append(f"{event} {arguments!r:.200}")
+        seen.append(f"{event} {arguments!r:.400}")
     elif event == "open" and isinstance(arguments[0], (str, bytes)):
         if arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) and foreign(arguments[0]):
-            seen.append(f"{event} {arguments!r:.200}")
+            seen.append(f"{event} {arguments!r:.400}")
     elif event in ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate", "os.link", "os.symlink"):
         if any(isinstance(one, (str, bytes)) and foreign(one) for one in arguments[:2]):
-            seen.append(f"{event} {arguments!r:.200}")
+            seen.append(f"{event} {arguments!r:.400}")
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()

@@ -208,7 +208,7 @@ def test_complete_files_come_first(tmp_path: Path) -> None:
     }))  # fmt: skip
     assert parts(made, "run") == {"original": "b_raw.trec", "human": "b_human.trec"}
     assert parts(made, "rewrites") == {"original": "b_original.tsv"}
-    assert made["runs"] == {"a_human": "a_human.trec", "a_raw": "a_raw.trec"}
+    assert made["runs"] == {"human/a": "a_human.trec", "raw/a": "a_raw.trec"}  # cells of the grid with b
 
 
 def test_a_run_beside_runs_without_a_name_in_common_is_a_further_system(tmp_path: Path) -> None:

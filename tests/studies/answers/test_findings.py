@@ -129,6 +129,7 @@ OUTCOMES = {
         lost("gpt", "unknown", 39),
     ],
     "outcomes": [
+        outcome("qr", "correct", 25, kind="answerable"),
         outcome("qr", "made_up", 1, of_kind_low=0.01, of_kind_high=0.53, share=0.9, ci_low=0.8, ci_high=0.95),
         outcome("gpt", "made_up", 0), outcome("gpt", "hedged", 7),
     ],

@@ -37,7 +37,7 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
     rows = result.correlations
     first = rows[(rows["rewriter"] == "other") & (rows["method"] == "pearson") & (rows["subset"] == "all")].iloc[0]
     assert table.rows[1][2].startswith(f"{first['value']:.3f} (")
-    assert [panel.get_title(loc="left") for panel in draw_rewriters(result).axes] == [
+    assert [panel.title for panel in draw_rewriters(result).panels] == [
         f"{name}: r = {first['value']:.3f}" for name in ("qr", "other")
     ]
     (said,) = correlate_findings(result)

@@ -9,6 +9,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.documents.document import Cards, Figure, Table
+from robustcs.documents.drawing import Dots
 from robustcs.errors import UsageError
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
@@ -111,8 +112,8 @@ def test_what_is_shown() -> None:
     assert [block.of for block in blocks if isinstance(block, Table)] == [
         "samples", "sample_scores", "sample_scores", "sample_variance",
     ]  # fmt: skip
-    (axes,) = draw(result).axes
-    assert [len(line.get_xdata()) for line in axes.lines[:2]] == [4, 4]
+    (panel,) = draw(result).panels
+    assert [len(mark.points) for mark in panel.marks if isinstance(mark, Dots)] == [4, 4]
     (said,) = samples_findings(result)
     assert "A perfect choice among 4 samples in every turn would gain" in said and "by chance" in said
 
