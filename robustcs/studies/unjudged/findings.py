@@ -73,9 +73,14 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     loses = row.expected >= 0
     moves = f"loses {size} {label} to" if loses else f"gains {size} {label} over"
     ends = (row.expected_low, row.expected_high) if loses else (-row.expected_high, -row.expected_low)
+    said = f"{group} {moves} {baseline} with unjudged passages filled in by the hole model"
+    if not is_significant(row._asdict()):
+        said = (
+            f"With unjudged passages filled in, the data do not show whether {group} or {baseline} has the higher mean {label}"
+            f" (they differ by {size})"
+        )
     return Verdict(
-        size, number_interval(*ends).strip("–"),
-        f"{group} {moves} {baseline} with unjudged passages filled in by the hole model",
+        size, number_interval(*ends).strip("–"), said,
         f"measured drop {plain(row.drop)}; mean of {result.evaluated.turns} turns", abs(float(row.expected)),
     )  # fmt: skip
 
