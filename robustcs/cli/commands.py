@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from robustcs.cli.options import ALWAYS, PROGRAM, RARE, RESULT, SET, load_project, program_first, shared_options
 from robustcs.cli.terminal import FIGURE_SUFFIXES, emit, tell, track
 from robustcs.errors import UsageError
+from robustcs.overwrite_guard import refuse_protected
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
 from robustcs.studies.study import Study
@@ -271,8 +272,14 @@ class Call:
 
     @cached_property
     def project(self) -> Project:
-        """The project of ``--config`` or of the current folder; options replace its entries."""
-        return load_project(self.uses, self.given)
+        """The project of ``--config`` or of the current folder; options replace its entries.
+
+        Raises :class:`UsageError`, before any work is done, if the output of a study would replace an input.
+        """
+        project = load_project(self.uses, self.given)
+        for target in self.given["output"] if self._study else ():
+            refuse_protected(target)
+        return project
 
     def workspace(self, project: Project | None = None) -> Workspace:
         """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""

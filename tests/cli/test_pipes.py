@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="this machi
 ENVIRONMENT = {**os.environ, "ROBUSTCS": f"{sys.executable} {ROOT / 'cli.py'}", "NO_COLOR": "1"}
 
 
+@cache
 def bash(folder: Path, command: str) -> Any:
     """The JSON that ``command`` prints, without the names of its inputs; ``$ROBUSTCS`` is the program."""
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
@@ -27,6 +29,18 @@ def bash(folder: Path, command: str) -> Any:
         del entry["path"]
     found["notes"] = sorted(note for note in found["notes"] if "comment lines" not in note)
     return found
+
+
+@pytest.fixture(scope="module")
+def folder(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo, with texts of Original and Human in files of their own."""
+    folder = tmp_path_factory.mktemp("pipes") / "demo"
+    shutil.copytree(demo, folder)
+    turns = [(f"{topic['number']}_{turn['number']}", turn) for topic in json.loads((folder / "topics.json").read_text())
+             for turn in topic["turn"]]  # fmt: skip
+    for name, field in (("raw", "raw_utterance"), ("manual", "manual_rewritten_utterance")):
+        (folder / f"{name}.tsv").write_text("".join(f"{turn}\t{entry[field]}\n" for turn, entry in turns))
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -40,13 +54,7 @@ def bash(folder: Path, command: str) -> Any:
          "--rewrites human=manual.tsv --rewrites original=raw.tsv"),
     ],
 )  # fmt: skip
-def test_breakdown(demo: Path, tmp_path: Path, piped: str, plain: str) -> None:
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
-    turns = [(f"{topic['number']}_{turn['number']}", turn) for topic in json.loads((folder / "topics.json").read_text())
-             for turn in topic["turn"]]  # fmt: skip
-    for name, field in (("raw", "raw_utterance"), ("manual", "manual_rewritten_utterance")):
-        (folder / f"{name}.tsv").write_text("".join(f"{turn}\t{entry[field]}\n" for turn, entry in turns))
+def test_breakdown(folder: Path, piped: str, plain: str) -> None:
     given = bash(folder, f"$ROBUSTCS breakdown --format json {piped}")
     assert given == bash(folder, f"$ROBUSTCS breakdown --format json {plain}")
 

@@ -63,13 +63,19 @@ def plain(demo: Path) -> bytes:
 def test_whatever_the_environment_numbers_and_figures_are_the_same(name: str, demo: Path, tmp_path: Path, plain: bytes) -> None:
     changes = ENVIRONMENTS[name]
     environment = {key: value for key, value in (ENVIRONMENT | changes).items() if value is not None}
-    figure = ["--output", str(tmp_path / "figure.svg")]
-    done = subprocess.run([*_LINE, *figure, "--output", "-"], cwd=demo, env=environment, capture_output=True)
+    files = {suffix: tmp_path / f"out.{suffix}" for suffix in ("svg", "json")}
+    outputs = [word for file in (*files.values(), "-") for word in ("--output", str(file))]
+    done = subprocess.run([*_LINE, *outputs], cwd=demo, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr
     # errors of the QA component and of the rewriter by P@1, as every environment prints them
-    assert b"70 turns in 10 conversations" in done.stdout and (tmp_path / "figure.svg").stat().st_size > 1_000
-    data = subprocess.run([*_LINE, "--format", "json"], cwd=demo, env=environment, capture_output=True)
-    assert data.stdout == plain and json.loads(data.stdout.decode("utf-8"))["tables"]["bins"]
+    assert b"70 turns in 10 conversations" in done.stdout and files["svg"].stat().st_size > 1_000
+    assert files["json"].read_bytes() == plain and json.loads(plain)["tables"]["bins"]
+
+
+@pytest.mark.parametrize("name", ["latin-1", *(pytest.param(one, marks=pytest.mark.long) for one in ENVIRONMENTS)])
+def test_whatever_the_environment_json_on_stdout_is_the_same(name: str, demo: Path, plain: bytes) -> None:
+    environment = {key: value for key, value in (ENVIRONMENT | ENVIRONMENTS[name]).items() if value is not None}
+    assert subprocess.run([*_LINE, "--format", "json"], cwd=demo, env=environment, capture_output=True).stdout == plain
 
 
 def test_characters_that_an_encoding_lacks_have_a_near_one(demo: Path) -> None:

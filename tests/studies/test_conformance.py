@@ -77,21 +77,29 @@ def line(answered: str) -> str:
 
 
 @pytest.fixture
-def as_json(line: str, asked: dict[str, Any], in_demo: Command) -> str:
-    """What the command prints as JSON."""
+def printed(line: str, asked: dict[str, Any], in_demo: Command, tmp_path: Path) -> dict[str, str]:
+    """What the command writes as JSON, LaTeX, Markdown and text, by suffix, and what it shows, as ``-``."""
     if line not in asked:
-        asked[line] = in_demo(f"{line} --format json").out
-    return str(asked[line])
+        files = {suffix: tmp_path / f"all.{suffix}" for suffix in ("json", "tex", "md", "txt")}
+        shown = in_demo(f"{line} --output - {' '.join(f'--output {file}' for file in files.values())}").out
+        asked[line] = {suffix: file.read_text("utf-8") for suffix, file in files.items()} | {"-": shown}
+    return dict(asked[line])
+
+
+@pytest.fixture
+def as_json(printed: dict[str, str]) -> str:
+    """What the command writes as JSON."""
+    return printed["json"]
 
 
 def test_python_gives_what_the_command_gives(answered: str, result: Any, as_json: str) -> None:
-    printed = json.loads(as_json)
+    told = json.loads(as_json)
     given = json.loads(to_json(answered, "", result.evaluated.as_dict(), [], result.tables, result.evaluated.notes))
-    assert printed["tables"] == given["tables"] and printed["policy"] == given["policy"]
-    assert list(printed["tables"]) == list(result.tables)
+    assert told["tables"] == given["tables"] and told["policy"] == given["policy"]
+    assert list(told["tables"]) == list(result.tables)
     assert sorted(spec.name for spec in result.declared) == sorted(result.tables)
-    assert printed["command"] == answered == result.study
-    assert len({entry["path"] for entry in printed["inputs"]}) == len(printed["inputs"])
+    assert told["command"] == answered == result.study
+    assert len({entry["path"] for entry in told["inputs"]}) == len(told["inputs"])
 
 
 @pytest.fixture(scope="module")
@@ -185,16 +193,12 @@ def test_objects_give_what_files_give(
     assert bool(held) == any(entry["role"].split(" ")[0] not in ("paraphrases", "collection") for entry in expected.inputs)
 
 
-def test_results_are_short_and_have_every_form(
-    answered: str, result: Any, line: str, as_json: str, in_demo: Command, tmp_path: Path
-) -> None:
+def test_results_are_short_and_have_every_form(answered: str, result: Any, printed: dict[str, str]) -> None:
     assert len(repr(result)) < 400 and repr(result).startswith(f"<{type(result).__name__}: ")
-    assert result.to_json() == as_json
-    files = {"latex": tmp_path / "all.tex", "markdown": tmp_path / "all.md"}
-    in_demo(f"{line} {' '.join(f'--output {file}' for file in files.values())}")
-    for form, file in files.items():
+    assert result.to_json() == printed["json"]
+    for form, suffix in (("latex", "tex"), ("markdown", "md")):
         # a command may show one figure of several
-        assert set(file.read_text("utf-8").splitlines()) <= set(getattr(result, f"to_{form}")().splitlines())
+        assert set(printed[suffix].splitlines()) <= set(getattr(result, f"to_{form}")().splitlines())
     study = next(study for study in STUDIES if study.name == answered)
     drawn = [block.slug for block in study.part("show").show(result) if isinstance(block, Figure)]
     assert list(result.figures()) == drawn
@@ -212,25 +216,31 @@ def test_results_are_short_and_have_every_form(
 MORE_ON_REQUEST = {"unjudged": {"tipping"}}
 
 
-@pytest.mark.parametrize("rest", [False, pytest.param(True, marks=pytest.mark.long)], ids=["first and last", "the rest"])
+@pytest.mark.parametrize("rest", [False, pytest.param(True, marks=pytest.mark.long)], ids=["last", "the rest"])
 def test_every_table_can_be_asked_for(result: Any, line: str, in_demo: Command, tmp_path: Path, rest: bool) -> None:
     tables = [name for name in result.tables if name not in MORE_ON_REQUEST.get(result.study, set())]
-    for table in tables[1:-1] if rest else dict.fromkeys((tables[0], tables[-1])):
+    for table in tables[:-1] if rest else tables[-1:]:
         files = [tmp_path / f"{table}.{suffix}" for suffix in ("json", "csv", "txt")]
-        in_demo(f"{line} --table {table} {' '.join(f'--output {file}' for file in files)}")
+        seen = in_demo(f"{line} --table {table} --output - {' '.join(f'--output {file}' for file in files)}").out
         as_json, as_csv, shown = (file.read_text("utf-8") for file in files)
         assert list(json.loads(as_json)["tables"]) == [table]
         assert result.to_csv(table=table) == as_csv
-        assert shown
-    if rest:
-        return
-    assert shown == in_demo(f"{line} --table {table}").out
+        assert shown == seen != ""
+
+
+@pytest.mark.long
+def test_the_terminal_is_the_output_by_default(line: str, printed: dict[str, str], in_demo: Command) -> None:
+    assert in_demo(line).out == printed["-"]
+    assert in_demo(f"{line} --format json").out == printed["json"]
+
+
+def test_a_table_that_does_not_exist_is_refused(line: str, in_demo: Command) -> None:
     assert "no table is named 'nothing'" in in_demo(f"{line} --table nothing", code=2).err
 
 
-def test_the_policy_closes_what_a_terminal_shows(line: str, as_json: str, in_demo: Command) -> None:
-    shown = " ".join(in_demo(line).out.split())
-    assert shown.endswith(json.loads(as_json)["policy"]["line"])
+def test_the_policy_closes_what_a_terminal_shows(printed: dict[str, str]) -> None:
+    assert " ".join(printed["-"].split()).endswith(json.loads(printed["json"])["policy"]["line"])
+    assert printed["txt"] == printed["-"]
 
 
 def test_blocks_name_their_tables_and_figures_say_what_they_show(
