@@ -206,7 +206,8 @@ def test_threads(folder: Path, plain: Tables) -> None:
     assert different({line: plain[line] for line in THREADED}, tables(folder, THREADED, "--jobs", "3")) == []
 
 
-def test_environment(folder: Path, plain: Tables) -> None:
+@pytest.mark.parametrize("lines", [LINES[:6:3], pytest.param(LINES, marks=pytest.mark.long)], ids=["some", "all"])
+def test_environment(folder: Path, plain: Tables, lines: Sequence[str]) -> None:
     """Locale, seed of hashes, time zone, working in UTF-8 or not, and the processor that OpenBLAS computes for, all changed.
 
     Processors add in different orders. Written numbers are rounded, so that they are equal nevertheless.
@@ -217,9 +218,9 @@ def test_environment(folder: Path, plain: Tables) -> None:
         "OPENBLAS_CORETYPE": "Prescott",
     }  # fmt: skip
     program = "import json, pathlib, sys; from tests.test_metamorphic import tables;" \
-              " print(json.dumps(tables(pathlib.Path(sys.argv[1]))))"  # fmt: skip
+              " print(json.dumps(tables(pathlib.Path(sys.argv[1]), sys.argv[2:])))"  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], env=environment, capture_output=True, check=False, text=True
+        [sys.executable, "-c", program, str(folder), *lines], env=environment, capture_output=True, check=False, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == json.loads(json.dumps(plain))
+    assert json.loads(done.stdout) == json.loads(json.dumps({line: plain[line] for line in lines}))

@@ -30,10 +30,15 @@ COLLECTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", ["cast2019", pytest.param("cast2020", marks=pytest.mark.long), "cast2021"])
-def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: str) -> None:
+_LONG = [pytest.param(name, True, marks=pytest.mark.long) for name in ("cast2019", "cast2020")]
+
+
+@pytest.mark.parametrize(("name", "further"), [("cast2019", False), ("cast2021", True), *_LONG])
+def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: str, further: bool) -> None:
+    """``further``: with the further runs."""
     folder = shared_data / name
     qrels, formulations, more = COLLECTIONS[name]
+    more = more if further else ""
     lines = [f'name = "{name}"', f'qrels = "{folder / qrels}"', "[policy]", "relevance_level = 2"]
     for role, run in zip(("original", "qr", "human"), formulations, strict=False):
         lines += [f"[formulations.{role}]", f'run = "{folder / "runs" / run}"']
