@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["linalg", "npt", "pd", "special"]
+__all__ = ["npt", "pd", "special"]
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
-    import scipy.linalg as linalg
     import scipy.special as special
 else:
 
@@ -25,5 +24,4 @@ else:
             setattr(self, name, found)  # functions that are called thousands of times are looked up once
             return found
 
-    npt, pd = _Module("numpy.typing"), _Module("pandas")
-    linalg, special = _Module("scipy.linalg"), _Module("scipy.special")
+    npt, pd, special = _Module("numpy.typing"), _Module("pandas"), _Module("scipy.special")

@@ -21,8 +21,7 @@ from robustcs.evaluation.hole_features import PairFeatures, pair_features, run_g
 from robustcs.evaluation.hole_stages import Recalibration, StageFit, fit_stage, recalibration
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
-from robustcs.lazy import linalg, special
-from robustcs.statistics import Codes, Floats, Mask
+from robustcs.statistics import Codes, Floats, Mask, logistic
 
 #: The model learns from judged passages to this rank, or to :data:`_DEEPER` times the deepest rank to predict.
 _LEARNED, _DEEPER = 20, 3
@@ -131,7 +130,7 @@ class HoleModel:
         for number, stage in enumerate(self.stages):
             known = carried(holes, self.stages[:number])
             noise = np.stack([generator.standard_normal(len(stage.beta)) for generator in generators]) * widths[:, None]
-            off = linalg.solve_triangular(stage.precision, noise.T, lower=True, trans="T").T
+            off = noise @ np.linalg.inv(stage.precision)
             roots = np.linalg.cholesky(stage.turn_covariance[turns])
             own = np.stack([generator.standard_normal((len(turns), roots.shape[1])) for generator in generators])
             # (turns, q, draws): the turns' coefficients, given the shared ones
@@ -186,7 +185,7 @@ class KeptDraws:
 
 def _reached(logits: Floats) -> Floats:
     """Return the probabilities of reaching each level from the second on; ``logits``: by stage (first axis)."""
-    return np.asarray(np.cumprod(special.expit(logits), axis=0))
+    return np.asarray(np.cumprod(logistic(logits), axis=0))
 
 
 def fit_hole_model(

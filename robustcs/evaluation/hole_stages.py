@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robustcs.evaluation.hole_features import ALONE, BASIC, PairFeatures
-from robustcs.lazy import linalg, special
-from robustcs.statistics import Codes, Floats, Mask
+from robustcs.statistics import Codes, Floats, Mask, logistic
 
 #: Prior variance of a coefficient that is not shrunk.
 _VAGUE = 9.0
@@ -62,7 +61,7 @@ class StageFit:
         logits = features.fixed @ self.beta + (features.varying * self.turn[turns]).sum(axis=1)
         within = np.einsum("nq,nqr,nr->n", features.varying, self.turn_covariance[turns], features.varying)
         rest = features.fixed - np.einsum("nq,nqp->np", features.varying, self.pull[turns])
-        across = linalg.solve_triangular(self.precision, rest.T, lower=True)
+        across = np.linalg.inv(self.precision) @ rest.T
         return np.asarray(logits * _flattening(within + (across**2).sum(axis=0)))
 
 
@@ -70,14 +69,11 @@ class StageFit:
 class _Block:
     """Padded pairs of some turns: x float64[t, m, p], z [t, m, q], outcome y and presence [t, m]."""
 
-    turns: Codes
+    turns: slice
     x: Floats
     z: Floats
     y: Floats
     there: Floats
-
-    def logits(self, beta: Floats, turn: Floats) -> Floats:
-        return np.asarray(self.x @ beta + (self.z @ turn[self.turns][:, :, None])[:, :, 0])
 
 
 def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit | None = None) -> StageFit:
@@ -86,66 +82,66 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
     ``start``: a fit to nearly the same pairs, whose variances are kept and where the steps start.
     """
     p, q, kinds = features.fixed.shape[1], features.varying.shape[1], features.kinds
-    blocks = list(_blocks(features, went_on, turns))
-    seen = np.flatnonzero(np.bincount(features.turns, minlength=turns))
+    counts = np.bincount(features.turns, minlength=turns)
+    seen = np.argsort(counts, kind="stable")[(counts == 0).sum() :]
+    blocks = list(_blocks(features, went_on, counts, seen))
     if start is None:
-        beta, turn = np.zeros(p), np.zeros((turns, q))
+        beta, turn = np.zeros(p), np.zeros((len(seen), q))
         shrinkage = np.select([kinds == BASIC, kinds == ALONE], [_VAGUE, _ALONE[0]], _SHRUNK[0])
         spread = np.diag([_LEVEL[0], *[_SLOPE[0]] * (q - 1)])
     else:
-        beta, turn, shrinkage, spread = start.beta, start.turn.copy(), start.shrinkage, start.spread
+        beta, turn, shrinkage, spread = start.beta, start.turn[seen], start.shrinkage, start.spread
 
-    # a turn without pairs has the prior distribution
-    covariance, pull = np.tile(spread, (turns, 1, 1)), np.zeros((turns, q, p))
-    flattening = [np.ones_like(block.y) for block in blocks]
+    covariance, own = np.zeros((2, len(seen), q, q))
+    cross, slope_turn = np.empty((len(seen), q, p)), np.empty((len(seen), q))
     for _ in range(_STEPS):
-        schur, slope = np.diag(1 / shrinkage), -beta / shrinkage
-        slope_turn, tight = np.zeros((turns, q)), np.linalg.inv(spread)
-        for block, flat in zip(blocks, flattening, strict=True):
-            mean = special.expit(block.logits(beta, turn) * flat)
-            weight, residual = mean * (1 - mean) * block.there * flat, (block.y - mean) * block.there
-            weighted = (block.z * weight[:, :, None]).transpose(0, 2, 1)
-            cross = weighted @ block.x
-            own = np.linalg.inv(weighted @ block.z + tight)
-            own_pull = own @ cross
-            own_slope = (residual[:, None, :] @ block.z)[:, 0] - turn[block.turns] @ tight
-            covariance[block.turns], pull[block.turns], slope_turn[block.turns] = own, own_pull, own_slope
-            x = block.x.reshape(-1, p)
-            schur = schur + x.T @ (x * weight.reshape(-1, 1)) - np.tensordot(cross, own_pull, axes=([0, 1], [0, 1]))
-            slope = slope + x.T @ residual.ravel() - np.tensordot(own_slope, own_pull, axes=([0, 1], [0, 1]))
-        factor = linalg.cho_factor((schur + schur.T) / 2, lower=True)
-        step = linalg.cho_solve(factor, slope)
+        schur, slope, tight = np.diag(1 / shrinkage), -beta / shrinkage, np.linalg.inv(spread)
+        for block in blocks:
+            some, z = block.turns, block.z
+            flat = _flattening(np.einsum("tmq,tmq->tm", z @ covariance[some], z))
+            mean = logistic((block.x @ beta + np.einsum("tmq,tq->tm", z, turn[some])) * flat)
+            residual, root = (block.y - mean) * block.there, np.sqrt(mean * (1 - mean) * block.there * flat)[:, :, None]
+            slope_turn[some] = (residual[:, None, :] @ z)[:, 0]
+            slope += residual.ravel() @ block.x.reshape(-1, p)
+            # a product of an array with itself takes half of the time
+            x, z = block.x * root, z * root
+            np.matmul(z.transpose(0, 2, 1), x, out=cross[some])
+            np.matmul(z.transpose(0, 2, 1), z, out=own[some])
+            x = x.reshape(-1, p)
+            schur += x.T @ x
+        covariance = np.linalg.inv(own + tight)
+        pull = covariance @ cross
+        slope_turn -= turn @ tight
+        schur -= cross.reshape(-1, p).T @ pull.reshape(-1, p)
+        slope -= slope_turn.ravel() @ pull.reshape(-1, p)
+        inverse = np.linalg.inv(schur)
+        step = inverse @ slope
         step_turn = (covariance @ slope_turn[:, :, None])[:, :, 0] - pull @ step
         change = max(float(np.abs(step).max()), float(np.abs(step_turn).max(initial=0)))
         size = min(1.0, _LONGEST_STEP / max(change, _LONGEST_STEP))
         beta, turn = beta + size * step, turn + size * step_turn
-        flattening = [_flattening(((b.z @ covariance[b.turns]) * b.z).sum(axis=2)) for b in blocks]
         if start is None:
-            inverse = linalg.cho_solve(factor, np.eye(p))
-            left = covariance[seen] + pull[seen] @ inverse @ pull[seen].transpose(0, 2, 1)
+            left = covariance + (pull.reshape(-1, p) @ inverse).reshape(pull.shape) @ pull.transpose(0, 2, 1)
             before = np.append(shrinkage, np.diag(spread))
-            spread = _spread(turn[seen], left, spread)
+            spread = _spread(turn, left, spread)
             shrinkage = _shrinkage(beta, np.diag(inverse), shrinkage, kinds)
             change = max(change, float(np.abs(np.log(np.append(shrinkage, np.diag(spread)) / before)).max()) / 5)
         if change < (_CLOSE if start is None else _CLOSE_REFIT):
             break
-    unseen = np.setdiff1d(np.arange(turns), seen)
-    covariance[unseen], turn[unseen], pull[unseen] = spread, 0.0, 0.0
-    return StageFit(beta, np.tril(factor[0]), turn, covariance, pull, shrinkage, spread)
+    # a turn without pairs has the prior distribution
+    turn_all, covariance_all, pull_all = np.zeros((turns, q)), np.tile(spread, (turns, 1, 1)), np.zeros((turns, q, p))
+    turn_all[seen], covariance_all[seen], pull_all[seen] = turn, covariance, pull
+    return StageFit(beta, np.linalg.cholesky(schur), turn_all, covariance_all, pull_all, shrinkage, spread)
 
 
-def _blocks(features: PairFeatures, went_on: Mask, turns: int) -> Iterator[_Block]:
-    counts = np.bincount(features.turns, minlength=turns)
+def _blocks(features: PairFeatures, went_on: Mask, counts: Codes, seen: Codes) -> Iterator[_Block]:
     starts = np.cumsum(counts) - counts
-    order = np.argsort(counts, kind="stable")
-    order = order[counts[order] > 0]
-    for first in range(0, len(order), _TURNS):
-        chosen = order[first : first + _TURNS]
-        place = np.arange(counts[chosen].max())
-        there = place < counts[chosen][:, None]
-        rows = np.where(there, starts[chosen][:, None] + place, 0)
-        x, z = (matrix[rows] * there[:, :, None] for matrix in (features.fixed, features.varying))
-        yield _Block(chosen, x, z, (went_on[rows] & there).astype(np.float64), there.astype(np.float64))
+    for first in range(0, len(seen), _TURNS):
+        some = slice(first, first + _TURNS)
+        place = np.arange(counts[seen[some]].max())
+        there = place < counts[seen[some]][:, None]
+        rows = np.where(there, starts[seen[some]][:, None] + place, 0)
+        yield _Block(some, features.fixed[rows], features.varying[rows], went_on[rows].astype(np.float64), there.astype(np.float64))
 
 
 def _flattening(variance: Floats) -> Floats:
@@ -228,7 +224,7 @@ def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -
     prior = np.diag(1 / _SPREAD**2)
     mean: Floats = _EXPECTED.copy()
     for _ in range(50):
-        chance = special.expit(x @ mean)
+        chance = logistic(x @ mean)
         curvature = (x * (chance * (1 - chance))[:, None]).T @ x + prior
         step = np.linalg.solve(curvature, x.T @ (went_on - chance) - prior @ (mean - _EXPECTED))
         mean = mean + step
@@ -236,7 +232,7 @@ def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -
             break
     units, unit = np.unique(turns, return_inverse=True)
     sums = np.zeros((len(units), 3))
-    np.add.at(sums, unit, x * (went_on - special.expit(x @ mean))[:, None])
+    np.add.at(sums, unit, x * (went_on - logistic(x @ mean))[:, None])
     inverse = np.linalg.inv(curvature)
     covariance = inverse @ (sums.T @ sums + prior) @ inverse
     return Recalibration(np.asarray(mean), np.asarray(np.linalg.cholesky((covariance + covariance.T) / 2), dtype=np.float64))

@@ -19,3 +19,8 @@ def quotient(numerator: ArrayLike, denominator: ArrayLike, empty: float = 0.0, l
     """Return the quotient, or ``empty`` if the denominator is not above ``least``."""
     top, bottom = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
     return np.asarray(np.divide(top, bottom, out=np.full(top.shape, empty), where=bottom > least))
+
+
+def logistic(logits: Floats) -> Floats:
+    """Return 1 / (1 + exp(−``logits``)); the import of scipy.special takes longer than most commands."""
+    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * logits))
