@@ -103,8 +103,15 @@ class RunPool:
         Also returns its ``grades`` and the places of ``changed`` in it. The part lacks passages below all cutoffs whose grades
         have no effect.
         """
-        tops = [self._matrix(places, measures) for places in self.places]
+        tops, most = [self._matrix(places, measures) for places in self.places], _most(measures)
         kept = grades >= _lowest(grades, measures)
+        kept[changed] = False
+        # of the others, only the highest of each turn can be in an ideal ranking
+        others = np.flatnonzero(kept[:-1])
+        others = others[np.lexsort((-grades[others], self.pair_turns[others]))]
+        number = np.bincount(self.pair_turns[others], minlength=len(self.turns))
+        place = np.arange(len(others)) - np.repeat(np.cumsum(number) - number, number)
+        kept[others[place >= (len(self) if most is None else most)]] = False
         kept[changed] = True
         kept[np.concatenate([[len(self)], *map(np.ravel, tops)])] = True
         number = (np.cumsum(kept) - 1).astype(np.int32)
@@ -115,9 +122,7 @@ class RunPool:
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
-        whole = any(one.family in ("recall", "map", "bpref", "trec_eval") or one.cutoff is None for one in measures)
-        most = None if whole else max(one.cutoff or 0 for one in measures)
-        judged = self._ideal(grades, _lowest(grades, measures), most)
+        judged = self._ideal(grades, _lowest(grades, measures), _most(measures))
         scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
         for run, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
             used = self._matrix(places, measures)
@@ -148,36 +153,40 @@ class RunPool:
 
         ``most``: the number of grades that are needed.
         """
-        sets, size = len(grades), len(self.turns)
+        size = len(grades) * len(self.turns)
         # sets differ in few pairs: the others are counted once
         differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
-        same, changed = np.flatnonzero(~differ), np.flatnonzero(differ)
-        same = same[grades[0, same] >= lowest]
-        which, column = np.divmod(np.flatnonzero(grades[:, changed] >= lowest), max(len(changed), 1))
-        changed = changed[column]
-        shared, own = grades[0, same].astype(np.int64) - lowest, grades[which, changed].astype(np.int64) - lowest
+        same, changed = (np.flatnonzero(one) for one in (~differ & (grades[0, :-1] >= lowest), differ))
+        own = grades[:, changed].ravel()
+        counted = np.flatnonzero(own >= lowest)
+        which, column = np.divmod(counted, max(len(changed), 1))
+        shared, own = grades[0, same].astype(np.int64) - lowest, own[counted].astype(np.int64) - lowest
         present = np.bincount(np.concatenate([shared, own])) > 0
         levels = np.flatnonzero(present)[::-1]
         code = np.cumsum(present[::-1])[::-1] - 1  # 0 is the highest level
-        width = max(len(levels), 1)
-        counts = np.bincount(self.pair_turns[same] * width + code[shared], minlength=size * width)
-        places = (which * size + self.pair_turns[changed]) * width + code[own]
-        counts = counts + np.bincount(places, minlength=sets * size * width).reshape(sets, -1)
-        counts = counts.reshape(sets * size, width)[:, : len(levels)]
-        if most is not None:
-            counts = np.diff(np.minimum(np.cumsum(counts, axis=1), most), axis=1, prepend=0)
-        total = counts.sum(axis=1)
-        ideal = np.full((sets * size, int(total.max(initial=0))), ABSENT, dtype=np.int16)
-        ideal[np.arange(ideal.shape[1]) < total[:, None]] = np.repeat(
-            np.tile((levels + lowest).astype(np.int16), sets * size), counts.ravel()
-        )
-        return ideal
+        counts = np.bincount(code[shared] * len(self.turns) + self.pair_turns[same], minlength=len(levels) * len(self.turns))
+        cells = code[own] * size + which * len(self.turns) + self.pair_turns[changed][column]
+        found = np.bincount(cells, minlength=len(levels) * size).reshape(len(levels), len(grades), len(self.turns))
+        found = (found + counts.reshape(len(levels), 1, len(self.turns))).reshape(len(levels), size)
+        width = int(found.sum(axis=0).max(initial=0))
+        index, above = np.zeros((width if most is None else min(width, most), size), np.int16), np.zeros(size, np.int64)
+        for row in found:
+            above += row
+            index += above <= np.arange(len(index))[:, None]
+        return np.append(levels + lowest, ABSENT).astype(np.int16)[index].T
 
 
 def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
     """Return the lowest grade in the ideal rankings: 1 unless a measure also counts other judged passages."""
     whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
     return int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1
+
+
+def _most(measures: Sequence[Measure]) -> int | None:
+    """Return the number of grades of a turn that the ideal rankings need; None for all."""
+    reading = [one for one in measures if one.family in ("ndcg", "recall", "map", "bpref", "trec_eval")]
+    cutoffs = [one.cutoff if one.family == "ndcg" else None for one in reading]
+    return None if None in cutoffs else max(filter(None, cutoffs), default=0)
 
 
 class PoolBuilder:
