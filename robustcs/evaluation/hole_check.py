@@ -81,7 +81,7 @@ def check_hole_model(
             continue
         left = grades.copy()
         left[model.judged.pairs[hidden]] = UNJUDGED
-        known, unknown = split(pool, model.judged, hidden, grades, model.groups)
+        known, unknown = split(pool, model.judged, hidden, grades)
         stages = fit_stages(known, model.values[~hidden], model.levels, model.turns, model.stages)
         trial = model.about(unknown, stages, seed=model.seed + number + 1)
         small, given, pairs = pool.scored(left, measures, trial.pairs)

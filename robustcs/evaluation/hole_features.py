@@ -21,6 +21,8 @@ _HINGE, _SHARP_HINGE, _TOP = np.log(12), np.log(4), 10
 
 #: Kinds of features. One variance shrinks the coefficients of each kind; those of the first are not shrunk.
 BASIC, RANK, RUN_RANK, RUN_TOP, FINDERS, ALONE, RUN_FOUND = range(7)
+#: Columns of the features that depend on grades.
+_ELSEWHERE = slice(2, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +144,13 @@ def pair_features(pool: RunPool, pairs: Codes, grades: Grades, groups: Sequence[
         varying=np.hstack([np.ones_like(mean), (np.log(DEEPEST) - by_run) / 2]),
         best=ranks.min(axis=1),
     )
+
+
+def regraded(pool: RunPool, features: PairFeatures, grades: Grades) -> PairFeatures:
+    """Return the features of the same pairs, given other ``grades``."""
+    fixed = features.fixed.copy()
+    fixed[:, _ELSEWHERE] = _elsewhere(pool, features.pairs, grades)
+    return replace(features, fixed=fixed)
 
 
 def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Codes, npt.NDArray[np.bool_]]:

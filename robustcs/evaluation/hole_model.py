@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.hole_features import PairFeatures, pair_features, run_groups
+from robustcs.evaluation.hole_features import PairFeatures, pair_features, regraded, run_groups
 from robustcs.evaluation.hole_stages import Recalibration, StageFit, fit_stage, recalibration
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
@@ -95,17 +95,16 @@ class HoleModel:
             step = max(1, _CELLS // max(len(self.holes), 1))
             for first in range(0, len(numbers), step):
                 some = numbers[first : first + step]
-                generators = [np.random.default_rng([self.seed, number]) for number in some]
-                chances = _reached(self._logits(generators))
-                rolled = np.stack([generator.random(len(self.holes)) for generator in generators])
-                sets[first : first + len(some), pairs] = self.levels[(rolled < chances).sum(axis=0)]
+                sets[first : first + len(some), pairs] = self.kept(some).grades(1)
             yield sets
 
-    def kept(self, count: int) -> KeptDraws:
-        """Return the first ``count`` draws in a form that allows multiplying their odds."""
-        generators = [np.random.default_rng([self.seed, number]) for number in range(count)]
-        logits = self._logits(generators)
-        return KeptDraws(self.levels, logits, np.stack([generator.random(len(self.holes)) for generator in generators]))
+    def kept(self, draws: Sequence[int]) -> KeptDraws:
+        """Return the ``draws`` with these numbers in a form that allows multiplying their odds."""
+        generators = [np.random.default_rng([self.seed, number]) for number in draws]
+        against = self._logits(generators)
+        with np.errstate(over="ignore"):
+            np.exp(np.negative(against, out=against), out=against)
+        return KeptDraws(self.levels, against, np.stack([generator.random(len(self.holes)) for generator in generators]))
 
     def probabilities(self) -> Floats:
         """Return float64[H, L]: the probability of every level for every passage, averaged over parameter draws."""
@@ -113,7 +112,8 @@ class HoleModel:
         step = max(1, _CELLS // max(len(self.holes), 1))
         for first in range(0, _AVERAGED, step):
             some = range(first, min(first + step, _AVERAGED))
-            total += _reached(self._logits([np.random.default_rng([self.seed, number]) for number in some])).sum(axis=1)
+            logits = self._logits([np.random.default_rng([self.seed, number]) for number in some])
+            total += np.cumprod(logistic(logits), axis=0).sum(axis=1)
         reached = np.vstack([np.ones(len(self.holes)), total / _AVERAGED, np.zeros(len(self.holes))])
         # equal on all processors, so that sums of them are as well; the error of the draws is a million times larger
         return np.asarray((reached[:-1] - reached[1:]).T).round(9)
@@ -137,10 +137,10 @@ class HoleModel:
             turn = stage.turn[turns][:, :, None] + roots @ own.transpose(1, 2, 0)
             turn -= (stage.pull[turns].reshape(-1, off.shape[1]) @ off.T).reshape(turn.shape)
             turn[:, 1:] += np.stack([generator.normal(0, _MISFIT, own.shape[2] - 1) for generator in generators], axis=1)
-            logits = (stage.beta + off) @ known.fixed.T
+            deeper = np.array([[generator.normal(0, _BEYOND)] for generator in generators])
+            logits = np.hstack([stage.beta + off, deeper]) @ np.column_stack([known.fixed, beyond]).T
             for part, coefficients in zip(parts, turn, strict=True):
                 logits[:, part] += coefficients.T @ known.varying[part].T
-            logits += np.array([generator.normal(0, _BEYOND) for generator in generators])[:, None] * beyond
             found[number] = self.recalibration.apply(corrections, logits, holes.height)
         return found
 
@@ -151,41 +151,24 @@ class KeptDraws:
 
     levels
         int16[L]: the grades.
-    logits, rolled
-        float64[L − 1, D, H]: logits of every stage. float64[D, H]: random numbers that are compared with the probabilities.
+    against, rolled
+        float64[L − 1, D, H]: odds against reaching the next level, by stage. float64[D, H]: random numbers that are compared with
+        the probabilities.
     """
 
     levels: npt.NDArray[np.int16]
-    logits: Floats
+    against: Floats
     rolled: Floats
 
-    def grades(self, factor: float, holes: npt.NDArray[np.generic] | slice = slice(None)) -> Grades:
-        """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``, for the selected ``holes``."""
-        chances = _reached(self.logits[:, :, holes] + np.log(factor))
-        return np.asarray(self.levels[(self.rolled[:, holes] < chances).sum(axis=0)])
-
-    def lacking(self, factors: Floats) -> npt.NDArray[np.uint8]:
-        """Return uint8[L − 1, D, H]: with how many of the ascending ``factors`` (fewer than 255) each level is not reached."""
-        found = np.zeros(self.logits.shape, dtype=np.uint8)
+    def grades(self, factor: float) -> Grades:
+        """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``."""
+        rolled, reached = self.rolled.copy(), np.zeros(self.rolled.shape, dtype=np.int16)
         with np.errstate(over="ignore", invalid="ignore"):
-            against = np.exp(-self.logits)
-        for draw, rolled in enumerate(self.rolled):
-            for stage, count in enumerate(found[:, draw]):
+            for against in self.against:
                 # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
-                odds = against[: stage + 1, draw]
-                count[:] = len(factors)
-                some = np.flatnonzero(rolled * (1 + odds / factors[-1]).prod(axis=0) < 1)
-                odds, chance, lacks = odds[:, some], rolled[some], np.zeros(len(some), dtype=np.int64)
-                for half in (128, 64, 32, 16, 8, 4, 2, 1):
-                    tried = np.minimum(lacks + half, len(factors))
-                    lacks = np.where(chance * (1 + odds / factors[tried - 1]).prod(axis=0) < 1, lacks, tried)
-                count[some] = lacks
-        return found
-
-
-def _reached(logits: Floats) -> Floats:
-    """Return the probabilities of reaching each level from the second on; ``logits``: by stage (first axis)."""
-    return np.asarray(np.cumprod(logistic(logits), axis=0))
+                rolled *= 1 + against / factor
+                reached += rolled < 1
+        return np.asarray(self.levels[reached])
 
 
 def fit_hole_model(
@@ -232,7 +215,7 @@ def fit_hole_model(
     rng = np.random.default_rng(seed)
     for _ in range(_HIDINGS):
         hidden = hide(judged, unjudged, _HIDDEN, rng)
-        known, unknown = split(pool, judged, hidden, grades, groups)
+        known, unknown = split(pool, judged, hidden, grades)
         refitted = fit_stages(known, values[~hidden], levels, len(pool.turns), stages)
         for number, stage in enumerate(refitted):
             there = values[hidden] >= levels[number]
@@ -290,11 +273,9 @@ def hide(judged: PairFeatures, holes: PairFeatures, share: float, rng: np.random
     return hidden
 
 
-def split(
-    pool: RunPool, judged: PairFeatures, hidden: Mask, grades: Grades, groups: Sequence[int]
-) -> tuple[PairFeatures, PairFeatures]:
+def split(pool: RunPool, judged: PairFeatures, hidden: Mask, grades: Grades) -> tuple[PairFeatures, PairFeatures]:
     """Return the features of the known and of the hidden judged pairs, without the grades of the ``hidden`` ones."""
     left = grades.copy()
     left[judged.pairs[hidden]] = UNJUDGED
-    features = pair_features(pool, judged.pairs, left, groups)
+    features = regraded(pool, judged, left)
     return features.take(~hidden), features.take(hidden)

@@ -211,7 +211,7 @@ class Recalibration:
 
     def apply(self, drawn: Floats, logits: Floats, height: Floats) -> Floats:
         """Return the corrected ``logits`` (float64[draws, n]); ``drawn``: float64[draws, 3]."""
-        return np.asarray(drawn[:, :1] + drawn[:, 1:2] * logits + drawn[:, 2:] * height)
+        return np.asarray(drawn[:, 1:2] * logits + drawn[:, [0, 2]] @ np.stack([np.ones_like(height), height]))
 
 
 def recalibration(logits: Floats, went_on: Mask, height: Floats, turns: Codes) -> Recalibration:

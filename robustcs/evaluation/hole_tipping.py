@@ -32,8 +32,10 @@ LARGEST, STEPS = 50.0, 64
 _COARSE = 16
 #: Kinds of conclusions: the side expected ahead, a significant difference on similar conversations, agreement of the draws.
 Kind = Literal["order", "differ", "sure"]
-#: The number of the measure, the place of the contrast in the family, and the kind of the conclusion.
-_Question = tuple[int, int, Kind]
+#: The number of the measure, the place of the contrast in the family, the kind of the conclusion, and the scope: again the place
+#: of the contrast if only the passages that one of its two sides retrieved have other odds, or :data:`_ALL`.
+_Question = tuple[int, int, Kind, int]
+_ALL = -1
 _WORDS: dict[Kind, tuple[str, ...]] = {
     "order": ("second > first expected", "first = second expected", "first > second expected"),
     "differ": ("no difference shown on other conversations", "differ on other conversations"),
@@ -80,21 +82,15 @@ def tipping(
     if filled is not None and filled.scoring is not None and any(asked.values()):
         factors, measures = _Factors(filled, family), filled.scoring.measures
         questions: list[_Question] = [
-            (column, family.index(contrast), kind)
-            for column, one in enumerate(measures) for contrast in asked.get(one.name, ()) for kind in kinds
-            if kind != "differ" or filled.units.count >= LEAST_UNITS
+            (column, place, kind, scope)
+            for column, one in enumerate(measures) for place in map(family.index, asked.get(one.name, ())) for kind in kinds
+            if kind != "differ" or filled.units.count >= LEAST_UNITS for scope in (_ALL, place)
         ]  # fmt: skip
         stands = factors.answers(questions, factors.base)
-        every = nearest(partial(factors.conclusions, questions, None), stands)
-        unique = np.full_like(every, np.nan)
-        for asked_of in {place for _, place, _ in questions}:
-            own = factors.found_once(asked_of)
-            some = [number for number, (_, place, _) in enumerate(questions) if place == asked_of]
-            if len(own):
-                unique[some] = nearest(partial(factors.conclusions, [questions[at] for at in some], own), stands[some])
-        for (column, place, kind), stand, *found in zip(questions, stands, every, unique, strict=True):
+        found = nearest(partial(factors.conclusions, questions), stands)
+        for (column, place, kind, scope), stand, ends in zip(questions, stands, found, strict=True):
             said = (*family[place].names, measures[column].name, _WORDS[kind][stand])
-            rows += [(*said, scope, *ends) for scope, ends in zip(("all", "unique"), found, strict=True)]
+            rows.append((*said, "all" if scope == _ALL else "unique", *ends))
     return TIPPING.frame(rows)
 
 
@@ -135,32 +131,33 @@ class _Factors:
         #: By measure, float64[D, C, K], at factor 1.
         self.base = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
         self.largest = cache(lambda column: largest_statistics(self.base[column], filled.seed))
-        kept = self.scoring.model.kept(len(filled.sums))
-        self.levels, self.lacking = kept.levels, kept.lacking(np.array([factor_at(step) for step in range(-STEPS, STEPS + 1)]))
-        self.at_one = self._grades(0)
+        self.kept = self.scoring.model.kept(range(len(filled.sums)))
+        self.at_one = self.kept.grades(1)
 
-    def found_once(self, place: int) -> Codes:
-        """Return the unjudged passages that only one of the two sides of a contrast retrieved."""
-        first, second = (
-            self.scoring.found[list(side)].any(axis=0) for side in (self.family[place].first, self.family[place].second)
-        )
-        return np.flatnonzero(first != second)
+    def conclusions(self, questions: Sequence[_Question], step: int, some: Codes) -> Codes:
+        """Return the answers to ``some`` questions with the factor of ``step``."""
+        grades, scopes = self.kept.grades(factor_at(step)), np.array([questions[number][3] for number in some])
+        found = np.empty(len(some), dtype=np.int64)
+        for scope in np.unique(scopes).tolist():
+            which = np.flatnonzero(scopes == scope)
+            found[which] = self._in_scope([questions[number] for number in some[which]], scope, grades)
+        return found
 
-    def conclusions(self, questions: Sequence[_Question], own: Codes | None, step: int, some: Codes) -> Codes:
-        """Return the answers to ``some`` questions with the factor of ``step``, for ``own`` unjudged passages or all."""
-        grades = self._grades(step)
-        if own is not None:
-            grades, raised = self.at_one.copy(), grades
-            grades[:, own] = raised[:, own]
-        asked = [questions[number] for number in some]
+    def _in_scope(self, asked: Sequence[_Question], scope: int, grades: Grades) -> Codes:
+        """Return the answers to questions of one scope; ``grades``: int16[D, H], with the other odds for all passages."""
+        alone = scope != _ALL
+        if alone:
+            sides = (self.family[scope].first, self.family[scope].second)
+            first, second = (self.scoring.found[list(side)].any(axis=0) for side in sides)
+            grades = np.where(first != second, grades, self.at_one)
         # p depends on the whole family
-        family = own is None and any(kind == "differ" for _, _, kind in asked)
-        places = list(range(len(self.family))) if family else sorted({place for _, place, _ in asked})
-        columns, drawn = sorted({column for column, _, _ in asked}), list(self.base)
+        family = not alone and any(kind == "differ" for _, _, kind, _ in asked)
+        places = list(range(len(self.family))) if family else sorted({place for _, place, _, _ in asked})
+        columns, drawn = sorted({column for column, *_ in asked}), list(self.base)
         for column, sums in zip(columns, self._differences(grades, columns, places), strict=True):
             drawn[column] = drawn[column].copy()
             drawn[column][:, places] = sums
-        return self.answers(asked, drawn, own is not None)
+        return self.answers(asked, drawn, alone)
 
     def answers(self, questions: Sequence[_Question], drawn: Sequence[Floats], alone: bool = False) -> Codes:
         """Return the conclusions from the differences ``drawn`` (by measure, float64[D, C, K]), as indices in :data:`_WORDS`.
@@ -168,8 +165,8 @@ class _Factors:
         ``alone``: only the differences in question are not those at factor 1.
         """
         found = np.empty(len(questions), dtype=np.int64)
-        for asked in dict.fromkeys((column, kind) for column, _, kind in questions):
-            some = [number for number, (column, _, kind) in enumerate(questions) if (column, kind) == asked]
+        for asked in dict.fromkeys((column, kind) for column, _, kind, _ in questions):
+            some = [number for number, (column, _, kind, _) in enumerate(questions) if (column, kind) == asked]
             places, sums = [questions[number][1] for number in some], drawn[asked[0]]
             means = np.round(sums[:, places].sum(axis=-1) / self.filled.units.sizes.sum(), DECIMALS)
             if asked[1] == "differ":
@@ -180,10 +177,6 @@ class _Factors:
             else:
                 found[some] = np.max([(np.sign(means) == sign).mean(axis=0) for sign in (-1, 0, 1)], axis=0) >= SURE
         return found
-
-    def _grades(self, step: int) -> Grades:
-        """Return int16[D, H]: the grades with the factor of ``step``."""
-        return np.asarray(self.levels[(self.lacking <= step + STEPS).sum(axis=0, dtype=np.uint8)])
 
     def _differences(self, drawn: Grades, columns: Sequence[int], places: Sequence[int]) -> Floats:
         """Return float64[M, D, C, K]: differences by measures and contrasts with the grades ``drawn`` (int16[D, H])."""

@@ -70,7 +70,7 @@ def test_recalibration_and_probabilities(made: Made) -> None:
     model = made[2]
     assert model.recalibration.mean.tolist() == near([-0.11117880207262244, 0.9738469154248586, -0.014720013198043438])
     assert [*sums(model.recalibration.root), model.limit] == near([-0.02983065552173801, 3.1354942159291497])
-    kept = model.kept(20)
+    kept = model.kept(range(20))
     found = sums(model.probabilities(), kept.grades(1.0), kept.grades(3.0))
     assert found == near([1.2588718923921616, -6.228051273687443, -22.785456037193445])
 

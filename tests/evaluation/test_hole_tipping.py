@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles, contrasts, fill_holes
 from robustcs.evaluation.hole_model import fit_hole_model
@@ -31,24 +32,22 @@ def test_grades_only_rise_with_the_factor_and_are_those_of_the_draws_at_one() ->
     pool, left, _ = sample()
     model = fit_hole_model(pool, left, 10)
     assert model is not None
-    kept = model.kept(20)
+    kept = model.kept(range(20))
     np.testing.assert_array_equal(kept.grades(1.0), np.concatenate(list(model.draws(left, 20, 7)))[:, model.pairs])
     before = kept.grades(1 / LARGEST)
     for factor in (0.1, 0.5, 1.0, 3.0, LARGEST):
         after = kept.grades(factor)
         assert (after >= before).all() and (after > before).any()
         before = after
-    some = np.array([3, 1])
-    np.testing.assert_array_equal(kept.grades(0.5, some), kept.grades(0.5)[:, some])
 
 
 def test_odds_of_every_stage_are_multiplied() -> None:
     """Two stages of chance .5 and .2 under factor 3: odds 1 → 3 and .25 → .75."""
     from robustcs.evaluation.hole_model import KeptDraws
 
-    logits = np.log(np.array([1.0, 0.25]))[:, None, None] * np.ones((2, 1, 1))
+    against = 1 / np.array([1.0, 0.25])[:, None, None]
     rolled = np.linspace(0.0005, 0.9995, 1000)[None]
-    kept = KeptDraws(np.array([0, 1, 4], dtype=np.int16), np.repeat(logits, 1000, axis=2), rolled)
+    kept = KeptDraws(np.array([0, 1, 4], dtype=np.int16), np.repeat(against, 1000, axis=2), rolled)
     drawn = kept.grades(3.0)
     assert (drawn > 0).mean() == pytest.approx(0.75) and (drawn == 4).mean() == pytest.approx(0.75 * 3 / 7, abs=0.001)
 
@@ -63,7 +62,7 @@ def means_by_hand(contrast: Contrast, scope: str, factor: float) -> np.ndarray:
     pool, left, filled = sample()
     assert filled.scoring is not None
     model, counted = filled.scoring.model, filled.scoring.counted
-    kept = model.kept(len(filled.sums))
+    kept = model.kept(range(len(filled.sums)))
     drawn = kept.grades(factor)
     if scope == "unique":
         found = (pool.best_ranks() <= 10)[:, model.pairs]
@@ -122,7 +121,7 @@ def test_significance_under_a_factor_is_that_of_the_family() -> None:
         np.testing.assert_allclose(filled.differences(weights, number)[:, -1], p)
         assert [row.conclusion.startswith("differ") for row in rows.itertuples()] == (p <= 0.05).tolist()
         for row in rows[rows["factor_above"].notna()].itertuples():
-            kept = filled.scoring.model.kept(len(filled.sums)).grades(row.factor_above)
+            kept = filled.scoring.model.kept(range(len(filled.sums))).grades(row.factor_above)
             sets = np.tile(left, (len(kept), 1))
             sets[:, filled.scoring.model.pairs] = kept
             scores = pool.score(sets, MEASURES[:2], POLICY)[..., filled.scoring.counted][:, :, number]
@@ -146,16 +145,14 @@ def test_the_nearest_change_is_found_by_halves() -> None:
     assert len(tried) == len(set(tried)) == 24 and 0 not in tried
 
 
-def test_levels_are_reached_with_the_factors_that_draws_say() -> None:
+def test_levels_are_reached_with_the_chances_of_their_stages() -> None:
     pool, left, _ = sample()
     model = fit_hole_model(pool, left, 10)
     assert model is not None and len(model.stages) > 1
-    kept = model.kept(30)
-    factors = np.array([factor_at(step) for step in range(-STEPS, STEPS + 1)])
-    lacking = kept.lacking(factors)
-    assert lacking.min() == 0 and lacking.max() == len(factors)
-    for number, factor in enumerate(factors):
-        np.testing.assert_array_equal(model.levels[(lacking <= number).sum(axis=0)], kept.grades(factor))
+    kept = model.kept(range(30))
+    for factor in (1 / LARGEST, 0.7, 1.0, 4.0, LARGEST):
+        reached = kept.rolled < np.cumprod(expit(np.log(factor) - np.log(kept.against)), axis=0)
+        np.testing.assert_array_equal(model.levels[reached.sum(axis=0)], kept.grades(factor))
 
 
 def test_without_holes_there_is_nothing_to_tip() -> None:
