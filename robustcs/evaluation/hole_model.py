@@ -152,8 +152,8 @@ class KeptDraws:
     levels
         int16[L]: the grades.
     against, rolled
-        float64[L − 1, D, H]: odds against reaching the next level, by stage. float64[D, H]: random numbers that are compared with
-        the probabilities.
+        float64[L − 1, D, H]: odds against reaching the next level, by stage. float64[D, H]: random numbers that are compared
+        with the probabilities.
     """
 
     levels: npt.NDArray[np.int16]

@@ -131,7 +131,8 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
     # a turn without pairs has the prior distribution
     turn_all, covariance_all, pull_all = np.zeros((turns, q)), np.tile(spread, (turns, 1, 1)), np.zeros((turns, q, p))
     turn_all[seen], covariance_all[seen], pull_all[seen] = turn, covariance, pull
-    return StageFit(beta, np.linalg.cholesky(schur), turn_all, covariance_all, pull_all, shrinkage, spread)
+    precision = np.asarray(np.linalg.cholesky(schur), dtype=np.float64)
+    return StageFit(beta, precision, turn_all, covariance_all, pull_all, shrinkage, spread)
 
 
 def _blocks(features: PairFeatures, went_on: Mask, counts: Codes, seen: Codes) -> Iterator[_Block]:
@@ -141,7 +142,8 @@ def _blocks(features: PairFeatures, went_on: Mask, counts: Codes, seen: Codes) -
         place = np.arange(counts[seen[some]].max())
         there = place < counts[seen[some]][:, None]
         rows = np.where(there, starts[seen[some]][:, None] + place, 0)
-        yield _Block(some, features.fixed[rows], features.varying[rows], went_on[rows].astype(np.float64), there.astype(np.float64))
+        y, present = went_on[rows].astype(np.float64), there.astype(np.float64)
+        yield _Block(some, features.fixed[rows], features.varying[rows], y, present)
 
 
 def _flattening(variance: Floats) -> Floats:

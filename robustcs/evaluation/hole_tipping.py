@@ -32,8 +32,8 @@ LARGEST, STEPS = 50.0, 64
 _COARSE = 16
 #: Kinds of conclusions: the side expected ahead, a significant difference on similar conversations, agreement of the draws.
 Kind = Literal["order", "differ", "sure"]
-#: The number of the measure, the place of the contrast in the family, the kind of the conclusion, and the scope: again the place
-#: of the contrast if only the passages that one of its two sides retrieved have other odds, or :data:`_ALL`.
+#: The number of the measure, the place of the contrast in the family, the kind of the conclusion, and the scope: the place of
+#: the contrast again if only the passages that one of its two sides retrieved have other odds, otherwise :data:`_ALL`.
 _Question = tuple[int, int, Kind, int]
 _ALL = -1
 _WORDS: dict[Kind, tuple[str, ...]] = {

@@ -109,8 +109,8 @@ class RunPool:
         # of the others, only the highest of each turn can be in an ideal ranking
         others = np.flatnonzero(kept[:-1])
         others = others[np.lexsort((-grades[others], self.pair_turns[others]))]
-        number = np.bincount(self.pair_turns[others], minlength=len(self.turns))
-        place = np.arange(len(others)) - np.repeat(np.cumsum(number) - number, number)
+        counts = np.bincount(self.pair_turns[others], minlength=len(self.turns))
+        place = np.arange(len(others)) - np.repeat(np.cumsum(counts) - counts, counts)
         kept[others[place >= (len(self) if most is None else most)]] = False
         kept[changed] = True
         kept[np.concatenate([[len(self)], *map(np.ravel, tops)])] = True
@@ -157,20 +157,20 @@ class RunPool:
         # sets differ in few pairs: the others are counted once
         differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
         same, changed = (np.flatnonzero(one) for one in (~differ & (grades[0, :-1] >= lowest), differ))
-        own = grades[:, changed].ravel()
-        counted = np.flatnonzero(own >= lowest)
+        values = grades[:, changed].ravel()
+        counted = np.flatnonzero(values >= lowest)
         which, column = np.divmod(counted, max(len(changed), 1))
-        shared, own = grades[0, same].astype(np.int64) - lowest, own[counted].astype(np.int64) - lowest
+        shared, own = grades[0, same].astype(np.int64) - lowest, values[counted].astype(np.int64) - lowest
         present = np.bincount(np.concatenate([shared, own])) > 0
         levels = np.flatnonzero(present)[::-1]
         code = np.cumsum(present[::-1])[::-1] - 1  # 0 is the highest level
         counts = np.bincount(code[shared] * len(self.turns) + self.pair_turns[same], minlength=len(levels) * len(self.turns))
         cells = code[own] * size + which * len(self.turns) + self.pair_turns[changed][column]
         found = np.bincount(cells, minlength=len(levels) * size).reshape(len(levels), len(grades), len(self.turns))
-        found = (found + counts.reshape(len(levels), 1, len(self.turns))).reshape(len(levels), size)
-        width = int(found.sum(axis=0).max(initial=0))
+        rows = (found + counts.reshape(len(levels), 1, len(self.turns))).reshape(len(levels), size)
+        width = int(rows.sum(axis=0).max(initial=0))
         index, above = np.zeros((width if most is None else min(width, most), size), np.int16), np.zeros(size, np.int64)
-        for row in found:
+        for row in rows:
             above += row
             index += above <= np.arange(len(index))[:, None]
         return np.append(levels + lowest, ABSENT).astype(np.int16)[index].T
