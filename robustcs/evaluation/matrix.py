@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,22 +119,23 @@ class MatrixBuilder:
         """Add turns."""
         if not self._first[0]:
             self._first = first_ids(ranking)
-        row_of_turn = np.array([self._row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
-        self._extra += int((row_of_turn < 0).sum())
-        chosen = np.flatnonzero(row_of_turn >= 0)
-        ends = np.cumsum(np.diff(ranking.starts)[chosen])
+        every = np.array([self._row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
+        sizes = np.diff(ranking.starts)
         # a few turns at a time, so that their ids fit the processor's cache
-        for part in np.split(chosen, np.searchsorted(ends, np.arange(_ROWS, ends[-1] if len(ends) else 0, _ROWS))):
-            if len(part):
-                starts, lengths = ranking.starts[part], np.diff(ranking.starts)[part]
-                places = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-                ids = ranking.ids.take(ranking.document_codes[np.repeat(starts, lengths) + places])
-                grades = np.full((len(part), int(lengths.max(initial=0))), ABSENT, dtype=np.int16)
-                turns = row_of_turn[part]
+        bounds = np.searchsorted(ranking.starts, range(_ROWS, int(ranking.starts[-1]), _ROWS)).tolist()
+        for start, end in pairwise([*dict.fromkeys([0, *bounds]), len(every)]):
+            turns, lengths = every[start:end], sizes[start:end]
+            codes = ranking.document_codes[ranking.starts[start] : ranking.starts[end]]
+            judged = turns >= 0
+            if not judged.all():
+                self._extra += int((~judged).sum())
+                codes, turns, lengths = codes[np.repeat(judged, lengths)], turns[judged], lengths[judged]
+            if len(turns):
                 index = self._index or _index_of(self._known, turns)
-                found = _grades_of(np.repeat(turns, lengths), ids, self._known, index)
-                grades[np.repeat(np.arange(len(part)), lengths), places] = found
-                self._parts.append((row_of_turn[part].tolist(), lengths, grades))
+                grades = np.full((len(turns), int(lengths.max())), ABSENT, dtype=np.int16)
+                found = _grades_of(np.repeat(turns, lengths), ranking.ids.take(codes), self._known, index)
+                grades[np.arange(grades.shape[1]) < lengths[:, None]] = found
+                self._parts.append((turns.tolist(), lengths, grades))
 
     def build(self, name: str, notes: tuple[str, ...]) -> GradeMatrix:
         """Return the matrix of all turns, and free the added turns."""
@@ -158,15 +160,16 @@ class MatrixBuilder:
 
 
 class _Index(NamedTuple):
-    """Judged pairs by key: ``pairs`` and their ``keys``, ascending by key; ``some``: table of the first bits of the keys.
+    """Judged pairs by key: ``pairs`` and their ``keys``, ascending by key; a largest key after the last one ends a search.
 
-    Most passages are unjudged, and the table is faster than a search.
+    first
+        First bits of a key → the place of the first key with these bits; -1 without one. Faster than a binary search.
     """
 
     pairs: npt.NDArray[np.int64]
     keys: npt.NDArray[np.uint64]
     shift: np.uint64
-    some: npt.NDArray[np.bool_]
+    first: npt.NDArray[np.int32]
 
 
 def _index_of(known: JudgedPairs, turns: npt.NDArray[np.int64]) -> _Index:
@@ -175,9 +178,9 @@ def _index_of(known: JudgedPairs, turns: npt.NDArray[np.int64]) -> _Index:
     pairs = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
     pairs = pairs[np.argsort(known.keys[pairs])]
     keys, shift = known.keys[pairs], np.uint64(64 - max(10, (16 * len(pairs)).bit_length()))
-    some = np.zeros(1 << (64 - int(shift)), dtype=bool)
-    some[keys >> shift] = True
-    return _Index(pairs, keys, shift, some)
+    first = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
+    first[(keys >> shift)[::-1]] = np.arange(len(keys))[::-1]
+    return _Index(np.append(pairs, 0), np.append(keys, np.uint64(2**64 - 1)), shift, first)
 
 
 @lru_cache(maxsize=2)
@@ -190,9 +193,12 @@ def _grades_of(rows: npt.NDArray[np.int64], ids: Ids, known: JudgedPairs, index:
     """Return int16[n]: the grade of every id in the turn of its row, or :data:`UNJUDGED`."""
     grades = np.full(len(rows), UNJUDGED, dtype=np.int16)
     keys = pair_keys(rows, ids)
-    maybe = np.flatnonzero(index.some[keys >> index.shift])
-    place = np.minimum(np.searchsorted(index.keys, keys[maybe]), len(index.keys) - 1)
-    alike = index.keys[place] == keys[maybe]
+    place = index.first[keys >> index.shift]
+    maybe = (place >= 0).nonzero()[0]
+    place, wanted = place[maybe], keys[maybe]
+    while (below := index.keys[place] < wanted).any():
+        place += below
+    alike = index.keys[place] == wanted
     maybe, pair = maybe[alike], index.pairs[place[alike]]
     same = ids.take(maybe).equal(known.ids.take(pair)) & (rows[maybe] == known.rows[pair])
     grades[maybe[same]] = known.grades[pair[same]]

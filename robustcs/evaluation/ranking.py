@@ -63,7 +63,7 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     else:
         rows = _order_ties(run, _sorted_rows(turns, -run.scores, len(run.turns)))
         keys = run.scores
-    rows = rows[_first_occurrences(run.ids, rows, turns[rows], _starts(turns, len(run.turns)))]
+    rows = _first_occurrences(run, rows)
     repeated = len(run) - len(rows)
     starts = _starts(turns[rows], len(run.turns))
     if policy.depth is not None:
@@ -106,21 +106,22 @@ def _order_ties(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     tied = np.zeros(len(scores), dtype=bool)
     tied[1:] |= equal
     tied[:-1] |= equal
-    group = np.concatenate(([0], np.cumsum(~equal)))[tied]
-    place = run.ids.take(rows[tied]).places()
+    places = tied.nonzero()[0]
+    group = np.cumsum(~equal[places - 1])  # of the last row for the first one, which begins a group either way
     rows = rows.copy()
-    rows[tied] = rows[tied][np.lexsort((-place, group))]
+    rows[places] = rows[places][run.ids.take(rows[places]).descending(group)]
     return rows
 
 
-def _first_occurrences(
-    ids: Ids, rows: npt.NDArray[np.int32], turns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
-    """Return a mask of the rows whose document has not occurred earlier in the turn."""
+def _first_occurrences(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return the rows whose document has not occurred earlier in the turn."""
+    if len(rows) <= _ROWS and first_of_pairs(run.turn_codes, run.ids) is None:
+        return rows
     keep = np.ones(len(rows), dtype=bool)
+    turns, starts = run.turn_codes[rows], _starts(run.turn_codes, len(run.turns))
     bounds = starts[np.searchsorted(starts, range(0, len(rows), _ROWS))]
     for start, end in pairwise([*dict.fromkeys(bounds.tolist()), len(rows)]):
-        first = first_of_pairs(turns[start:end], ids.take(rows[start:end]))
+        first = first_of_pairs(turns[start:end], run.ids.take(rows[start:end]))
         if first is not None:
             keep[start:end] = first == np.arange(end - start)
-    return keep
+    return rows[keep]

@@ -17,6 +17,10 @@ _LONGEST = 16
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 
 
+#: Bytes around a piece; none of them ends a cell.
+_MARGIN = b"~" * MARGIN
+
+
 _ZEROS = np.uint64(0x3030303030303030)
 
 
@@ -33,7 +37,13 @@ _TOPS = np.uint64(0x8080808080808080)
 _LAST = np.array([(2**64 - 1) ^ ((1 << (8 * (8 - k))) - 1) for k in range(9)], dtype=np.uint64)
 
 
+_PADDING = _ZEROS & ~_LAST
+
+
 _POWERS = 10 ** np.arange(18, dtype=np.uint64)
+
+
+_TENS = _POWERS.astype(np.float64)
 
 
 #: All whole numbers up to this one are exact in 64-bit floats.
@@ -69,21 +79,19 @@ class Cells:
 
 def cells_of(chunk: bytes) -> Cells | None:
     """Split a piece at single spaces; return None if lines differ in their number of columns or contain other blanks."""
-    margin = bytes(MARGIN)
     end = b"" if chunk.endswith(b"\n") else b"\n"
-    data = np.frombuffer(b"".join([margin, chunk, end, margin]), dtype=np.uint8)
-    inside = data[MARGIN:-MARGIN]
-    places = np.flatnonzero(inside <= ord(" "))
-    found = inside[places]
+    data = np.frombuffer(b"".join([_MARGIN, chunk, end, _MARGIN]), dtype=np.uint8)
+    places = (data <= ord(" ")).nonzero()[0]
+    found = data[places]
     breaks = found == ord("\n")
     lines = int(np.count_nonzero(breaks))
     width = int(breaks.argmax()) + 1
     # the only character below a space is the line feed, all lines have equally many cells, and no cell is empty
     if int(np.count_nonzero(found < ord(" "))) != lines or lines * width != len(places) or not breaks[width - 1 :: width].all():
         return None
-    if places[0] == 0 or bool((places[1:] - places[:-1] == 1).any()):
+    if places[0] == MARGIN or bool((places[1:] - places[:-1] == 1).any()):
         return None
-    return Cells(data, (places + MARGIN).reshape(-1, width))
+    return Cells(data, places.reshape(-1, width))
 
 
 def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
@@ -91,15 +99,14 @@ def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
     changed = np.zeros(len(cells), dtype=bool)
     changed[:1] = True
     changed[1:] = cells.lengths[1:] != cells.lengths[:-1]
-    for number in range(-(-int(cells.lengths.max(initial=0)) // 8)):
-        words = cells.words(number)
-        changed[1:] |= words[1:] != words[:-1]
+    for part in cells.parts():
+        changed[1:] |= part[1:] != part[:-1]
     first = np.flatnonzero(changed)
     raw = cells.data.tobytes()
     starts = cells.starts[first]
     spans = zip(starts.tolist(), (starts + cells.lengths[first]).tolist(), strict=True)
     found = np.array([codes.setdefault(raw[start:end], len(codes)) for start, end in spans], dtype=np.int32)
-    return np.repeat(found, np.diff(first, append=len(cells)))
+    return np.repeat(found, np.diff(np.append(first, len(cells))))
 
 
 def _exact(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
@@ -107,7 +114,7 @@ def _exact(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     digits, shift, negative, regular = _decimals(cells)
     # both the whole number and the power of ten are exact, so their quotient is rounded only once
     values = digits.astype(np.float64)
-    values /= _POWERS[shift].astype(np.float64)
+    values /= _TENS[shift]
     np.negative(values, out=values, where=negative)
     return values, regular & (digits < _EXACT)
 
@@ -143,13 +150,13 @@ def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
             numbers, regular = _exact(cells)
             values = numbers.astype(np.float32)
         else:
-            more = np.clip(more, 0, 8)
+            more = np.minimum(np.maximum(more, 0), 8)
             first = Ids(cells.data, cells.starts, cells.lengths - more)
             digits, shift, negative, regular = _decimals(first)
-            _, _, points, fine = _eight(cells.data, cells.starts + cells.lengths, more)
-            power = _POWERS[shift].astype(np.float64)
+            rest = _padded(cells.data, cells.starts + cells.lengths, more)
+            power = _TENS[shift]
             values, above = (((digits + end).astype(np.float64) / power).astype(np.float32) for end in (np.uint64(0), more > 0))
-            regular &= (digits < _EXACT) & fine & (points == 0) & (values == above)
+            regular &= (digits < _EXACT) & _are_digits(rest) & (values == above)
             regular &= (more == 0) | (shift > 0) | _with_point(first)
             np.negative(values, out=values, where=negative)
         return values if _read_others(cells, regular, values) else None
@@ -216,8 +223,7 @@ def _eight(
     """Parse the ``size`` ≤ 8 bytes before ``ends``: return the number with its point as 0, the digits after the point, the
     number of points (2 for more), and whether there are only digits and points.
     """
-    inside = _LAST[size]
-    word = (eight_bytes(data)[ends - 8] & inside) | (_ZEROS & ~inside)
+    word = _padded(data, ends, size)
     # the lowest set top bit marks the first point
     differ = word ^ _POINTS
     marks = (differ - _ONES) & ~differ & _TOPS
@@ -226,10 +232,23 @@ def _eight(
     places = ((mark * np.uint64(0x0706050403020100)) >> np.uint64(56)).astype(np.int64)
     points = (mark > 0).astype(np.int64)
     word ^= mark * np.uint64(ord(".") ^ ord("0"))
-    fine = ((word + np.uint64(0x4646464646464646)) | (word - _ZEROS)) & _TOPS == 0
-    word = word - _ZEROS
+    fine = _are_digits(word)
+    word -= _ZEROS
     word = word * np.uint64(10) + (word >> np.uint64(8))
     pairs = np.uint64(0x000000FF000000FF)
     first = (word & pairs) * np.uint64(100 + (1000000 << 32))
     second = ((word >> np.uint64(16)) & pairs) * np.uint64(1 + (10000 << 32))
     return (first + second) >> np.uint64(32), places, points, fine
+
+
+def _padded(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Return the ``size`` ≤ 8 bytes before ``ends``, with zeros (the digit) before them."""
+    word: npt.NDArray[np.uint64] = eight_bytes(data)[ends - 8]
+    word &= _LAST[size]
+    word |= _PADDING[size]
+    return word
+
+
+def _are_digits(word: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Return whether all eight bytes are digits."""
+    return np.asarray(((word + np.uint64(0x4646464646464646)) | (word - _ZEROS)) & _TOPS == 0)

@@ -12,17 +12,17 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from robustcs.errors import ProblemList, input_error
+from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
 from robustcs.inputs.files import too_large
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.text import LONGEST_ID, first_lines, line_chunks
-from robustcs.inputs.trec_lines import LINES, are_ptkb, are_qrels, are_run
+from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in
+from robustcs.inputs.trec_lines import LINES, RUN_LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
 from robustcs.wording import counted
 
@@ -34,6 +34,10 @@ Kind = Literal["label", "text", "real", "single", "integer"]
 
 #: A column: int32 codes of labels, ids, float64, float32 or int64.
 Column = np.ndarray[Any, np.dtype[Any]] | Ids
+
+
+#: Pieces of an open file, as :func:`~robustcs.inputs.text.line_chunks` yields them; None for a file that is not open.
+Chunks = Iterator[bytes] | None
 
 
 #: Bytes per piece: small compared with the columns that are kept, and large enough for numpy.
@@ -135,16 +139,18 @@ class Columns:
         return Columns(some, self.labels, self.comments, self.header)
 
 
-def read_columns(path: str | os.PathLike[str], layout: Layout) -> Columns:
+def read_columns(path: str | os.PathLike[str], layout: Layout, chunks: Chunks = None) -> Columns:
     """Read columns of ``path``; tabs and spaces separate cells, and ``#`` lines and blank lines are skipped.
 
     Raises :class:`InputError` with every malformed line (bounded), or if there are no rows.
     """
-    return joined(list(column_pieces(path, layout)))
+    return joined(list(column_pieces(path, layout, chunks)))
 
 
-def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Columns]:
+def column_pieces(path: str | os.PathLike[str], layout: Layout, chunks: Chunks = None) -> Iterator[Columns]:
     """Read columns in pieces of whole lines; ``labels``, ``comments`` and ``header`` are those of the file so far.
+
+    ``chunks``: the bytes of the file, if it is open already.
 
     Raises :class:`InputError` as :func:`read_columns` does, at the end of the file.
     """
@@ -152,7 +158,7 @@ def column_pieces(path: str | os.PathLike[str], layout: Layout) -> Iterator[Colu
     codes: dict[bytes, int] = {}
     labels: list[str] = []
     comments, header, empty, rows = 0, False, True, 0
-    for chunk, line, skip in _pieces(path):
+    for chunk, line, skip in _pieces(path, chunks):
         header = header or skip
         if not empty and chunk.isspace():
             continue
@@ -194,15 +200,16 @@ def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
     return Columns(values, last.labels, last.comments, last.header)
 
 
-def _pieces(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, int, bool]]:
+def _pieces(path: str | os.PathLike[str], chunks: Chunks = None) -> Iterator[tuple[bytes, int, bool]]:
     """Yield (bytes, number of the first line, whether the first row is a header) of every piece of the file."""
-    line, started = 1, False
-    for chunk in line_chunks(path, _PIECE, _LONGEST):
+    line, started, before = 1, False, b""
+    for chunk in chunks or line_chunks(path, _PIECE, _LONGEST):
+        # several times faster than count()
+        line += int(np.count_nonzero(np.frombuffer(before, dtype=np.uint8) == ord("\n")))
+        before = chunk
         first = None if started else _FIRST_CELL.search(chunk)
         started = started or first is not None
         yield chunk, line, first is not None and first[1].decode("utf-8", "replace").lower() in _HEADER_WORDS
-        # several times faster than chunk.count()
-        line += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")))
 
 
 def _read_regular(
@@ -359,21 +366,28 @@ def line_of_row(path: str | os.PathLike[str], row: int) -> int:
 _HEAD = 1 << 13
 
 
-def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> Identified | None:
-    """Return the kind of a file; None if its first lines are all TREC lines, which cannot be anything else.
+def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> tuple[Identified | None, Chunks]:
+    """Return the kind of a file; None and its bytes if its first lines are all TREC lines, which cannot be anything else.
 
     Raises :class:`InputError` for a file of another kind than ``wanted``.
     """
-    if is_plain(path, wanted):
-        return None
+    if chunks := plain_chunks(path, wanted):
+        return None, chunks
     from robustcs.inputs.sniff import refuse_other_kinds
 
-    return refuse_other_kinds(path, wanted)
+    return refuse_other_kinds(path, wanted), None
 
 
-def is_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> bool:
-    """Return whether the first lines of a file are all TREC lines of a run or of qrels."""
+def plain_chunks(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> Chunks:
+    """Return the bytes of a file whose first lines are all TREC lines of a run or of qrels; None for any other file."""
+    chunks = line_chunks(path, _PIECE, _LONGEST)
+    try:
+        first = next(chunks, b"")
+    except InputError:
+        return None
     if wanted == "run":
-        return are_run([line.split() for line in first_lines(path, _HEAD)[:LINES]])
-    lines = first_lines(path)
-    return are_qrels([line.split() for line in lines[:LINES]]) and not are_ptkb(map(str.split, lines))
+        plain = RUN_LINES.match(first) or are_run([line.split() for line in lines_in(first, _HEAD)[:LINES]])
+    else:
+        lines = lines_in(first)
+        plain = are_qrels([line.split() for line in lines[:LINES]]) and not are_ptkb(map(str.split, lines))
+    return chain([first], chunks) if plain else None

@@ -118,17 +118,17 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     if isinstance(path, MemoryFile):
         return path.reader()  # never compressed; an id may begin with the same bytes
     try:
-        with _open_raw(path) as raw:
-            kind = packed_as(raw.read(6))
-        if kind is None:
-            return _open_raw(path)
-        if kind == "zip":
-            advice = "unpack it and give the file inside; save a spreadsheet as CSV"
-            raise input_error(path, None, "this is a zip archive", advice, "zip-archive")
-        if kind == "zstd":
-            arrow(path, "zstd")
-        stream = io.BufferedReader(Unpacked(path, _open_raw(path), kind), 1 << 16)
+        stream = _open_raw(path)
         try:
+            kind = packed_as(stream.peek(6))
+            if kind is None:
+                return stream
+            if kind == "zip":
+                advice = "unpack it and give the file inside; save a spreadsheet as CSV"
+                raise input_error(path, None, "this is a zip archive", advice, "zip-archive")
+            if kind == "zstd":
+                arrow(path, "zstd")
+            stream = io.BufferedReader(Unpacked(path, stream, kind), 1 << 16)
             with damage_told(path):
                 inside = packed_as(stream.peek(6))
             if inside is not None:

@@ -150,13 +150,13 @@ def read_qrels(source: str | os.PathLike[str]) -> Qrels:
         return _union(source)
     if is_irds(source):
         return _read_ir_datasets(os.fspath(source))
-    found = kind_unless_plain(source, "qrels")
+    found, chunks = kind_unless_plain(source, "qrels")
     name = Path(source).name
     if found is not None and "qrels" in found.kinds and found.shape == "table":
         rows, lines = checked_rows(source)
         return _from_columns(name, _columns(rows), source, lines.__getitem__)
     three = found is not None and found.family in MS_MARCO
-    columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT)
+    columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT, chunks)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         raise input_error(
             source, None, "three columns, but the numbers are not grades",

@@ -95,13 +95,13 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     if isinstance(path, PooledFile):
         return _whole(list(_pieces_of_files(path, lambda file: [read_run(file, name, ranks)])))
     name = Path(path).name if name is None else name
-    found = kind_unless_plain(path, "run")
+    found, chunks = kind_unless_plain(path, "run")
     if found is not None and "run" in found.kinds and found.shape != "lines":
         turns, codes, ids, scores, places = checked_rows(path, found.shape, ranks)
         return Run(name, turns, codes, ids, _as_singles(scores), places)
     if found is not None and found.family in MS_MARCO:
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
-    return _from_trec(name, read_columns(path, _layout(ranks)), ranks)
+    return _from_trec(name, read_columns(path, _layout(ranks), chunks), ranks)
 
 
 class ScatteredError(Exception):
@@ -118,12 +118,12 @@ def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: boo
         yield from _pieces_of_files(path, lambda file: run_pieces(file, name, ranks))
         return
     name = Path(path).name if name is None else name
-    found = kind_unless_plain(path, "run")
+    found, chunks = kind_unless_plain(path, "run")
     if found is not None and (found.shape != "lines" or found.family in MS_MARCO):
         yield read_run(path, name, ranks)
         return
     open_: list[Columns] = []  # rows of one turn, and the last piece: most runs of few turns are a single one
-    for columns in column_pieces(path, _layout(ranks)):
+    for columns in column_pieces(path, _layout(ranks), chunks):
         codes = columns.numbers("turn")
         if bool((codes[1:] < codes[:-1]).any()) or (open_ and codes[0] < _last_turn(open_[-1])):
             raise ScatteredError

@@ -226,7 +226,12 @@ def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
 
     The last line may be cut; it is dropped if there are others.
     """
-    text = _text(path, size)
+    return lines_in(_head(path, size), size)
+
+
+def lines_in(data: bytes, size: int = _HEAD) -> list[str]:
+    """Return the lines of the first ``size`` bytes of ``data``, the beginning of a file, as :func:`first_lines` does."""
+    text = _decoded(data[:size])
     if len(text) >= size // 4 and "\n" in text:  # four bytes make a character at most
         text = text[: text.rindex("\n")]
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
@@ -242,10 +247,17 @@ def ir_metadata(path: str | os.PathLike[str]) -> str:
 
 
 def _text(path: str | os.PathLike[str], size: int) -> str:
+    return _decoded(_head(path, size))
+
+
+def _head(path: str | os.PathLike[str], size: int) -> bytes:
     try:
-        data = first_bytes(path, size)
+        return first_bytes(path, size)
     except InputError:
-        return ""
+        return b""
+
+
+def _decoded(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ""
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")

@@ -19,6 +19,10 @@ MS_MARCO = MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
 LINES = 50
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
+#: The beginning of most runs, for which :func:`are_run` is true.
+RUN_LINES = re.compile(
+    rb"(?:(?!#)\S+ \S+ \S+ [+-]?[0-9]+ [+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)? [^\s][^\n]*\n){%d}" % LINES
+)
 #: Turn ids of iKAT: ``9-1_3``, ``0_2``.
 _IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
 #: Largest number of statements of an iKAT persona.

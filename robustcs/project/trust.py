@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
-from robustcs.inputs.columns import is_plain
+from robustcs.inputs.columns import plain_chunks
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.readings import Skipped
@@ -61,7 +61,7 @@ def model_of(path: str) -> str:
 
 
 def _has_labels(file: StrPath) -> bool:
-    if not isinstance(file, Path) or not file.is_file() or is_plain(file, "qrels"):
+    if not isinstance(file, Path) or not file.is_file() or plain_chunks(file, "qrels"):
         return False
     from robustcs.inputs.sniff import kind_of
 
