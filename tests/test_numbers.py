@@ -50,12 +50,14 @@ def test_numbers_of_public_collections(shared_data: Path, tmp_path: Path, name: 
         with suppress(UsageError):  # the collection does not have what every question needs
             workspace = Workspace(group[0].part(project), HERE, untracked)
             answers = [question.answer(workspace) for question in group]
-            results = [result for answer in answers for result in answer.results.values()]
+            results = [answer.result for answer in answers]
             exported = [to_json("", "", one.evaluated.as_dict(), [], one.tables, []) for one in results]
             tables = [rows for text in exported for rows in json.loads(text)["tables"].values()]
             for answer in answers:
                 for sentence in (*(verdict.sentence for verdict in answer.verdicts), *answer.findings):
-                    assert not unexplained(sentence, tables, answer.evaluated.as_dict(), answer.evaluated.notes), sentence
+                    assert not unexplained(
+                        sentence, tables, answer.result.evaluated.as_dict(), answer.result.evaluated.notes
+                    ), sentence
                     checked += 1
     assert checked >= 2
 

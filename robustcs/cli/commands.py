@@ -245,7 +245,8 @@ def study_command(study: Study) -> click.Command:
         if command.run is not None:
             study.part("study").COMMAND.run(call, **own)
             return
-        workspace = call.answered() if command.retrieves else call.workspace()
+        kind = command.retrieves
+        workspace = call.answered(samples=kind == "samples", cells=kind == "cells") if kind else call.workspace()
         own |= {name: True for name in command.on_request if name in values["table"]}
         result = call.ask(workspace, **own)
         call.emit(workspace, result, study.blocks(result, call.tables))

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypedDict
 from robustcs.documents.data import columns_of, to_csv, to_json
 from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Picture, Table, Verdict
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
+from robustcs.documents.order import figures_first
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
 from robustcs.project.model import Project
@@ -80,7 +81,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
     inputs = shown_inputs(workspace, names)
     found: list[tuple[Block, int]] = []
     for question, answer in zip(section, answers, strict=True):
-        found += [(block, _place(block, question.tables)) for block in answer.blocks]
+        found += [(block, _place(block, question.tables)) for block in figures_first(answer.blocks)]
         found += [(block, READ) for block in answer.to_read]
     overview = [block for answer in answers for block in answer.overview]
     blocks = _with_unique_slugs(key, [*overview, *(block for block, _ in found)])
@@ -101,10 +102,10 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         "reading": first.reading,
         "overview": encode(shown[: len(overview)]),
         "blocks": encode(list(zip(shown[len(overview) :], (place for _, place in found), strict=True))),
-        "policy": _stated(workspace, first.evaluated, ()).policy_line,
+        "policy": _stated(workspace, first.result.evaluated, ()).policy_line,
         "skipped": skipped,
-        "scored": first.evaluated.basis != "texts",
-        "notes": [*(note for answer in answers for note in answer.evaluated.notes), *workspace.notes],
+        "scored": first.result.evaluated.basis != "texts",
+        "notes": [*(note for answer in answers for note in answer.result.evaluated.notes), *workspace.notes],
         "inputs": inputs,
         "files": files,
     }
@@ -121,8 +122,8 @@ def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list
     limits += limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
     found = []
     for answer in answers:
-        families = [family for result in answer.results.values() for family in getattr(result, "families", {}).values()]
-        mine = [*limits, *limits_of_result(answer.evaluated, families)]
+        families = getattr(answer.result, "families", {}).values()
+        mine = [*limits, *limits_of_result(answer.result.evaluated, list(families))]
         found += [limited(of_question(key, verdict), mine) for verdict in answer.verdicts]
     return found
 
@@ -163,15 +164,14 @@ def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) 
 def _data_files(
     question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]], workspace: Workspace
 ) -> dict[str, str]:
-    """Return every result as JSON and each of its tables as CSV, by file name."""
-    files = {}
-    for name, result in answer.results.items():
-        stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
-        evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
-        tables = {table: columns_of(result.table(table)) for table in result.tables}
-        files[f"{KEPT}/results/{stem}.json"] = to_json(name, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
-        files |= {f"tables/{stem}-{table}.csv": to_csv(columns) for table, columns in tables.items()}
-    return files
+    """Return the result as JSON and each of its tables as CSV, by file name."""
+    result, name = answer.result, answer.result.study
+    stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
+    evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
+    tables = {table: columns_of(result.table(table)) for table in result.tables}
+    as_json = to_json(name, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
+    files = {f"tables/{stem}-{table}.csv": to_csv(columns) for table, columns in tables.items()}
+    return {f"{KEPT}/results/{stem}.json": as_json} | files
 
 
 def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:

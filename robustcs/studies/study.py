@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from robustcs.studies.signature import MOST as MOST
 from robustcs.studies.signature import help_of, parameters_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from robustcs.documents.document import Block, Figure, Table, Verdict
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
-    from robustcs.result import Evaluated, Result
+    from robustcs.result import Result
 
 
 #: Largest number of systems whose pairs are compared by default; the work grows with the square of this number.
@@ -141,6 +141,10 @@ class Call(Protocol):
         """Print one line on stderr."""
 
 
+#: See :class:`Command`.
+Retrieves = Literal[True, False, "samples", "cells"]
+
+
 @dataclass(frozen=True)
 class Command:
     """The command of a study.
@@ -154,7 +158,7 @@ class Command:
     on_request
         Tables that grow with the square of the number of runs; ``--table`` turns on the keyword of ``ask`` with that name.
     retrieves
-        Retrieve missing runs first, if the project has an index.
+        Retrieve missing runs first, if the project has an index: all, or also those of further samples or of the grid's cells.
     run
         Function that is called with the :class:`Call` and the values of ``parameters``. By default, the study's ``ask`` is
         called with the workspace and these values, and the blocks of ``show`` are written.
@@ -164,7 +168,7 @@ class Command:
     uses: tuple[str, ...]
     parameters: tuple[click.Parameter, ...] = ()
     on_request: tuple[str, ...] = ()
-    retrieves: bool = True
+    retrieves: Retrieves = True
     run: Callable[..., None] | None = None
 
 
@@ -173,7 +177,7 @@ def command(
     uses: tuple[str, ...],
     *,
     on_request: tuple[str, ...] = (),
-    retrieves: bool = True,
+    retrieves: Retrieves = True,
     run: Callable[..., None] | None = None,
 ) -> Command:
     """Make a command from ``ask`` of a study, with the additional parameters of ``run``, if any.
@@ -197,8 +201,8 @@ class Answer:
         Verdicts at the start of the section; :mod:`robustcs.reporting.headlines` chooses those that open the report.
     reading
         How to read the figures and tables.
-    results
-        Command → result; its tables are written as CSV and JSON.
+    result
+        Result of the study; its tables are written as CSV and JSON.
     to_read
         Turns to read, after all tables.
     overview
@@ -208,8 +212,7 @@ class Answer:
     findings: tuple[str, ...]
     reading: str
     blocks: tuple[Block, ...]
-    evaluated: Evaluated
-    results: Mapping[str, Result]
+    result: Result
     to_read: tuple[Block, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     overview: tuple[Table | Figure, ...] = ()

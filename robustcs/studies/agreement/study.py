@@ -10,7 +10,6 @@ from typing import Annotated
 
 from robustcs.documents.document import Block, Document
 from robustcs.documents.files import write_text
-from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.annotations import AnnotatedText, TextKey, is_annotations, join_annotations, read_annotations
@@ -217,15 +216,13 @@ def _part(kind: str, key: str) -> Callable[[Project], Project]:
 def _snippets(workspace: Workspace) -> Answer:
     compared = prepare_snippets(workspace)()
     result = compared.result
-    blocks = (*figures_first(show(result)), present_layers(result, compared.texts, compared.references, _TEXTS))
-    return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result.evaluated, {"agreement": result})
+    blocks = (*show(result), present_layers(result, compared.texts, compared.references, _TEXTS))
+    return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result)
 
 
 def _ratings(workspace: Workspace) -> Answer:
     result = prepare_ratings(workspace)()
-    return Answer(
-        rating_findings(result), _READING_RATINGS, figures_first(show(result)), result.evaluated, {"agreement": result}
-    )
+    return Answer(rating_findings(result), _READING_RATINGS, show(result), result)
 
 
 QUESTIONS = (

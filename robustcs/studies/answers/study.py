@@ -256,10 +256,8 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result, to_read = prepare(workspace)()
-    return Answer(
-        answer_findings(result), _READING, show(result), result.evaluated, {"answers": result},
-        verdicts=verdicts(result), overview=overview(result), to_read=tuple(filter(None, [to_read()])), 
-    )  # fmt: skip
+    cards = tuple(filter(None, [to_read()]))
+    return Answer(answer_findings(result), _READING, show(result), result, cards, verdicts(result), overview(result))
 
 
 QUESTIONS = (

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from robustcs.documents.order import figures_first
 from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
@@ -71,11 +70,8 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    blocks = figures_first(show(result))
-    return Answer(
-        audit_findings(result), _READING, blocks, result.evaluated, {"audit": result}, verdicts=verdicts(result),
-        overview=overview(result),
-    )  # fmt: skip
+    findings = audit_findings(result)
+    return Answer(findings, _READING, show(result), result, verdicts=verdicts(result), overview=overview(result))
 
 
 QUESTIONS = (

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.documents.files import write_text
-from robustcs.documents.order import figures_first
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels, qrels_text
 from robustcs.evaluation.measure import Measure, sampling_notes
@@ -277,10 +276,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = without_folders(ask(workspace))
-    return Answer(
-        augment_findings(result), _READING, figures_first(show(result)), result.evaluated, {"augment": result},
-        verdicts=verdicts(result),
-    )  # fmt: skip
+    return Answer(augment_findings(result), _READING, show(result), result, verdicts=verdicts(result))
 
 
 QUESTIONS = (

@@ -142,10 +142,7 @@ def _answer(workspace: Workspace) -> Answer:
     # the overview shows the figures
     blocks = tuple(block for block in shown_blocks(result, show(result), ()) if not isinstance(block, Figure))
     findings = (*finding(result), *slice_findings(result))
-    return Answer(
-        findings, _READING, blocks, result.evaluated, {"breakdown": result}, _to_read(result),
-        verdicts=verdicts(result), overview=overview(result),
-    )  # fmt: skip
+    return Answer(findings, _READING, blocks, result, _to_read(result), verdicts(result), overview(result))
 
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:

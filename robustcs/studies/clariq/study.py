@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.clarification import (
     Asked,
@@ -378,8 +377,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    blocks = figures_first(show(result))
-    return Answer(clariq_findings(result), _READING, blocks, result.evaluated, {"clariq": result}, verdicts=verdicts(result))
+    return Answer(clariq_findings(result), _READING, show(result), result, verdicts=verdicts(result))
 
 
 QUESTIONS = (

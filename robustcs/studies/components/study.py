@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import combinations
 
 from robustcs.documents.forms import shown_blocks
-from robustcs.documents.order import figures_first
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.lazy import pd
 from robustcs.project.model import Project, measures, needs, only
@@ -18,7 +17,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.components.analysis import MOST_CELLS, Components, components
 from robustcs.studies.components.findings import components_findings, verdicts
 from robustcs.studies.components.show import overview, show, to_read
-from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Question, command
 
 
 def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
@@ -77,18 +76,9 @@ def _texts(workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]) 
     return {name: texts for name, texts in found.items() if texts}
 
 
-def _run(call: Call) -> None:
-    """Run the study for the command line, after retrieving missing cells."""
-    from robustcs.studies.components.show import show
-
-    workspace = call.answered(cells=True)
-    result = call.ask(workspace, swaps="swaps" in call.given["table"] or None)
-    call.emit(workspace, result, show(result))
-
-
 COMMAND = command(
     ask, ("qrels", "components", "rewrites", "texts", "raw_texts", "threshold", *SCORING, *BY, *UNIT, *SEED),
-    on_request=("swaps",), run=_run,
+    on_request=("swaps",), retrieves="cells",
 )  # fmt: skip
 
 
@@ -110,11 +100,8 @@ def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     opening = overview(result)
     shown = {block.slug for block in opening}
-    rest = (block for block in shown_blocks(result, show(result), ()) if getattr(block, "slug", "") not in shown)
-    return Answer(
-        components_findings(result), _READING, figures_first(tuple(rest)), result.evaluated, {"components": result},
-        to_read(result), verdicts=verdicts(result), overview=opening,
-    )  # fmt: skip
+    rest = tuple(block for block in shown_blocks(result, show(result), ()) if getattr(block, "slug", "") not in shown)
+    return Answer(components_findings(result), _READING, rest, result, to_read(result), verdicts(result), opening)
 
 
 _TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from robustcs.documents.order import figures_first
 from robustcs.lazy import pd
 from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.workspace import Workspace
@@ -118,10 +117,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(
-        correlate_findings(result), _READING, figures_first(show(result)), result.evaluated, {"correlate": result},
-        verdicts=verdicts(result),
-    )  # fmt: skip
+    return Answer(correlate_findings(result), _READING, show(result), result, verdicts=verdicts(result))
 
 
 def _given(project: Project) -> bool:

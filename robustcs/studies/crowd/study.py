@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from robustcs.documents.files import write_folder
-from robustcs.documents.order import figures_first
 from robustcs.documents.text import anchor
 from robustcs.errors import UsageError
 from robustcs.evaluation.judgments import qrels_text
@@ -293,7 +292,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(crowd_findings(result), _READING, figures_first(show(result)), result.evaluated, {"crowd": result})
+    return Answer(crowd_findings(result), _READING, show(result), result)
 
 
 QUESTIONS = (

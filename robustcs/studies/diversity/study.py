@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
-from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.inputs.formats import Role
 from robustcs.inputs.paraphrases import read_paraphrases
@@ -214,7 +213,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(diversity_findings(result), _READING, figures_first(show(result)), result.evaluated, {"diversity": result})
+    return Answer(diversity_findings(result), _READING, show(result), result)
 
 
 QUESTIONS = (

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.project.model import Project, measures, needs, only
 from robustcs.project.overrides import named_files
 from robustcs.project.slices import searched, slicings
+from robustcs.project.sources import assigned, distinct
 from robustcs.project.trust import limits_of_sources
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
@@ -109,9 +109,6 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     scores
         Per-turn scores (output of trec_eval -q) of a system, instead of a run.
     """
-    from robustcs.project.sources import assigned, distinct
-    from robustcs.studies.evaluate.show import show
-
     named = [assigned("--scores", "NAME", text) for text in scores]
     distinct("--scores", [name for name, _ in named])
     files = dict(named)
@@ -139,10 +136,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(
-        (), _READING, figures_first(show(result)), result.evaluated, {"evaluate": result},
-        verdicts=verdicts(result), overview=overview(result),
-    )  # fmt: skip
+    return Answer((), _READING, show(result), result, verdicts=verdicts(result), overview=overview(result))
 
 
 QUESTIONS = (

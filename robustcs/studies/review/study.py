@@ -9,7 +9,6 @@ from typing import Annotated
 
 from robustcs.documents.files import require_writable, write_text
 from robustcs.documents.headline import at, headline_cut, shown_cuts
-from robustcs.documents.order import figures_first
 from robustcs.documents.words import cut_label
 from robustcs.errors import UsageError
 from robustcs.inputs.reviews import Review, read_reviews
@@ -148,8 +147,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    blocks = figures_first(show(result))
-    return Answer(findings(result), _READING, blocks, result.evaluated, {"review": result}, verdicts=verdicts(result))
+    return Answer(findings(result), _READING, show(result), result, verdicts=verdicts(result))
 
 
 QUESTIONS = (

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from robustcs.documents.document import Figure
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import Group
 from robustcs.project.hole_imputation import filled_drops
@@ -157,9 +156,6 @@ def _run(
 
 
 def _group(text: str) -> tuple[str, Group]:
-    from robustcs.errors import UsageError
-    from robustcs.evaluation.state import Group
-
     name, equals, members = text.partition("=")
     baseline, *sets = members.split(",")
     if not (name and equals and sets and all(part.strip() for part in (baseline, *sets))):
@@ -196,10 +192,8 @@ def _answer(workspace: Workspace) -> Answer:
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
     drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"])
     result = replace(result, drops=drops)
-    return Answer(
-        robustness_findings(result, drops), _READING, figures_first(show(result)), result.evaluated,
-        {"robustness": result}, verdicts=verdicts(result, drops),
-    )  # fmt: skip
+    findings = robustness_findings(result, drops)
+    return Answer(findings, _READING, show(result), result, verdicts=verdicts(result, drops))
 
 
 QUESTIONS = (

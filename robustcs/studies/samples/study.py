@@ -8,7 +8,6 @@ from typing import Annotated
 
 import numpy as np
 
-from robustcs.documents.order import figures_first
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
@@ -23,7 +22,7 @@ from robustcs.studies.samples.analysis import Sampled, Samples, compare_samples
 from robustcs.studies.samples.findings import samples_findings
 from robustcs.studies.samples.show import show
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Question, command
 from robustcs.wording import counted, some_of
 
 
@@ -110,16 +109,7 @@ def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]
     return dict(zip(turns, (total / len(pairs)).tolist(), strict=True))
 
 
-def _run(call: Call, margin: float) -> None:
-    """Run the command line."""
-    from robustcs.studies.samples.show import show
-
-    workspace = call.answered(samples=True)
-    result = ask(workspace, margin=margin)
-    call.emit(workspace, result, show(result))
-
-
-COMMAND = command(ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), run=_run)
+COMMAND = command(ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), retrieves="samples")
 
 
 _READING = (
@@ -143,7 +133,7 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer(samples_findings(result), _READING, figures_first(show(result)), result.evaluated, {"samples": result})
+    return Answer(samples_findings(result), _READING, show(result), result)
 
 
 QUESTIONS = (

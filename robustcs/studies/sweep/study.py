@@ -58,7 +58,7 @@ def _answer(workspace: Workspace) -> Answer:
     blocks = (
         replace(block, slug=f"sweep-{block.slug}") if isinstance(block, Table) else block for block in show(result, marked=cut)
     )
-    return Answer(finding(result, cut[:1]), "", tuple(blocks), evaluated, {"sweep": result})
+    return Answer(finding(result, cut[:1]), "", tuple(blocks), result)
 
 
 QUESTIONS = tuple(Question(section, "", ("blame",), answer=_answer, joins=True) for section in ("breakdown", "answers"))

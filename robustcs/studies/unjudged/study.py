@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from robustcs.documents.order import figures_first
 from robustcs.errors import UsageError
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
 from robustcs.evaluation.measure import sampling_notes
@@ -220,10 +219,8 @@ def _answer(workspace: Workspace) -> Answer:
         result = result.changed(evaluated=replace(result.evaluated, notes=told))
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     groups = comparable_groups(workspace.project)
-    return Answer(
-        unjudged_findings(result, roles, groups), _READING, figures_first(show(result)), result.evaluated,
-        {"unjudged": result}, verdicts=verdicts(result, roles, groups),
-    )  # fmt: skip
+    findings = unjudged_findings(result, roles, groups)
+    return Answer(findings, _READING, show(result), result, verdicts=verdicts(result, roles, groups))
 
 
 QUESTIONS = (

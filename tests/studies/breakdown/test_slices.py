@@ -122,5 +122,5 @@ def test_few_conversations_have_a_report_without_a_search(tmp_path: Path) -> Non
         (tmp_path / name).write_text("".join(lines))
     (tmp_path / "qr").write_text((tmp_path / "qr").read_text() + "0_1 Q0 d 2 0.5 x\n")
     project = robustcs.open_project(qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human")
-    result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].part(project))).results["breakdown"]
+    result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].part(project))).result
     assert len(result.tables["slices"]) and not len(result.tables["found_slices"])
