@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.table import Slicing
-from robustcs.statistics import Codes, Floats, Mask
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
@@ -35,23 +35,24 @@ def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool 
     only their means.
     """
     generator = np.random.default_rng(seed)
-    turns = table.shape[1]
     order = np.argsort(units.codes, kind="stable")
-    by_unit = table[:, order]
-    means = units.sums(table) / units.sizes
+    # by turn first: scores of a turn are taken together
+    by_unit, means = np.ascontiguousarray(table[:, order].T), (units.sums(table) / units.sizes).T
     sizes = units.sizes.astype(np.int64)
     starts = np.cumsum(sizes) - sizes
-    codes = units.codes
-    place = np.empty(turns, dtype=np.int64)
-    place[order] = np.arange(turns) - starts[codes[order]]
+    codes, own = units.codes, np.arange(units.count)
+    place = np.empty((len(codes), 1), dtype=np.int64)
+    place[order, 0] = np.arange(len(codes)) - starts[codes[order]]
     for start in range(0, draws, BLOCK):
         number = min(BLOCK, draws - start)
-        source = generator.permuted(np.tile(np.arange(units.count), (number, 1)), axis=1)
-        taken = np.broadcast_to(codes, (number, turns)) if levels else source[:, codes]
+        source = generator.permuted(np.tile(own, (number, 1)), axis=1).T
+        taken = np.tile(own[:, None], number) if levels else source
         lengths = sizes[taken]
-        first = generator.random((number, units.count))[:, codes] * lengths
-        scores = np.take(by_unit, starts[taken] + (place + first.astype(np.int64)) % lengths, axis=1)
-        yield scores + (means[:, source[:, codes]] - means[:, taken]) if levels else scores
+        first = (generator.random((number, units.count)).T * lengths).astype(np.int64)
+        scores = np.take(by_unit, starts[taken][codes] + (place + first[codes]) % lengths[codes], axis=0)
+        if levels:
+            scores += (means[source] - means[taken])[codes]
+        yield scores.transpose(2, 1, 0)
 
 
 #: Draws per p-value, without the observed one; fewer if there are many units.
@@ -60,6 +61,8 @@ _FEWEST_DRAWS = 999
 _WORK = 200_000_000
 #: Number of rearranged scores in memory.
 _CELLS = 4_000_000
+#: Numbers that are processed together: few enough for the processor's cache.
+_CACHED = 100_000
 
 
 @dataclass(frozen=True)
@@ -205,11 +208,16 @@ def contrasts_of(
     tested = np.flatnonzero((there >= LEAST_UNITS).all(axis=0))
     spread, limit, p, adjusted = (np.full((len(rows), len(inside)), math.nan) for _ in range(4))
     if len(tested):
-        jackknife = _Jackknife(sizes[:, tested], np.array([side[tested] for side in sides]), units)
+        # slices of the same turns, or each other's rest, have the same |t|
+        turns = [b"".join(sorted(side[place].tobytes() for side in sides)) for place in tested]
+        _, first, like = np.unique(turns, return_index=True, return_inverse=True)
+        once = tested[first]
+        jackknife = _Jackknife(sizes[:, once], np.array([side[once] for side in sides]), units)
+        draws = int(np.clip(_WORK // (len(tested) * units.count), min(_FEWEST_DRAWS, draws), draws))
         # without the overall mean, turns with a larger weight do not differ merely by their weight
         rest = np.array([tops - bottoms * (tops.sum() / bottoms.sum()) for tops in rows])
         for out, made in zip((spread, limit, p, adjusted), jackknife.test(rest, seed, draws), strict=True):
-            out[:, tested] = made
+            out[:, tested] = made[:, like]
     found = []
     for row, tops in enumerate(rows):
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -236,81 +244,63 @@ class _Jackknife:
 
     def __init__(self, sizes: Floats, sides: Mask, units: Units):
         self.units = units
-        self.sides = sides
-        self.whole = sizes.sum(axis=2)
-        with np.errstate(divide="ignore"):
-            self.left = 1 / (self.whole[:, :, None] - sizes)
-        self.part = (sizes > 0).any(axis=0)
-        self.count = self.part.sum(axis=1)
-        self.groups = self._groups() if units.kind != "turn" else []
-
-    def _groups(self) -> list[tuple[Codes, Codes, tuple[Floats, Floats]]]:
-        """Group the units by length: codes [U], turns [U, n], and which of these turns are in slices and rests [U, n, M]."""
-        order = np.argsort(self.units.codes, kind="stable")
-        lengths = self.units.sizes.astype(np.int64)
-        starts = np.cumsum(lengths) - lengths
-        groups = []
-        for length in np.unique(lengths):
-            codes = np.flatnonzero(lengths == length)
-            turns = order[starts[codes][:, None] + np.arange(length)]
-            slices, rests = (np.ascontiguousarray(side[:, turns].transpose(1, 2, 0), np.float64) for side in self.sides)
-            groups.append((codes, turns, (slices, rests)))
-        return groups
+        self.whole = sizes.sum(axis=2)[..., None]
+        self.count = (sizes > 0).any(axis=0).sum(axis=1)[:, None]
+        left = 1 / (self.whole - sizes)
+        # if a unit is left out, the weight of all other turns grows [2, M, K], and its own turns lose their weights [M, T]
+        grown = left - 1 / self.whole
+        self.grown, self.products = grown.sum(axis=2)[..., None], np.einsum("imk,jmk->ijm", grown, grown)[..., None]
+        lost = np.subtract(*(sides * left[:, :, units.codes]))
+        self.sums = np.array([*sides, lost, *(lost * grown[:, :, units.codes])])
+        order = np.argsort(units.codes, kind="stable")
+        ends = np.cumsum(units.sizes)
+        # the units of each length: turns [U, n] and weights that they lose [U, M, n]
+        self.groups = []
+        for length in np.unique(units.sizes):
+            turns = order[(ends[units.sizes == length, None] - np.arange(length, 0, -1)).astype(np.int64)]
+            self.groups.append((turns, lost[:, turns].swapaxes(0, 1).copy()))
 
     def difference(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return difference and standard error of ``values`` [B, T], float64[B, M] each; NaN without variation."""
-        sums = self._sums(values)
-        wholes = [one.sum(axis=2) for one in sums]
-        for whole, one, left in zip(wholes, sums, self.left, strict=True):
-            np.subtract(whole[:, :, None], one, out=one)
-            one *= left
-        without = np.subtract(*sums, out=sums[0])
-        np.copyto(without, 0.0, where=~self.part)
-        middle = without.sum(axis=2) / self.count
-        squares = (without**2).sum(axis=2) - self.count * middle**2
-        difference_ = wholes[0] / self.whole[0] - wholes[1] / self.whole[1]
-        scale = 1e-20 * np.maximum(1.0, (values**2).max(axis=1, keepdims=True))
+        """Return difference and standard error of ``values`` [T, B], float64[M, B] each; NaN without variation.
+
+        Without unit k, the difference is larger by slice · grown₀ₖ − rest · grown₁ₖ − lostₖ. The sum of squares is expanded.
+        """
+        slice_, rest, lost, *crossed = self.sums @ values
+        squares = np.zeros_like(lost)
+        step = max(1, _CACHED // lost.size)
+        for turns, weights in self.groups:
+            for some in (slice(start, start + step) for start in range(0, len(turns), step)):
+                own = weights[some] @ values[turns[some]]
+                squares += np.einsum("umb,umb->mb", own, own)
+        squares += slice_**2 * self.products[0, 0] + rest**2 * self.products[1, 1]
+        rounding = 1e-13 * squares
+        squares -= 2 * (slice_ * crossed[0] - rest * crossed[1] + slice_ * rest * self.products[0, 1])
+        squares -= (slice_ * self.grown[0] - rest * self.grown[1] - lost) ** 2 / self.count
+        scale = np.maximum(rounding, 1e-20 * max(1.0, values.max() ** 2, values.min() ** 2))
         error = np.sqrt(np.where(squares > scale, squares * (self.count - 1) / self.count, np.nan))
-        return difference_, error
+        return slice_ / self.whole[0] - rest / self.whole[1], error
 
-    def _sums(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the sums over the turns of every unit in the slices and in the rests, [B, M, K] each."""
-        if not self.groups:
-            return values[:, None, :] * self.sides[0], values[:, None, :] * self.sides[1]
-        shape = (len(values), self.sides.shape[1], self.units.count)
-        sums = np.empty(shape), np.empty(shape)
-        for codes, turns, sides in self.groups:
-            own = values.T[turns].transpose(0, 2, 1)  # [U, B, n]
-            for out, side in zip(sums, sides, strict=True):
-                out[:, :, codes] = (own @ side).transpose(1, 2, 0)
-        return sums
-
-    def test(self, rows: Floats, seed: int, most: int) -> list[Floats]:
+    def test(self, rows: Floats, seed: int, draws: int) -> list[Floats]:
         """Return standard error, critical t at .05, p and adjusted p of the slices of ``rows`` [R, T], [R, M] each."""
         step = max(1, _CELLS // (BLOCK * rows.shape[1]))
-        parts = [self._test(rows[start : start + step], seed, most) for start in range(0, len(rows), step)]
+        parts = [self._test(rows[start : start + step], seed, draws) for start in range(0, len(rows), step)]
         return [np.concatenate(some) for some in zip(*parts, strict=True)]
 
-    def _test(self, rows: Floats, seed: int, most: int) -> tuple[Floats, ...]:
-        slices, units = self.part.shape
-        draws = int(np.clip(_WORK // (slices * units), min(_FEWEST_DRAWS, most), most))
-        together = max(1, _CELLS // 8 // (BLOCK * slices * units))
-        drawn = np.empty((len(rows), draws, slices))
+    def _test(self, rows: Floats, seed: int, draws: int) -> tuple[Floats, ...]:
+        drawn = np.empty((len(rows), draws, len(self.count)))
         done = 0
         for block in rearranged(rows, self.units, seed, draws):
-            for first in range(0, len(rows), together):
-                some = block[first : first + together]
-                differences, errors = self.difference(some.reshape(-1, some.shape[2]))
-                # without a standard error, any difference counts as infinitely large
-                without = np.where(np.abs(differences) > 1e-12, np.inf, 0.0)
-                t = np.where(np.isnan(errors), without, np.abs(differences) / errors)
-                drawn[first : first + together, done : done + block.shape[1]] = t.reshape(*some.shape[:2], slices)
+            differences, errors = self.difference(block.T.reshape(block.shape[2], -1))
+            # without a standard error, any difference counts as infinitely large
+            without = np.where(np.abs(differences) > 1e-12, np.inf, 0.0)
+            t = np.where(np.isnan(errors), without, np.abs(differences) / errors)
+            drawn[:, done : done + block.shape[1]] = t.reshape(-1, *block.shape[1::-1]).T
             done += block.shape[1]
         place = draws - math.floor((1 - CONFIDENCE) * (draws + 1) + 1e-9)
         limit = np.partition(drawn, place, axis=1)[:, place]
-        errors, p, adjusted = np.full((3, len(rows), slices), np.nan)
+        errors, p, adjusted = np.full((3, len(rows), len(self.count)), np.nan)
         for row, values in enumerate(rows):
-            observed, errors[row] = (one[0] for one in self.difference(values[None]))
+            observed, errors[row] = (one[:, 0] for one in self.difference(values[:, None]))
             known = np.flatnonzero(~np.isnan(errors[row]))
             reached = np.abs(observed[known]) / errors[row, known]
             p[row, known] = _shares(drawn[row][:, known], reached)

@@ -182,7 +182,7 @@ def find_slices(
     done = 0
     for block in rearranged(table, units, seed, draws, levels=True):
         for place, weight in enumerate(weights):
-            drawn[place][:, done : done + block.shape[1]] = weight @ block[place].T
+            drawn[place][:, done : done + block.shape[1]] = weight.dot(block[place].T)
         done += block.shape[1]
     # the observed arrangement is one of the draws
     spread = [np.sqrt(((some**2).sum(axis=1) + one**2) / (draws + 1)) for some, one in zip(drawn, found, strict=True)]
