@@ -87,15 +87,18 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
         np.abs(observed, out=observed)
     # ascending, so that the running maximum covers all comparisons not yet rejected
     order = np.argsort(observed, kind="stable")
-    scaled, observed = np.ascontiguousarray(scaled[order].T), observed[order] - _ROUNDING
+    scaled, observed = scaled[order], observed[order] - _ROUNDING
+    totals = scaled.sum(axis=1, keepdims=True)
     subsets = Subsets(table.shape[1], seed, draws)
     as_far = np.ones(len(order))
-    for block in subsets.blocks(max(1, _CELLS // len(order))):
-        statistics = (1.0 - 2.0 * block) @ scaled
+    for statistics in subsets.parts(-2.0 * scaled):
+        statistics += totals
         if not one_sided:
             np.abs(statistics, out=statistics)
-        np.maximum.accumulate(statistics, axis=1, out=statistics)
-        as_far += np.count_nonzero(statistics >= observed, axis=0)
+        highest = statistics[0]
+        for place, row in enumerate(statistics):
+            np.maximum(highest, row, out=highest)
+            as_far[place] += np.count_nonzero(highest >= observed[place])
     # a comparison cannot be rejected before those with larger statistics
     stepped = np.maximum.accumulate((as_far / subsets.total)[::-1])[::-1]
     found[moving[order]] = stepped

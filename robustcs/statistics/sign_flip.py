@@ -38,6 +38,8 @@ DRAWS = 99_999
 MID_P_UNITS = 6
 #: Numbers in memory at the same time, which limits memory to about 100 MB.
 _CELLS = 8_000_000
+#: Numbers that are processed together: few enough for the processor's cache.
+_CACHED = 100_000
 METHOD = "sign-flip test by unit and its inversion"
 MID_METHOD = "sign-flip test by unit with mid-p and its inversion"
 
@@ -72,18 +74,21 @@ class Subsets:
                 drawn = np.frombuffer(generator.bytes(-(-count * self.units // 8)), dtype=np.uint8)
                 yield np.unpackbits(drawn, count=count * self.units).reshape(count, self.units)
 
-    def sums(self, *tables: Floats) -> list[Floats]:
-        """Return float64[R, total − 1] for each of ``tables`` [R, K]: the sums of its rows over every subset, drawn once."""
-        found = [np.empty((len(rows), self.total - 1)) for rows in tables]
-        size = _CELLS // max(1, self.units)
-        numbers = np.empty((min(_whole(size), self.total - 1), self.units))
-        done = 0
+    def parts(self, rows: Floats, whole: Floats | None = None) -> Iterator[Floats]:
+        """Yield the sums of ``rows`` [R, K] over some subsets, float64[R, n], written into ``whole`` if given."""
+        size = _CACHED // max(1, self.units, len(rows) // 4)
+        numbers, start = np.empty((min(_whole(size), self.total - 1), self.units)), 0
         for block in self.blocks(size):
             subsets = numbers[: len(block)]
             subsets[:] = block
-            for out, rows in zip(found, tables, strict=True):
-                np.matmul(rows, subsets.T, out=out[:, done : done + len(block)])
-            done += len(block)
+            yield np.matmul(rows, subsets.T, out=None if whole is None else whole[:, start : start + len(block)])
+            start += len(block)
+
+    def sums(self, rows: Floats) -> Floats:
+        """Return float64[R, total − 1]: the sums of ``rows`` [R, K] over every subset."""
+        found = np.empty((len(rows), self.total - 1))
+        for _ in self.parts(rows, found):
+            pass
         return found
 
 
@@ -122,10 +127,11 @@ def paired_tests(
     for start in range(0, len(tops), step):
         block = tops[start : start + step]
         own = counts if shared else counts[start : start + step]
-        if shared and start:
-            (drawn,) = subsets.sums(block)  # the denominators are those of the first block
+        if not shared or not start:  # shared denominators are those of the first block
+            drawn = subsets.sums(np.concatenate([block, own]))
+            bottoms = drawn[len(block) :]
         else:
-            drawn, bottoms = subsets.sums(block, own)
+            drawn = subsets.sums(block)
         for row, top in enumerate(block):
             place = 0 if shared else row
             found.append(_one(top, drawn[row], own[place], bottoms[place], subsets, noun, mid_p, 1 - confidence))

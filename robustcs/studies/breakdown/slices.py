@@ -99,7 +99,9 @@ def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units
         sizes = units.sums(inside)
         for metric, cuts in own_cuts.groupby("metric", sort=False):
             lost = units.sums(inside * (scores.human[str(metric)] - scores.rewriters[str(name)][str(metric)]))
-            losses, points = (paired_tests(lost, turns, seed, units.kind) for turns in (sizes, units.sizes))
+            whole = np.concatenate([sizes, np.broadcast_to(units.sizes, sizes.shape)])
+            tests = paired_tests(np.concatenate([lost, lost]), whole, seed, units.kind)
+            losses, points = tests[: len(kinds)], tests[len(kinds) :]
             for place, *cut in cuts.itertuples(name=None):
                 errors = binned.blamed[1][binned.places[place]]
                 hits = units.sums(inside & errors)

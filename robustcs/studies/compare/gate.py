@@ -252,9 +252,8 @@ def _tails(sums: Floats, subsets: Subsets) -> Floats:
 
     These are the patterns whose flipped part sums to at most 0.
     """
-    (flipped,) = subsets.sums(sums)
     rounding = 1e-12 * np.abs(sums).sum(axis=1, keepdims=True)
-    return np.asarray((1 + (flipped <= rounding).sum(axis=1)) / subsets.total)
+    return np.asarray((1 + (subsets.sums(sums) <= rounding).sum(axis=1)) / subsets.total)
 
 
 def _decided(case: Case, evidence: Evidence, test: Any) -> Decision:
