@@ -172,10 +172,10 @@ def _as_json(value: object) -> str:
         return "a list in a list in a list …"
 
 
-def _show(value: str | tuple[str, ...], limit: int = 60) -> str:
+def _show(value: str | tuple[str, ...]) -> str:
     """Return the value in quotes for a message, shortened if it is long."""
     text = value if isinstance(value, str) else " | ".join(value)
-    return repr(text if len(text) <= limit else f"{text[: limit - 1]}…")
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
 
 
 def no_column(path: StrPath, line: int | None, column: str, columns: Iterable[str]) -> InputError:

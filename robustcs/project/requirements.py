@@ -7,7 +7,6 @@ those of all studies, so that both report the same errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
@@ -19,7 +18,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
-from robustcs.project.model import Formulation, Project, measures, needs, only
+from robustcs.project.model import Formulation, Project, needs, of_rankings
 from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
@@ -225,8 +224,7 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
     """
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … or --qrels")
     needs(project.systems, "no-runs", "no runs", "add them to robustcs.toml or with --run NAME=FILE")
-    part = only(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys), ("run",))
-    return replace(part, metrics=measures(project, of_answers=False))
+    return of_rankings(project, ("qrels", "qrels_selection", "runs", "policy", "new_judgments", *keys))
 
 
 # ---------------------------------------------------------------- what files must contain

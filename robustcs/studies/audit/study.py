@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
-from robustcs.project.model import Project, measures, needs, only
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -64,8 +63,7 @@ _READING = (
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     needs(project.judges, "no-judges", "no judges", "name them under [judges] or with --judge NAME=FILE")
-    part = only(project, ("qrels", "judges", "runs", "collection", "policy", "seed"), ("run", "rewrites"))
-    return replace(part, metrics=measures(project, of_answers=False))
+    return of_rankings(project, ("qrels", "judges", "runs", "collection", "policy", "seed"), ("run", "rewrites"))
 
 
 def _answer(workspace: Workspace) -> Answer:

@@ -11,7 +11,7 @@ from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
 from robustcs.evaluation.thresholds import reachable_thresholds
-from robustcs.project.model import Project, measures, needs, only
+from robustcs.project.model import Project, measures, needs, of_rankings, only
 from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.slicing import TEXTS
@@ -113,8 +113,7 @@ _READING = (
 
 
 def _rankings(project: Project) -> Project:
-    part = only(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
-    return replace(part, metrics=measures(project, of_answers=False))
+    return of_rankings(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
 
 
 def _answers(project: Project) -> Project:

@@ -9,7 +9,7 @@ from itertools import combinations
 from robustcs.documents.forms import shown_blocks
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.lazy import pd
-from robustcs.project.model import Project, measures, needs, only
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.requirements import grid
 from robustcs.project.scan import role_of
 from robustcs.project.scoring import ScoredFile
@@ -93,7 +93,7 @@ def _part(project: Project) -> Project:
     needs(project.components, "no-grid", "no grid of wordings and rankers", "add [components] to robustcs.toml")
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
     keys = ("qrels", "components", "texts", "raw_texts", "thresholds", "policy", "seed")
-    return replace(only(project, keys, ("rewrites",)), metrics=measures(project, of_answers=False))
+    return of_rankings(project, keys, ("rewrites",))
 
 
 def _answer(workspace: Workspace) -> Answer:

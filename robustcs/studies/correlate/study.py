@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from robustcs.lazy import pd
-from robustcs.project.model import Project, measures, needs, only
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.encoders import check_similarities, load_encoders, question_similarities
 from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity
@@ -87,8 +87,6 @@ def _run(call: Call, details: Names, **settings: Any) -> None:
     details
         With several rewriters: also show all tables, the scatter plot and the outliers of this rewriter.
     """
-    from robustcs.studies.correlate.show import show
-
     workspace = call.answered()
     result = ask(workspace, **settings)
     call.emit(workspace, result, show(result, details))
@@ -111,8 +109,7 @@ def _part(project: Project) -> Project:
     texts = {part.role for part in project.formulations.values() if part.rewrites}
     needs({"qr", "human"} <= texts, "no-texts", "no question texts of QR and Human", "give --rewrites qr=FILE and human=FILE")
     keys = ("qrels", "gold", "answer_similarity", "thresholds", "policy")
-    part = only(project, keys, ("run", "scores", "answers", "rewrites"))
-    return replace(part, metrics=measures(project, of_answers=False))
+    return of_rankings(project, keys, ("run", "scores", "answers", "rewrites"))
 
 
 def _answer(workspace: Workspace) -> Answer:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
-from robustcs.project.model import Project, measures, needs, only
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.overrides import named_files
 from robustcs.project.slices import searched, slicings
 from robustcs.project.sources import assigned, distinct
@@ -130,8 +130,7 @@ _READING = (
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
     needs(project.runs, "no-runs", "no further runs", "name them in [runs] or with --run NAME=FILE")
-    part = only(project, ("qrels", "runs", "policy", "seed"), ("run", "scores"))
-    return replace(part, metrics=measures(project, of_answers=False))
+    return of_rankings(project, ("qrels", "runs", "policy", "seed"), ("run", "scores"))
 
 
 def _answer(workspace: Workspace) -> Answer:

@@ -12,7 +12,7 @@ from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import Group
 from robustcs.project.hole_imputation import filled_drops
-from robustcs.project.model import Project, measures, needs, only
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.requirements import groups, is_experiment
 from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.slices import slicings
@@ -183,8 +183,7 @@ def _part(project: Project) -> Project:
     if project.texts or project.raw_texts:  # they determine the variation of a set for each turn
         keys += ["paraphrases", "texts", "raw_texts"]
     # all runs: the hole model learns from all of them
-    part = only(project, keys, ("run", "rewrites"))
-    return replace(part, metrics=measures(project, of_answers=False))
+    return of_rankings(project, keys, ("run", "rewrites"))
 
 
 def _answer(workspace: Workspace) -> Answer:

@@ -131,9 +131,7 @@ class Samples(Result):
     sample_turns: pd.DataFrame
 
 
-def compare_samples(
-    sampled: Sequence[Sampled], evaluated: Evaluated, within: float = 0.01, seed: int = 0, stem: bool = True
-) -> Samples:
+def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: float = 0.01, seed: int = 0) -> Samples:
     """Measure how much the samples of every rewriter differ. The sampling unit is that of ``evaluated.policy``.
 
     ``within`` is the largest deviation allowed for the average of several samples. Raises :class:`UsageError` unless it is
@@ -144,7 +142,7 @@ def compare_samples(
     unit = evaluated.policy.unit
     rows: dict[str, list[tuple[Any, ...]]] = {spec.name: [] for spec in Samples.declared}
     for one in sampled:
-        wording = wording_of(one.texts, stem)
+        wording = wording_of(one.texts)
         rows["samples"].append(_consistency(one, wording, units_of(list(wording), unit), units_of(list(one.rankings), unit)))
         units = units_of(list(one.turns), unit)
         for metric, values in one.scores.items():
@@ -167,13 +165,13 @@ def compare_samples(
     return Samples(units_of(every, unit).stated(replace(evaluated, turns=len(every))), *frames)
 
 
-def wording_of(texts: Mapping[str, Sequence[str]], stem: bool = True) -> dict[str, float]:
+def wording_of(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Return turn → mean ROUGE-1 F over pairs of its texts, for turns with at least two texts."""
     pairs = {turn: list(combinations(some, 2)) for turn, some in texts.items() if len(some) > 1}
     different = list(dict.fromkeys(tuple(sorted(pair)) for some in pairs.values() for pair in some if pair[0] != pair[1]))
     known = {}
     if different:
-        found = rouge([first for first, _ in different], [second for _, second in different], stem)["rouge1_f"]
+        found = rouge([first for first, _ in different], [second for _, second in different], True)["rouge1_f"]
         known = dict(zip(different, found.tolist(), strict=True))
 
     def alike(first: str, second: str) -> float:

@@ -12,7 +12,7 @@ from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.model import Formulation, Project, measures, needs, only
+from robustcs.project.model import Formulation, Project, needs, of_rankings
 from robustcs.project.requirements import sampled
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
@@ -125,10 +125,10 @@ def _part(project: Project) -> Project:
         part.role == "qr" and (part.sample_runs or part.samples or part.rewrites) for part in project.formulations.values()
     )
     needs(varies, "no-samples", "no rewriter has several samples", "add several runs, or texts with several samples")
-    part = only(project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs"))
+    part = of_rankings(project, ("qrels", "policy", "seed"), ("run", "rewrites", "samples", "sample_runs"))
     part = replace(part, formulations={key: one for key, one in part.formulations.items() if one.role == "qr"})
     sampled(Workspace(part))  # a file of texts may contain several samples: only its turns show it
-    return replace(part, metrics=measures(project, of_answers=False))
+    return part
 
 
 def _answer(workspace: Workspace) -> Answer:

@@ -41,8 +41,6 @@ def _run(call: Call, step: str, details: Names) -> None:
     details
         With several rewriters: also show the bins of this rewriter.
     """
-    from robustcs.studies.sweep.show import show
-
     workspace = call.answered()
     result = call.ask(workspace, step=step)
     call.emit(workspace, result, show(result, details, names=call.tables))
