@@ -39,8 +39,9 @@ def unexplained(
     shares: set[str] = set()
     for rows in tables:
         if rows and not _SINGLE & set(rows[0]):
-            for part in _parts(_of_measure(rows, sentence)):
-                _add(part, known, shares)
+            numbers, percentages = _printed(rows, _named_measure(rows, sentence))
+            known |= numbers
+            shares |= percentages
     found = [(number.replace(",", ""), bool(percent)) for number, percent in _NUMBER.findall(_NAMED.sub(" ", sentence))]
     return [number for number, percent in found if not _explained(number, percent, known, shares)]
 
@@ -52,11 +53,28 @@ def _explained(number: str, percent: bool, known: set[str], shares: set[str]) ->
     return number in known or (len(number.partition(".")[2]) < 2 and number in shares)
 
 
-def _of_measure(rows: Sequence[Row], sentence: str) -> Sequence[Row]:
-    """The rows of the one measure that a sentence names; all where it names none or several, or the table has none."""
-    labels = {str(row["metric"]): _label(str(row["metric"])) for row in rows if row.get("metric")}
+def _named_measure(rows: Sequence[Row], sentence: str) -> str:
+    """The one measure of the table that a sentence names; empty where it names none or several, or the table has none."""
+    labels = {name: _label(name) for name in {str(row["metric"]) for row in rows if row.get("metric")}}
     named = [name for name, label in labels.items() if re.search(rf"(?<![\w@]){re.escape(label)}(?![\w@])", sentence)]
-    return [row for row in rows if row.get("metric") == named[0]] if len(named) == 1 else rows
+    return named[0] if len(named) == 1 else ""
+
+
+#: Table (by its identity) and measure → the table, and what its numbers and percentages may look like.
+_PRINTED: dict[tuple[int, str], tuple[Sequence[Row], set[str], set[str]]] = {}
+
+
+def _printed(rows: Sequence[Row], measure: str) -> tuple[set[str], set[str]]:
+    """What numbers and percentages of the rows of a measure, or of all rows, may look like."""
+    if (id(rows), measure) not in _PRINTED:
+        known: set[str] = set()
+        shares: set[str] = set()
+        own = [row for row in rows if row.get("metric") == measure] if measure else rows
+        _add_cells(own, known, shares)
+        for part in _parts(own):
+            _add_counts(part, known, shares)
+        _PRINTED[id(rows), measure] = rows, known, shares
+    return _PRINTED[id(rows), measure][1:]
 
 
 def _label(name: str) -> str:
@@ -77,17 +95,24 @@ def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
         yield from parts.values()
 
 
-def _add(rows: Sequence[Row], known: set[str], shares: set[str]) -> None:
-    """Add what numbers and percentages of these rows may look like."""
+def _add_cells(rows: Sequence[Row], known: set[str], shares: set[str]) -> None:
+    """Add what the numbers in these rows may look like."""
+    columns = ({row[name] for row in rows if row[name] is not None} for name in (rows[0] if rows else ()))
+    for values in columns:
+        if all(isinstance(value, int | float) for value in values) and not all(isinstance(value, bool) for value in values):
+            for value in map(abs, values):
+                known.update(f"{value:.{digits}f}" for digits in range(5))
+                shares.update(f"{100 * value:.{digits}f}" for digits in range(2))
+
+
+def _add_counts(rows: Sequence[Row], known: set[str], shares: set[str]) -> None:
+    """Add what counts of these rows, and their shares, may look like."""
     counts = {len(rows)}
     for name in rows[0] if rows else ():
         values = [row[name] for row in rows if row[name] is not None]
         if values and all(isinstance(value, bool) for value in values):
             counts |= {sum(values), len(values) - sum(values)}
         elif values and all(isinstance(value, int | float) for value in values):
-            for value in values:
-                known.update(f"{abs(value):.{digits}f}" for digits in range(5))
-                shares.update(f"{100 * abs(value):.{digits}f}" for digits in range(2))
             if name.startswith("p_") or name == "p":
                 counts.add(sum(value <= 0.05 for value in values))
             elif all(isinstance(value, int) for value in values):

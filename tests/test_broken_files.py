@@ -155,8 +155,8 @@ def complaint(command: str, code: int, out: str, err: str, file: str) -> str | N
     return None
 
 
-#: The demo is a report.
-_OPTIONS = [*(name for name in COMMANDS if name != "demo"), pytest.param("demo", marks=pytest.mark.long)]
+#: A report takes every option of the studies, and the demo is a report.
+_OPTIONS = [pytest.param(name, marks=[pytest.mark.long] * (name in ("demo", "report"))) for name in COMMANDS]
 
 
 @pytest.mark.parametrize("command", _OPTIONS)

@@ -76,6 +76,12 @@ def report(demo: Path, store: Path) -> Iterator[Report]:
         os.environ["SOURCE_DATE_EPOCH"] = epoch
 
 
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    folder = tmp_path_factory.mktemp("hostile")
+    return make_report(read_project(write_hostile_project(folder)), folder=folder)
+
+
 def texts(document: Document) -> list[str]:
     """All sentences of the document, folded or not."""
     return [block.text for block in every_block(document) if isinstance(block, Paragraph)]
@@ -361,9 +367,8 @@ def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
 @pytest.mark.parametrize("kind", ["demo", "hostile"])
-def test_all_tables_compile(report: Report, tmp_path: Path, kind: str) -> None:
-    if kind == "hostile":
-        report = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path)
+def test_all_tables_compile(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
+    report: Report = request.getfixturevalue("hostile" if kind == "hostile" else "report")
     tables = [data.decode() for name, data in report.files.items() if name.endswith(".tex")]
     head = "\\documentclass[twocolumn]{article}\\usepackage[T1]{fontenc}\\usepackage{amssymb,array,booktabs}"
     head += "\\usepackage[margin=0.75in,columnsep=0.33in]{geometry}\\begin{document}\n"
@@ -648,8 +653,8 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(
     assert sorted(small.rglob("*")) == before
 
 
-def test_hostile_inputs_make_every_output(tmp_path: Path) -> None:
-    made = make_report(read_project(write_hostile_project(tmp_path)), folder=tmp_path)
+def test_hostile_inputs_make_every_output(hostile: Report) -> None:
+    made = hostile
     html = made.files["report.html"].decode()
     assert html.count("<script") == 2 and "<img" not in html
     data = re.search(r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]*)</script>', html)

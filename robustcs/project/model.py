@@ -354,11 +354,6 @@ def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
     return tuple(measure for measure in known if (measure.family in ANSWER_FAMILIES) == of_answers)
 
 
-def of_rankings(project: Project, keys: Collection[str], formulation: Collection[str] = ("run",)) -> Project:
-    """Return :func:`only` these fields, with the measures of rankings."""
-    return replace(only(project, keys, formulation), metrics=measures(project, of_answers=False))
-
-
 def needs(condition: object, slug: str, found: str, advice: str) -> None:
     """Raise :class:`UsageError` unless ``condition`` holds."""
     if not condition:

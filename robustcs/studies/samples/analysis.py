@@ -171,7 +171,7 @@ def wording_of(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
     different = list(dict.fromkeys(tuple(sorted(pair)) for some in pairs.values() for pair in some if pair[0] != pair[1]))
     known = {}
     if different:
-        found = rouge([first for first, _ in different], [second for _, second in different], True)["rouge1_f"]
+        found = rouge([first for first, _ in different], [second for _, second in different])["rouge1_f"]
         known = dict(zip(different, found.tolist(), strict=True))
 
     def alike(first: str, second: str) -> float:
