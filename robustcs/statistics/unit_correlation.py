@@ -8,7 +8,6 @@ chapter 11.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ METHOD = "jackknife over units on Fisher's z"
 METHODS = ("pearson", "spearman", "kendall")
 #: Fisher's z of a correlation of 1 is infinite.
 _ALMOST_ONE = 1 - 1e-12
-#: Numbers in a matrix of weights or signs that are processed together.
+#: Numbers in a matrix of ranks that are processed together.
 _CELLS = 4_000_000
 #: Number of turns among which all pairs are compared directly.
 _BLOCK = 64
@@ -40,7 +39,7 @@ def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: s
     if len(one) < 3 or np.ptp(one) == 0 or np.ptp(two) == 0:
         return Tested(math.nan, math.nan, math.nan, units.count, METHOD, "a variable does not vary")
     if method == "pearson":
-        return _jackknife(*_left_out(lambda weights: _pearson(one, two, weights), units), units)
+        return _jackknife(*_pearson(np.column_stack([one, two]), units), units)
     return _jackknife(*{"spearman": _spearman, "kendall": _kendall}[method](one, two, units), units)
 
 
@@ -55,8 +54,7 @@ def unit_partial_correlation(x: npt.ArrayLike, y: npt.ArrayLike, given: npt.Arra
     table = np.column_stack([x, y, constant]).astype(np.float64)
     if len(table) < 3 + constant.shape[1] or (np.ptp(table[:, :2], axis=0) == 0).any():
         return Tested(math.nan, math.nan, math.nan, units.count, METHOD, "a variable does not vary")
-    table = (table - table.mean(axis=0)) / table.std(axis=0)
-    return _jackknife(*_left_out(lambda weights: _partial(table, weights), units), units)
+    return _jackknife(*_pearson(table, units), units)
 
 
 def _jackknife(value: float, left_out: Floats, units: Units) -> Tested:
@@ -80,17 +78,6 @@ def _jackknife(value: float, left_out: Floats, units: Units) -> Tested:
 
 # ---------------------------------------------------------------- correlations with each unit left out
 # All return the correlation over all turns, and float[K] without each unit; nan if a variable does not vary.
-
-
-def _left_out(function: Callable[[Floats], Floats], units: Units) -> tuple[float, Floats]:
-    """Return both by ``function``: weights of the turns, float[R, T] of 0 and 1 → the correlation in each of R cases."""
-    step = max(1, _CELLS // len(units.codes))
-    left = units.count if units.count >= LEAST_UNITS else 0
-    parts = [
-        function((units.codes != np.arange(start, min(start + step, left))[:, None]).astype(np.float64))
-        for start in range(0, left, step)
-    ]
-    return float(function(np.ones((1, len(units.codes))))[0]), np.concatenate([*parts, []])
 
 
 def _kendall(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
@@ -152,15 +139,6 @@ def _ties(values: Floats, codes: npt.NDArray[np.int64], units: int) -> Floats:
     return np.asarray((counts.astype(np.float64) ** 2).sum() - np.append(without, 0.0) - turns)
 
 
-def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Pearson's correlation of the turns with weight 1, for each row of weights."""
-    total = weights.sum(axis=1)
-    x, y = ((values - values.mean()) / values.std() for values in (x, y))
-    mean_x, mean_y = weights @ x / total, weights @ y / total
-    covariance = weights @ (x * y) / total - mean_x * mean_y
-    return _quotient(covariance, weights @ x**2 / total - mean_x**2, weights @ y**2 / total - mean_y**2)
-
-
 def _spearman(x: Floats, y: Floats, units: Units) -> tuple[float, Floats]:
     """Spearman's correlation: Pearson's correlation of the mid-ranks among the turns with weight 1.
 
@@ -198,16 +176,19 @@ def _left(places: Codes, codes: Codes, rows: range) -> Floats:
     return np.asarray(np.bincount(places, minlength=count) - out.reshape(len(rows), count), dtype=np.float64)
 
 
-def _partial(table: Floats, weights: Floats) -> Floats:
-    """Return the partial correlation of the first two columns of ``table``, float[T, 2 + c], given the others."""
-    total = weights.sum(axis=1)
-    columns = table.shape[1]
-    means = weights @ table / total[:, None]
-    products = (table[:, :, None] * table[:, None, :]).reshape(len(table), -1)
-    covariance = (weights @ products / total[:, None]).reshape(-1, columns, columns) - means[:, :, None] * means[:, None, :]
+def _pearson(table: Floats, units: Units) -> tuple[float, Floats]:
+    """Pearson's correlation of the first two columns of ``table``, float[T, 2 + c], given the others."""
+    table = (table - table.mean(axis=0)) / table.std(axis=0)
+    turns, columns = table.shape
+    terms = np.column_stack([np.ones(turns), table, (table[:, :, None] * table[:, None, :]).reshape(turns, -1)])
+    # the last row leaves out no unit
+    left = terms.sum(axis=0) - np.vstack([units.sums(terms.T).T, np.zeros(terms.shape[1])])
+    means, products = np.split(left[:, 1:] / np.maximum(left[:, :1], 1.0), [columns], axis=1)
+    covariance = products.reshape(-1, columns, columns) - means[:, :, None] * means[:, None, :]
     # remove what the given columns explain; pinv ignores columns that do not vary without a unit
     rest = covariance[:, :2, :2] - covariance[:, :2, 2:] @ np.linalg.pinv(covariance[:, 2:, 2:]) @ covariance[:, 2:, :2]
-    return _quotient(rest[:, 0, 1], rest[:, 0, 0], rest[:, 1, 1])
+    found = _quotient(rest[:, 0, 1], rest[:, 0, 0], rest[:, 1, 1])
+    return float(found[-1]), found[:-1]
 
 
 def _quotient(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats:
