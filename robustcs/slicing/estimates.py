@@ -251,27 +251,30 @@ class _Jackknife:
         grown = left - 1 / self.whole
         self.grown, self.products = grown.sum(axis=2)[..., None], np.einsum("imk,jmk->ijm", grown, grown)[..., None]
         lost = np.subtract(*(sides * left[:, :, units.codes]))
-        self.sums = np.array([*sides, lost, *(lost * grown[:, :, units.codes])])
+        terms = np.concatenate([lost, *sides, *(lost * grown[:, :, units.codes])])
         order = np.argsort(units.codes, kind="stable")
         ends = np.cumsum(units.sizes)
-        # the units of each length: turns [U, n] and weights that they lose [U, M, n]
+        # the units of each length: turns [U, n] and terms [U, n, 5M]
         self.groups = []
         for length in np.unique(units.sizes):
             turns = order[(ends[units.sizes == length, None] - np.arange(length, 0, -1)).astype(np.int64)]
-            self.groups.append((turns, lost[:, turns].swapaxes(0, 1).copy()))
+            self.groups.append((turns, np.ascontiguousarray(terms.T[turns])))
 
     def difference(self, values: Floats) -> tuple[Floats, Floats]:
         """Return difference and standard error of ``values`` [T, B], float64[M, B] each; NaN without variation.
 
         Without unit k, the difference is larger by slice · grown₀ₖ − rest · grown₁ₖ − lostₖ. The sum of squares is expanded.
         """
-        slice_, rest, lost, *crossed = self.sums @ values
-        squares = np.zeros_like(lost)
-        step = max(1, _CACHED // lost.size)
-        for turns, weights in self.groups:
+        slices, draws = len(self.count), values.shape[1]
+        sums, squares = np.zeros((5 * slices, draws)), np.zeros((slices, draws))
+        step = max(1, _CACHED // squares.size)
+        for turns, terms in self.groups:
             for some in (slice(start, start + step) for start in range(0, len(turns), step)):
-                own = weights[some] @ values[turns[some]]
-                squares += np.einsum("umb,umb->mb", own, own)
+                own = values[turns[some]]
+                sums += terms[some].reshape(-1, len(sums)).T @ own.reshape(-1, draws)
+                by_unit = terms[some, :, :slices].swapaxes(1, 2) @ own
+                squares += np.einsum("umb,umb->mb", by_unit, by_unit)
+        lost, slice_, rest, *crossed = sums.reshape(5, slices, draws)
         squares += slice_**2 * self.products[0, 0] + rest**2 * self.products[1, 1]
         rounding = 1e-13 * squares
         squares -= 2 * (slice_ * crossed[0] - rest * crossed[1] + slice_ * rest * self.products[0, 1])
