@@ -6,7 +6,7 @@ Error types describe the same differences with pronouns and names separately. Th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import compress
 from typing import NamedTuple
@@ -73,15 +73,14 @@ def text_difference(qr: str, human: str) -> Difference:
     ours, theirs = words(qr), words(human)
     if ours == theirs:
         return Difference(KINDS[1:2], (), ())
-    missing, added = _surplus(theirs, ours), _surplus(ours, theirs)
+    missing, added = _without(theirs, ours), _without(ours, theirs)
     if not missing and not added:
         return Difference(KINDS[2:3], (), ())
     grammar = any(word in FUNCTION_WORDS for word in (*missing, *added))
     missing, added = ([word for word in some if word not in FUNCTION_WORDS] for some in (missing, added))
-    shared = Counter(map(_stem, missing)) & Counter(map(_stem, added))
-    missing, added = _without(missing, shared), _without(added, shared)
-    there = (bool(shared), grammar, bool(missing), bool(added))
-    return Difference(tuple(compress(KINDS[3:], there)), tuple(missing), tuple(added))
+    lost, new = _without(missing, added, _stem), _without(added, missing, _stem)
+    there = (len(lost) < len(missing), grammar, bool(lost), bool(new))
+    return Difference(tuple(compress(KINDS[3:], there)), tuple(lost), tuple(new))
 
 
 def error_types(qr: str, human: str) -> tuple[str, ...]:
@@ -97,7 +96,7 @@ def error_types(qr: str, human: str) -> tuple[str, ...]:
         return (IDENTICAL,) if found.kinds[0] == KINDS[0] else (SPELLING,)
     theirs, ours = ({word for name in names(text) for word in words(name)} for text in (human, qr))
     there = {
-        PRONOUN: bool(Counter(referring(qr)) - Counter(referring(human))),
+        PRONOUN: bool(_without(referring(qr), referring(human))),
         NAME_LOST: any(word in theirs for word in found.missing),
         DROPPED: any(word not in theirs for word in found.missing),
         NAME_ADDED: any(word in ours for word in found.added),
@@ -106,23 +105,13 @@ def error_types(qr: str, human: str) -> tuple[str, ...]:
     return tuple(kind for kind, holds in there.items() if holds) or (WORDING,)
 
 
-def _surplus(first: list[str], second: list[str]) -> list[str]:
-    """Return the words of ``first`` that are rarer in ``second``, in order; of a repeated word, the last occurrences."""
-    left = Counter(first) - Counter(second)
-    return _taken(first[::-1], left, str, there=True)[::-1]
-
-
-def _without(some: list[str], stems: Counter[str]) -> list[str]:
-    """Return the words without those in ``stems``, each removed as many times as counted there."""
-    return _taken(some, Counter(stems), _stem, there=False)
-
-
-def _taken(some: list[str], left: Counter[str], key: Callable[[str], str], there: bool) -> list[str]:
-    """Return the words whose key is (``there``) or is not in the multiset ``left``, which each match reduces by one."""
+def _without(some: Iterable[str], others: Iterable[str], key: Callable[[str], str] = str) -> list[str]:
+    """Return the words that ``others`` do not have, by their key, in order; of a repeated word, the last occurrences."""
+    left = Counter(map(key, others))
     kept = []
     for word in some:
-        is_left = left[key(word)] > 0
-        left[key(word)] -= is_left
-        if is_left == there:
+        if left.get(own := key(word)):
+            left[own] -= 1
+        else:
             kept.append(word)
     return kept

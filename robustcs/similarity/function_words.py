@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
-_NAME = re.compile(r"[A-Z][\w'’.&-]*\w|[A-Z]")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -62,8 +61,12 @@ def is_negation(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't")
 
 
-@dataclass(frozen=True)
-class Word:
+def is_grammar(word: str) -> bool:
+    """Return whether a word is a function word; the word is in lower case with plain apostrophes."""
+    return word in FUNCTION_WORDS or word.endswith("n't")
+
+
+class Word(NamedTuple):
     """A word of a text: its position, and the word in lower case with plain apostrophes."""
 
     start: int
@@ -73,7 +76,7 @@ class Word:
     @property
     def grammar(self) -> bool:
         """Whether it is a function word."""
-        return self.plain in FUNCTION_WORDS or is_negation(self.plain)
+        return is_grammar(self.plain)
 
     @property
     def name(self) -> str:
@@ -83,7 +86,16 @@ class Word:
 
 def words_of(text: str) -> list[Word]:
     """Return the words of a text in order."""
-    return [Word(*match.span(), match[0].lower().replace("’", "'")) for match in WORD.finditer(text)]
+    return [Word(*match.span(), _plain(match[0])) for match in WORD.finditer(text)]
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text in order, in lower case with plain apostrophes."""
+    return list(map(_plain, WORD.findall(text)))
+
+
+def _plain(written: str) -> str:
+    return written.lower().replace("’", "'")
 
 
 def adjacent(text: str, word: Word, following: Word) -> bool:
@@ -106,15 +118,14 @@ def tidy(text: str) -> str:
 
 def referring(text: str) -> list[str]:
     """Return the pronouns that refer to earlier text, in lower case, in the order of the text."""
-    words = words_of(text)
+    words = plain_words(text)
     found = []
-    for place, word in enumerate(words):
-        before = words[place - 1] if place else None
-        if word.plain in ("one", "ones"):
-            if before and before.plain in BEFORE_ONE:
-                found.append(word.plain)
-        elif word.plain in REFERRING and not (word.plain == "that" and before and not before.grammar):
-            found.append(word.plain)
+    for before, word in zip(["", *words], words, strict=False):
+        if word in ("one", "ones"):
+            if before in BEFORE_ONE:
+                found.append(word)
+        elif word in REFERRING and not (word == "that" and before and not is_grammar(before)):
+            found.append(word)
     return found
 
 
@@ -124,10 +135,11 @@ def names(text: str) -> set[str]:
     A first word counts if it has further capital letters (NASA's).
     """
     found = set()
-    for place, word in enumerate(words_of(text)):
-        written = text[word.start : word.end]
-        opens = place == 0 or text[: word.start].rstrip()[-1:] in (".", "?", "!")
-        if word.grammar or not _NAME.match(written) or (opens and not any(map(str.isupper, written[1:]))):
+    for place, match in enumerate(WORD.finditer(text)):
+        written = match[0]
+        if not "A" <= written[0] <= "Z" or is_grammar(word := _plain(written)):
             continue
-        found.add(word.name)
+        opens = place == 0 or text[: match.start()].rstrip()[-1:] in (".", "?", "!")
+        if not opens or any(map(str.isupper, written[1:])):
+            found.add(word.removesuffix("'s"))
     return found

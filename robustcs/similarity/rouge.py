@@ -97,7 +97,7 @@ def rouge(candidates: Sequence[str], references: Sequence[str], stemmed: bool = 
 
 def common(first: Counter, second: Counter) -> int:
     """Return the size of the multiset intersection."""
-    return sum(min(count, second[gram]) for gram, count in first.items() if gram in second)
+    return sum(min(first[gram], second[gram]) for gram in first.keys() & second.keys())
 
 
 def _subsequence(first: _Question, second: _Question) -> int:

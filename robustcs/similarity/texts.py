@@ -14,7 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from robustcs.evaluation.answers import answer_tokens
-from robustcs.similarity.function_words import WORD, words_of
+from robustcs.similarity.function_words import WORD, is_grammar, plain_words
 from robustcs.similarity.rouge import common, stem
 
 _APOSTROPHES = re.compile("['’‘`´]")
@@ -70,13 +70,13 @@ def content_words(text: str) -> Words:
 @cache
 def _content_stem(written: str) -> str | None:
     """Return the stem of a word; None for a function word. Texts repeat their words."""
-    (word,) = words_of(written)
-    return None if word.grammar else stem(word.name)
+    (word,) = plain_words(written)
+    return None if is_grammar(word) else stem(word.removesuffix("'s"))
 
 
 def has_content(text: str) -> bool:
     """Return whether a text has a content word."""
-    return not all(word.grammar for word in words_of(text))
+    return not all(map(is_grammar, plain_words(text)))
 
 
 def held(item: Words, text: Words) -> float:

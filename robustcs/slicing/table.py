@@ -16,10 +16,10 @@ from robustcs.similarity.function_words import (
     CONNECTING,
     QUESTION_WORDS,
     REQUESTS,
-    Word,
+    is_grammar,
     names,
+    plain_words,
     referring,
-    words_of,
 )
 from robustcs.slicing import BY_IDS, BY_TEXTS, TEXTS
 from robustcs.statistics.units import unit_of
@@ -43,21 +43,19 @@ def ellipsis(text: str) -> str:
     A question is elliptical if it begins with and, or, but, also, then, what about or how about; if it consists of function
     words only (why?); or if it has no question word and no auxiliary and does not begin like a request (tell me).
     """
-    words = words_of(text)
-    if not words:
+    words = plain_words(text)
+    if all(map(is_grammar, words)):
         return "yes"
-    first = words[0].plain
-    if first in CONNECTING or (first in ("what", "how") and len(words) > 1 and words[1].plain == "about"):
+    first = words[0]
+    if first in CONNECTING or (first in ("what", "how") and words[1] == "about"):
         return "yes"
-    if all(word.grammar for word in words):
-        return "yes"
-    asks = any(word.plain in QUESTION_WORDS or word.plain in AUXILIARIES or word.plain.endswith("n't") for word in words)
+    asks = any(word in QUESTION_WORDS or word in AUXILIARIES or word.endswith("n't") for word in words)
     return "no" if asks or first in REQUESTS else "yes"
 
 
 def length(text: str) -> str:
     """Return the class of the number of words: ``1–5``, ``6–8`` or ``9+``."""
-    words, start = len(words_of(text)), 1
+    words, start = len(plain_words(text)), 1
     for last in LENGTHS:
         if words <= last:
             return f"{start}–{last}"
@@ -70,7 +68,7 @@ def name_kept(text: str, human: str) -> str:
     named = names(human)
     if not named:
         return "none"
-    return "kept" if named <= {word.name for word in words_of(text)} else "lost"
+    return "kept" if named <= {word.removesuffix("'s") for word in plain_words(text)} else "lost"
 
 
 def topic_shifts(texts: Mapping[str, str]) -> dict[str, str]:
@@ -89,7 +87,7 @@ def topic_shifts(texts: Mapping[str, str]) -> dict[str, str]:
     for turns in by_conversation.values():
         earlier: list[set[str]] = []
         for _, turn in sorted(turns):
-            own = {_stem(word) for word in words_of(texts[turn]) if not word.grammar and word.plain not in REQUESTS}
+            own = {_stem(word) for word in plain_words(texts[turn]) if not is_grammar(word) and word not in REQUESTS}
             found[turn] = _shift(own, earlier)
             earlier.append(own)
     return found
@@ -103,8 +101,8 @@ def _shift(own: set[str], earlier: Sequence[set[str]]) -> str:
     return "returns" if any(own & words for words in earlier) else "shifts"
 
 
-def _stem(word: Word) -> str:
-    plain = word.name
+def _stem(word: str) -> str:
+    plain = word.removesuffix("'s")
     return plain[:-1] if len(plain) > 3 and plain.endswith("s") and not plain.endswith(("ss", "us", "is")) else plain
 
 
