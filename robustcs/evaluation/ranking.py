@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
 from robustcs.wording import counted
 
-#: Rows searched for repeated documents together, so that their ids fit the processor's cache.
+#: Rows whose ids are searched or decoded together, so that they fit the processor's cache.
 _ROWS = 16_384
 #: Turn → its best passages with their grades; None for unjudged passages.
 Top = dict[str, list[tuple[str, int | None]]]
@@ -44,6 +45,17 @@ class Ranking:
     tied: npt.NDArray[np.bool_]
     repeated: int
     notes: tuple[str, ...]
+
+    def by_turn(self, depth: int | None = None) -> Iterator[tuple[str, list[str]]]:
+        """Yield every turn with the ids of its top ``depth`` documents, or of all if ``depth`` is None."""
+        codes, lengths = self.document_codes, np.diff(self.starts)
+        if depth is not None:
+            codes = codes[np.arange(len(codes)) - np.repeat(self.starts[:-1], lengths) < depth]
+            lengths = np.minimum(lengths, depth)
+        pieces = (self.ids.take(codes[start : start + _ROWS]).texts() for start in range(0, len(codes), _ROWS))
+        names = chain.from_iterable(pieces)
+        for turn, length in zip(self.turns, lengths.tolist(), strict=True):
+            yield turn, list(islice(names, length))
 
 
 def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:

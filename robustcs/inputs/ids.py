@@ -94,9 +94,11 @@ class Ids:
         """Return all ids as Python strings."""
         raw = self._compact().tobytes()
         ends = np.cumsum(self.lengths)
-        return [
-            raw[start:end].decode("utf-8") for start, end in zip((ends - self.lengths).tolist(), ends.tolist(), strict=True)
-        ]
+        bounds = zip((ends - self.lengths).tolist(), ends.tolist(), strict=True)
+        if raw.isascii():
+            text = raw.decode("ascii")
+            return [text[start:end] for start, end in bounds]
+        return [raw[start:end].decode("utf-8") for start, end in bounds]
 
     def _compact(self) -> npt.NDArray[np.uint8]:
         """Return the bytes of the ids without gaps."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import numpy as np
-
 from robustcs.errors import InputError
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
@@ -81,8 +79,4 @@ class MadeOf:
 
 def top_passages(ranking: Ranking, depth: int | None) -> Passages:
     """Return turn → top ``depth`` passages, or all passages if ``depth`` is None."""
-    ends = ranking.starts[1:] if depth is None else np.minimum(ranking.starts[1:], ranking.starts[:-1] + depth)
-    return {
-        turn: ranking.ids.take(ranking.document_codes[start:end]).texts()
-        for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ends, strict=True)
-    }
+    return dict(ranking.by_turn(depth))

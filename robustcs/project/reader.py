@@ -393,8 +393,4 @@ def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tu
 
 
 def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:
-    found: Top = {}
-    for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
-        names = ranking.ids.take(ranking.document_codes[start : min(end, start + depth)]).texts()
-        found[turn] = [(name, grades.get((turn, name))) for name in names]
-    return found
+    return {turn: [(name, grades.get((turn, name))) for name in names] for turn, names in ranking.by_turn(depth)}

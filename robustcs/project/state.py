@@ -16,7 +16,7 @@ import numpy as np
 
 from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.bounds import measure_bounds
-from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_turns
+from robustcs.evaluation.holes import JudgedRun, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import GIVEN, Measure, highest_score, parse_measure
 from robustcs.evaluation.measures import NATIVE, evaluate
@@ -242,18 +242,18 @@ def _of_run(
 def _kept(ranking: Ranking, depth: int) -> KeptRanking:
     """Return the digest of each turn's ranking, and its top passages."""
     digests, heads = {}, {}
-    for turn, start, end in zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True):
-        names = ranking.ids.take(ranking.document_codes[start:end]).texts()
+    for turn, names in ranking.by_turn():
         digests[turn] = _digest("\n".join(names))
         heads[turn] = names[:depth]
     return KeptRanking(digests, heads)
 
 
 def _judgments(qrels: Qrels) -> dict[str, str]:
-    lines: dict[str, list[str]] = {}
-    for (turn, document), grade in grades_by_pair(qrels).items():
-        lines.setdefault(turn, []).append(f"{document} {grade}")
-    return {turn: _digest("\n".join(sorted(lines[turn]))) for turn in sorted(lines, key=turn_sort_key)}
+    lines: dict[str, list[str]] = {turn: [] for turn in sorted(qrels.turns, key=turn_sort_key)}
+    of = [lines[turn] for turn in qrels.turns]
+    for turn, document, grade in zip(qrels.turn_codes.tolist(), qrels.ids.texts(), qrels.grades.tolist(), strict=True):
+        of[turn].append(f"{document} {grade}")
+    return {turn: _digest("\n".join(sorted(judged))) for turn, judged in lines.items()}
 
 
 def _digest(text: str) -> str:

@@ -82,10 +82,8 @@ def _words(text: str) -> list[str]:
 
 def numbered(ranking: Ranking) -> dict[str, int]:
     """Map each turn to a number that is equal for equal rankings; :func:`ranked_alike` compares these numbers."""
-    pieces = zip(ranking.turns, ranking.starts[:-1], ranking.starts[1:], strict=True)
     numbers = {}
-    for turn, start, end in pieces:
-        passages = ranking.ids.take(ranking.document_codes[start:end]).texts()
+    for turn, passages in ranking.by_turn():
         # not hash(): which differs between processes
         digest = hashlib.blake2b("\n".join(passages).encode("utf-8", "surrogatepass"), digest_size=8).digest()
         numbers[turn] = int.from_bytes(digest)

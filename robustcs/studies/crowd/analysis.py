@@ -211,8 +211,8 @@ def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]
         raise UsageError("no-runs", "a pool needs runs", "add them with --run NAME=FILE")
     ranks: dict[tuple[str, str], list[int]] = {}
     for ranking in rankings:
-        for turn, start, end in zip(ranking.turns, ranking.starts, ranking.starts[1:], strict=False):
-            for rank, code in enumerate(ranking.document_codes[start : min(end, start + depth)].tolist(), 1):
-                ranks.setdefault((turn, ranking.ids[code]), []).append(rank)
+        for turn, items in ranking.by_turn(depth):
+            for rank, item in enumerate(items, 1):
+                ranks.setdefault((turn, item), []).append(rank)
     ordered = sorted(ranks, key=lambda pair: tuple(map(turn_sort_key, pair)))
     return _POOL.frame([(*pair, len(ranks[pair]), min(ranks[pair]), texts.get(pair[1], "")) for pair in ordered])
