@@ -34,7 +34,14 @@ KIND = "is"
 
 def sealed(form: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``content`` with ``form`` (the format and its version) and a checksum of all values; keys must be strings."""
-    return {"format": form, "sha256": _checksum(form, content), **content}
+    return {"format": form, "sha256": _sha256(_canonical(form, content)), **content}
+
+
+def sealed_text(form: str, content: Mapping[str, Any]) -> str:
+    """Return :func:`sealed` of content that is not empty as JSON; large content is encoded only once."""
+    text = _canonical(form, content)
+    head = json.dumps({"format": form, "sha256": _sha256(text)})
+    return f"{head[:-1]},{text[len(json.dumps([form])) + 1 : -1]}"
 
 
 def unsealed(form: str, data: Any) -> dict[str, Any]:
@@ -44,16 +51,19 @@ def unsealed(form: str, data: Any) -> dict[str, Any]:
         given = repr(found) if isinstance(found, str) else "unknown"
         raise ValueError(f"its format is {given}, not {form!r}")
     content = {key: value for key, value in data.items() if key not in ("format", "sha256")}
-    if data.get("sha256") != _checksum(form, content):
+    if data.get("sha256") != _sha256(_canonical(form, content)):
         raise ValueError("its values do not match its checksum")
     return content
 
 
-def _checksum(form: str, content: Mapping[str, Any]) -> str:
+def _canonical(form: str, content: Mapping[str, Any]) -> str:
     try:
-        text = json.dumps([form, content], sort_keys=True, separators=(",", ":"))
+        return json.dumps([form, content], sort_keys=True, separators=(",", ":"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 

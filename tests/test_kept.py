@@ -18,7 +18,7 @@ import pytest
 
 from robustcs import kept
 from robustcs.errors import OutputError
-from robustcs.kept import locked, sealed, typed, unsealed
+from robustcs.kept import locked, sealed, sealed_text, typed, unsealed
 from robustcs.project.report_files import checksums, is_whole
 from robustcs.reporting.folder import write_report
 
@@ -38,6 +38,7 @@ def test_what_was_sealed_comes_back(content: dict[str, Any]) -> None:
     made = json.loads(json.dumps(sealed("f 1", content)))
     assert unsealed("f 1", made) == content
     assert unsealed("f 1", dict(reversed(made.items()))) == content, "the order of keys is no value"
+    assert not content or json.loads(sealed_text("f 1", content)) == made
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
 def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -> None:
     asked = 0
     for path in sorted(store.glob("*.json")):
-        kept = json.loads(path.read_text("utf-8"))["value"]
+        kept = json.loads(json.loads(path.read_text("utf-8"))["value"])
         if "findings" not in kept:
             continue
         results = [json.loads(text) for name, text in kept["files"].items() if name.startswith(".kept/results/")]
@@ -244,7 +244,7 @@ def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -
 
 def test_verdicts_have_at_most_25_words(report: Report, store: Path) -> None:
     """The number and the sentence; interval, denominator and caveat are printed on lines of their own."""
-    kept = [json.loads(path.read_text("utf-8"))["value"] for path in sorted(store.glob("*.json"))]
+    kept = [json.loads(json.loads(path.read_text("utf-8"))["value"]) for path in sorted(store.glob("*.json"))]
     verdicts = [one for value in kept if "verdicts" in value for one in typed(value["verdicts"], list[Verdict])]
     assert len(verdicts) >= 10
     for one in verdicts:

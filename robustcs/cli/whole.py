@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -251,7 +252,7 @@ def _make(
         finally:
             gc.enable()
         made["inputs"] = {str(path): checksum for path, checksum in names.sums.items()} if files else {}
-        store.keep("report", depends_on, made, Made)
+        store.keep("report", depends_on, json.dumps(made), Made)
     _tell(folder, made, changed)
 
 

@@ -6,7 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +34,8 @@ from robustcs.documents.turn_table import TURNS, turn_table
 
 #: Rows of the table of turns in the page; the script reads the others from the packed data.
 FIRST_TURNS = 100
+#: Keys of a turn with numbers only.
+_NUMBERS = ("scores", "top")
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -57,8 +59,10 @@ def render_html(document: Document) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"line": one_line, "visible": visible}
+    rows: Sequence[Sequence[str]] = ()
     if document.turns:
         table = turn_table(document.turns)
+        rows = table.rows
         document = replace(document, blocks=(*document.blocks, Heading("All turns"), table))
     style += _dark_colours()
     page = _Page(document)
@@ -69,7 +73,7 @@ def render_html(document: Document) -> str:
         opening=opening,
         blocks=blocks,
         headings=page.headings,
-        data=_data(document, page.latex),
+        data=_data(document, rows, page.latex),
         identity=_identity(document),
         # The two files are part of the program and contain no text of a user.
         style=Markup(style),
@@ -100,7 +104,7 @@ def _dark_colours() -> str:
     return f"@media screen and (prefers-color-scheme:dark){{{rules}}}\n"
 
 
-def _data(document: Document, latex: Mapping[str, str]) -> str:
+def _data(document: Document, rows: Sequence[Sequence[str]], latex: Mapping[str, str]) -> str:
     """Return turns and LaTeX tables as compressed JSON, which the script unpacks after the page is shown.
 
     Compression keeps ten thousand turns small. The browser does not run it, and no text can end it, since it is base64. Empty
@@ -111,8 +115,9 @@ def _data(document: Document, latex: Mapping[str, str]) -> str:
         return ""
     if turns:
         turns["turns"] = [{**turn, "anchor": turn_anchor(turn["turn"])} for turn in turns["turns"]]
-        turns["rows"] = turn_table(document.turns).rows
-    text = json.dumps(_visible({"turns": turns, "latex": latex}), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        turns["rows"] = rows
+    shown = {"turns": _visible(turns), "latex": {name: visible(text) for name, text in latex.items()}}
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode()
 
 
@@ -122,7 +127,9 @@ def _visible(value: Any) -> Any:
         return visible(value)
     if isinstance(value, list | tuple):
         return list(map(_visible, value))
-    return {key: _visible(entry) for key, entry in value.items()} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return {key: entry if key in _NUMBERS else _visible(entry) for key, entry in value.items()}
 
 
 class _Page:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from robustcs.evaluation.outcomes import OUTCOMES
-from robustcs.kept import sealed
+from robustcs.kept import sealed_text
 
 #: System name for the original turns after the project's rewriter. If a group names it, it is produced like raw texts.
 ORIGINAL_REWRITTEN = "original_rewritten"
@@ -154,4 +153,4 @@ class State:
     def to_json(self) -> str:
         """Return the state as JSON; :func:`robustcs.project.state.read_state` reads it."""
         content = {**vars(self), "systems": {name: vars(system) for name, system in self.systems.items()}}
-        return json.dumps(sealed(FORMAT, content), ensure_ascii=False, sort_keys=True) + "\n"
+        return sealed_text(FORMAT, content) + "\n"

@@ -73,8 +73,8 @@ class Turns(TypedDict):
     inputs: list[InputState]
 
 
-def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, track: Track) -> dict[str, Any]:
-    """Answer the questions of a section, and return a :class:`Kept` as JSON has it."""
+def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, track: Track) -> str:
+    """Answer the questions of a section, and return a :class:`Kept` as JSON."""
     workspace = Workspace(part, jobs, track)
     answers = [question.answer(workspace) for question in section]
     first, key, skipped = answers[0], section[0].key, workspace.skipped_in_words
@@ -110,9 +110,7 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
         "files": files,
     }
     # tables may contain names of files
-    text = json.dumps(kept, ensure_ascii=False)
-    hidden = names.hide(text)
-    return kept if hidden == text else dict(json.loads(hidden))
+    return names.hide(json.dumps(kept, ensure_ascii=False))
 
 
 def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list[Verdict]:

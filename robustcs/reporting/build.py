@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -148,13 +149,13 @@ def _lacking(project: Project, every: Sequence[Question], failed: Mapping[int, U
     return [f"{every[number].title} ({names.hide(str(failed[number]))})" for number in some]
 
 
-def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> Any:
-    """Return the part of the report for a question, by its number; may run in another process."""
+def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> str:
+    """Return the part of the report for a question, by its number, as JSON; may run in another process."""
     number, part = item
     if number == _TURNS:
-        return _turns(part, names, jobs, track)
+        return json.dumps(_turns(part, names, jobs, track))
     if number == _STATE:
-        return _state(part, names, jobs, track)
+        return json.dumps(_state(part, names, jobs, track))
     return ask(questions()[number], part, names, jobs, track)
 
 

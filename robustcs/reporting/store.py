@@ -15,8 +15,8 @@ from typing import Any
 
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError
-from robustcs.inputs.text import read_json
-from robustcs.kept import sealed, typed, unsealed
+from robustcs.inputs.text import parse_json, read_json
+from robustcs.kept import sealed_text, typed, unsealed
 from robustcs.overwrite_guard import is_protected
 from robustcs.project.report_files import Made, is_whole
 from robustcs.reporting.names import checksum_of
@@ -25,7 +25,7 @@ from robustcs.reporting.names import checksum_of
 LIBRARIES = ("matplotlib", "numpy", "pandas", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
 
 #: The format of a kept value; its key follows.
-FORMAT = "robustcs kept 1"
+FORMAT = "robustcs kept 2"
 #: Names of kept values; no other file is ever removed.
 _KEPT = re.compile(r"[a-z-]+-[0-9a-f]{64}\.json")
 
@@ -54,19 +54,19 @@ class Store:
         path = None if self.folder is None or self.fresh else self.folder / key
         if path is not None and path.is_file():
             try:
-                return typed(unsealed(f"{FORMAT} {key}", read_json(path, halves=True)).get("value"), shape)
+                text = unsealed(f"{FORMAT} {key}", read_json(path, halves=True)).get("value")
+                return typed(parse_json(typed(text, str)), shape)
             except (InputError, ValueError):
                 self.tell(f"{path}: damaged or edited; this result is computed again")
         return None
 
-    def keep(self, name: str, depends_on: Any, value: Any, shape: Any) -> Any:
-        """Keep a computed ``value``, and return it as :meth:`find` will."""
+    def keep(self, name: str, depends_on: Any, text: str, shape: Any) -> Any:
+        """Keep a computed value, given as JSON, and return it as :meth:`find` will."""
         self.computed.append(name)
-        value = json.loads(json.dumps(value))
         if self.folder is not None:
             key = _key(name, depends_on)
-            write_text(self.folder / key, json.dumps(sealed(f"{FORMAT} {key}", {"value": value})), make_parents=True)
-        return typed(value, shape)
+            write_text(self.folder / key, sealed_text(f"{FORMAT} {key}", {"value": text}), make_parents=True)
+        return typed(json.loads(text), shape)
 
     def sums(self) -> dict[str, str]:
         """Return name → SHA-256 of the files of all kept values, except those of whole reports."""

@@ -215,7 +215,7 @@ def test_a_kept_answer_is_found_as_it_was_or_not_at_all(cases: int, tmp_path: Pa
     random, told = Random(cases), []
     store, lost = Store(tmp_path, tell=told.append), 0
     for name, (value, shape) in KEPT.items():
-        kept = store.keep(name, 1, value, shape)
+        kept = store.keep(name, 1, json.dumps(value), shape)
         [path] = tmp_path.glob(f"{name}-*.json")
         whole = path.read_bytes()
         assert store.find(name, 1, shape) == kept and len(told) == lost
@@ -232,11 +232,11 @@ def test_a_kept_answer_is_found_as_it_was_or_not_at_all(cases: int, tmp_path: Pa
 @pytest.mark.parametrize("cases", CASES)
 def test_a_kept_answer_with_a_checksum_made_again_has_its_types(cases: int, tmp_path: Path) -> None:
     random, store = Random(cases), Store(tmp_path)
-    store.keep("breakdown", 1, ANSWER, Kept)
+    store.keep("breakdown", 1, json.dumps(ANSWER), Kept)
     [path] = tmp_path.glob("*.json")
     form, lost = json.loads(path.read_text())["format"], 0
     for _ in range(cases):
-        path.write_text(json.dumps(sealed(form, {"value": edited(random, ANSWER)})))
+        path.write_text(json.dumps(sealed(form, {"value": json.dumps(edited(random, ANSWER))})))
         with ends():
             found = store.find("breakdown", 1, Kept)
         lost += found is None
@@ -248,14 +248,14 @@ def test_a_kept_answer_with_a_checksum_made_again_has_its_types(cases: int, tmp_
 def test_a_kept_answer_names_no_file_outside_the_report(name: str, tmp_path: Path) -> None:
     store = Store(tmp_path)
     with pytest.raises(ValueError, match="not those"):
-        store.keep("breakdown", 1, {**ANSWER, "files": {name: "x"}}, Kept)
+        store.keep("breakdown", 1, json.dumps({**ANSWER, "files": {name: "x"}}), Kept)
     assert store.find("breakdown", 1, Kept) is None
 
 
 def test_another_answer_is_no_answer(tmp_path: Path) -> None:
     store, told = Store(tmp_path), []
-    store.keep("a", 1, "one", str)
-    store.keep("a", 2, "two", str)
+    store.keep("a", 1, '"one"', str)
+    store.keep("a", 2, '"two"', str)
     first, second = sorted(tmp_path.glob("*.json"))
     first.write_bytes(second.read_bytes())
     store.tell = told.append
