@@ -204,10 +204,9 @@ class Readiness:
         if answered._pairs_have_runs and not self.project.answer_similarity:
             human, *rewriters = (set(self.survey.texts[name]) for name in self._paired)
             known = [set(self.survey.answered[name]) for name in self._paired if name in self.survey.answered]
-            for own in rewriters:
-                if not (own & human).intersection(*known):
-                    found = "no turn has texts of a rewriter and of Human and answers to compare"
-                    raise UsageError("no-common-turns", found, "check that the turn ids of texts and runs agree")
+            if not any((own & human).intersection(*known) for own in rewriters):
+                found = "no turn has texts of a rewriter and of Human and answers to compare"
+                raise UsageError("no-common-turns", found, "check that the turn ids of texts and runs agree")
         else:
             study("correlate").part("pairs").read_question_pairs(answered.workspace.of(answered.project), ())
 

@@ -67,9 +67,10 @@ def read_question_pairs(
         Whether Original is compared with Human as well, as if it were a rewriter.
 
     If answers are compared by runs, turns with the same text as Human but a different ranking are excluded: the run answered
-    another text or the ranker is not deterministic, and neither is an effect of rewriting.
+    another text or the ranker is not deterministic, and neither is an effect of rewriting. A note names each rewriter that has
+    no turn to compare, with the reason.
 
-    Raises :class:`UsageError` if texts are missing, or the input of a y.
+    Raises :class:`UsageError` if texts are missing, or the input of a y, or if no rewriter has a turn to compare.
     """
     reader = _Reader(workspace, with_original)
     pairs = reader.pairs(answers)
@@ -198,7 +199,7 @@ class _Reader:
     # ------------------------------------------------------------ the pairs
 
     def pairs(self, answers: Sequence[str]) -> list[QuestionPairs]:
-        """Return one pair per rewriter."""
+        """Return one pair per rewriter that has turns to compare."""
         columns = [] if self.given is None else [str(column) for column in self.given.columns]
         wanted = [
             AnswerMeasure(name, "given") if name in columns else parse_answer_measure(name) for name in answers or columns
@@ -223,11 +224,24 @@ class _Reader:
                 "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold",
             )  # fmt: skip
         wanted = self._within_depth(wanted)
-        return [self._pair(part, wanted, scores) for part in self.rewriters]
+        alone: list[str] = []
+        pairs = []
+        for part in self.rewriters:
+            pair = self._pair(part, wanted, scores)
+            if isinstance(pair, str):
+                alone.append(f"{part.name} cannot be compared with {self.human.name}: {pair}")
+            else:
+                pairs.append(pair)
+        if not pairs:
+            advice = "check that the turn ids of texts, runs and scores agree, and that the runs were made for these texts"
+            raise UsageError("no-common-turns", "; ".join(alone), advice)
+        self.notes += alone
+        return pairs
 
     def _pair(
         self, part: Formulation, wanted: Sequence[AnswerMeasure], scores: dict[str, pd.DataFrame] | None
-    ) -> QuestionPairs:
+    ) -> QuestionPairs | str:
+        """Return the pair of a rewriter; if it has no turn to compare, the reason."""
         values = dict(self._values(one, part, scores) for one in wanted)
         if scores is not None:
             texts = self.workspace.texts_of(scores[self.human.name].index, self.basis)
@@ -243,28 +257,27 @@ class _Reader:
             found = fit(ours, theirs, {turn: bool(same) for turn, same, answered in ranked if answered})
             apart, equal = found.equal_apart, len(found.equal)
             self.notes += found.doubts(part.name, "Human")
+        turns = sorted((ours.keys() & theirs.keys()).difference(apart), key=turn_sort_key)
+        frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
+        unknown = frame.index[frame.isna().all(axis=1)]
+        if len(unknown) == len(turns):
+            why = {"same text but different rankings": apart, "no answers to compare": turns}
+            told = (f"{what} for {counted(len(on), 'turn')}" for what, on in why.items() if on)
+            return ", ".join(told) or "no turn has texts of both"
         if apart:
             self.left_out.append((
                 f"{counted(len(apart), 'turn')} of ", part.name,
                 f" excluded: same text as Human but a different ranking ({some_of(apart)})",
             ))  # fmt: skip
-        turns = sorted((ours.keys() & theirs.keys()).difference(apart), key=turn_sort_key)
-        frame = pd.DataFrame({name: series.reindex(turns) for name, series in values.items()}, index=turns, dtype=float)
         without_text = set().union(*(series.dropna().index for series in values.values())).difference(turns, apart)
         if without_text:
             which = some_of(sorted(without_text, key=turn_sort_key))
             before = f"{counted(len(without_text), 'turn')} without a text of "
             self.left_out.append((before, part.name, f" or {self.human.name} excluded: {which}"))
-        unknown = frame.index[frame.isna().all(axis=1)]
         if len(unknown):
             which = f" but without answers to compare excluded: {some_of(unknown)}"
             self.left_out.append((f"{counted(len(unknown), 'turn')} with texts of ", part.name, which))
             frame = frame.drop(index=unknown)
-        if frame.empty:
-            raise UsageError(
-                "no-common-turns", f"no turn has texts of {part.name} and {self.human.name} and answers to compare",
-                "check that the turn ids of texts, runs and scores agree",
-            )  # fmt: skip
         turns = list(frame.index)
         judged = correct = rule = None
         cost = pd.DataFrame(index=frame.index)

@@ -141,7 +141,7 @@ def test_compare(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_section_of_the_report(folder: Path) -> None:
     project = Project().with_formulation("qr", rewrites=(TextSource(folder / "rewrites.jsonl"),))
     section = next(group for group in questions() if group[0].key == "samples")
-    kept = ask(section, section[0].part(project), Names(folder), HERE, untracked)
+    kept = json.loads(ask(section, section[0].part(project), Names(folder), HERE, untracked))
     assert kept["skipped"] == [QR] and kept["inputs"][0]["skipped"] == 2
     results = [json.loads(text) for name, text in kept["files"].items() if name.endswith(".json")]
     assert [result["policy"]["skipped"] for result in results] == [[QR]]

@@ -219,6 +219,21 @@ def test_turns_with_the_text_but_not_the_ranking_of_human_are_left_out(in_copy: 
     assert value(given, x="rouge1_f", y="mine")["turns"] == 70
 
 
+def test_a_rewriter_without_turns_to_compare_costs_only_its_own_rows(in_copy: Command, tmp_path: Path) -> None:
+    """Here another ranker ranks the texts of Human."""
+    config = tmp_path / "demo" / "robustcs.toml"
+    text = config.read_text()
+    config.write_text(text[: text.index("[formulations.qr]")] + text[text.index("[formulations.human]") :])
+    call = "correlate --x rouge1_f --y overlap_10 --format json"
+    good = " --qr stem=runs/stem_qr.trec --rewrites qr:stem=topics.json:automatic"
+    alone = " --qr plain=runs/plain_human.trec --rewrites qr:plain=topics.json:manual"
+    why = "plain cannot be compared with human: same text but different rankings for 70 turns"
+    assert f"{why}; check that the turn ids" in in_copy(call + alone, code=2).err
+    without, together = json.loads(in_copy(call + good).out), json.loads(in_copy(call + alone + good).out)
+    assert why in together["notes"]
+    assert together["tables"] == without["tables"]
+
+
 def test_the_command_line_and_the_report_have_one_default(in_demo: Command) -> None:
     """Correct means NDCG@3 ≥ 0.5 unless the user says otherwise."""
     result = json.loads(in_demo("correlate --format json").out)
@@ -282,7 +297,10 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "q.json").write_text('{"1_3": "c"}')
     (tmp_path / "s.txt").write_text("overlap 1_2 0.5\noverlap 1_3 0.5\n")
     assert run(["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=q.json", "--scores", "answers=s.txt"]) == 2
-    assert "no turn has texts of qr and human and answers to compare" in capfd.readouterr().err
+    assert "qr cannot be compared with human: no turn has texts of both; check that the turn ids" in capfd.readouterr().err
+    (tmp_path / "q.json").write_text('{"1_1": "c", "1_3": "c"}')
+    assert run(["correlate", "--rewrites", "human=h.json", "--rewrites", "qr=q.json", "--scores", "answers=s.txt"]) == 2
+    assert "qr cannot be compared with human: no answers to compare for 1 turn; check" in capfd.readouterr().err
 
 
 def test_answer_similarity_in_the_project_file(in_copy: Command, tmp_path: Path) -> None:
