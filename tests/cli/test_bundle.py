@@ -63,7 +63,10 @@ def listed(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def test_every_command_says_the_same_elsewhere(capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("commands", [COMMANDS[::3], pytest.param(COMMANDS, marks=pytest.mark.long)], ids=["some", "all"])
+def test_every_command_says_the_same_elsewhere(
+    capfd: pytest.CaptureFixture[str], study: Path, tmp_path: Path, commands: list[str]
+) -> None:
     config = Path("robustcs.toml").read_text()
     code, out, err = call(capfd, "bundle", tmp_path / "out")
     assert code == 0 and err.endswith("\ncopied 280 of 300 passages: those that are retrieved or judged\n")
@@ -74,10 +77,10 @@ def test_every_command_says_the_same_elsewhere(capfd: pytest.CaptureFixture[str]
                             *(f"retrieved/{name}.trec{end}" for name in ("original", "qr", "human")
                               for end in ("", ".texts.json"))])  # fmt: skip
     assert str(tmp_path) not in "".join((tmp_path / "out" / name).read_text() for name in names)
-    before = outputs(capfd, study, COMMANDS)
+    before = outputs(capfd, study, commands)
     shutil.move(tmp_path / "out", tmp_path / "elsewhere")
     shutil.move(study, tmp_path / "gone")
-    assert outputs(capfd, tmp_path / "elsewhere", COMMANDS) == before
+    assert outputs(capfd, tmp_path / "elsewhere", commands) == before
     # a bundle of the bundle is the bundle
     os.chdir(tmp_path / "elsewhere")
     assert call(capfd, "bundle", "../twice")[0] == 0 and listed(tmp_path / "twice") == names
@@ -105,10 +108,16 @@ def test_a_report_is_the_same_elsewhere(capfd: pytest.CaptureFixture[str], study
     assert not any(str(tmp_path).encode() in content for content in reports[0].values())
 
 
-def test_a_project_without_retrieval(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
+#: Commands of the demo, those with files of their own first.
+_OF_DEMO = ["answers", "clariq", "agreement", "crowd", "breakdown", "evaluate", "check", "audit"]
+
+
+@pytest.mark.parametrize("commands", [_OF_DEMO[:5], pytest.param(_OF_DEMO[5:], marks=pytest.mark.long)], ids=["some", "others"])
+def test_a_project_without_retrieval(
+    capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, commands: list[str]
+) -> None:
     code, out, err = call(capfd, "bundle", "--config", demo / "robustcs.toml", tmp_path / "out")
     assert (code, err) == (0, "") and "51 files" in out
-    commands = ["breakdown", "evaluate", "check", "audit", "answers", "clariq", "agreement", "crowd"]
     assert outputs(capfd, tmp_path / "out", commands) == outputs(capfd, demo, commands)
 
 

@@ -157,12 +157,14 @@ def test_errors_come_whole_from_other_processes(error: RobustcsError) -> None:
 # ---------------------------------------------------------------- as a user calls it
 
 
+@pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.parametrize("line", LINES)
-def test_however_many_processes_read_the_output_is_the_same(line: str, in_demo: Command, small_is_worth_it: None) -> None:
+def test_however_many_processes_read_the_output_is_the_same(
+    line: str, processes: int, in_demo: Command, small_is_worth_it: None
+) -> None:
     one = in_demo(f"{line} --format json")
-    for processes in (2, 3):
-        many = in_demo(f"{line} --format json --jobs {processes}")
-        assert many.out == one.out and many.err == one.err
+    many = in_demo(f"{line} --format json --jobs {processes}")
+    assert many.out == one.out and many.err == one.err
     assert json.loads(one.out)["tables"]
 
 

@@ -428,7 +428,9 @@ REPORT = "report --output made"
 
 @needs_pyserini
 @pytest.mark.parametrize("command", [*EVALUATING, REPORT])
-def test_every_command_retrieves_by_itself(capfd: pytest.CaptureFixture[str], project: Path, command: str) -> None:
+def test_every_command_retrieves_by_itself(
+    capfd: pytest.CaptureFixture[str], project: Path, undrawn: None, command: str
+) -> None:
     edit(project / "qr.tsv", "3_7", f"Which chain do people of {command.split()[0]} ride?")
     # with paraphrases a report draws test sets, too
     config = (project / "robustcs.toml").read_text().replace('paraphrases = "paraphrases.csv"\n', "")
@@ -456,7 +458,7 @@ def test_every_command_names_what_waits_without_an_index(
 
 
 def test_a_report_without_an_index_is_of_what_there_is(
-    capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undrawn: None
 ) -> None:
     without_index(demo, tmp_path, monkeypatch)
     code, _, err = call(capfd, *REPORT.split())
@@ -689,7 +691,9 @@ depth = 20
 
 
 @needs_pyserini
-def test_a_grid_is_filled_with_its_missing_cells(project: Path, capfd: pytest.CaptureFixture[str], demo: Path) -> None:
+def test_a_grid_is_filled_with_its_missing_cells(
+    project: Path, capfd: pytest.CaptureFixture[str], demo: Path, undrawn: None
+) -> None:
     config = project / "robustcs.toml"
     given = demo / "runs" / "plain_human.trec"
     config.write_text(f'{config.read_text()}{_RANKERS}\n[components]\n"human/ql" = "{given}"\n')
