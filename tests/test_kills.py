@@ -31,6 +31,8 @@ COMMANDS = {
     "import": "judge --import sheet.csv --judgments out/judged.txt",
     "init": "init out",
 }
+#: Those that write files or a folder by the same functions as others.
+AS_OTHERS = {"figure", "testsets", "paraphrase", "agreement"}
 SIGNALS = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}
 KEYS = "0\n1\n" * 12 + "q\n"
 
@@ -83,7 +85,7 @@ def grows(name: str, half: bytes, whole: bytes) -> bool:
 
 # most of the files are written in the last part of the time
 @pytest.mark.parametrize("part", [(0.6, 1.0), pytest.param((0.05, 0.6), marks=pytest.mark.long)], ids=["late", "early"])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in AS_OTHERS)) for name in COMMANDS])
 def test_ended_at_any_moment(programs: Programs, collection: Path, name: str, part: tuple[float, float]) -> None:
     out = collection / "out"
     arguments = COMMANDS[name].split()
