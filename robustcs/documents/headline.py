@@ -34,7 +34,7 @@ def shown_cuts(table: Table) -> list[Cut]:
     """Return the (metric, threshold) pairs of a table, in its order."""
     if isinstance(table, Rows):
         return list(dict.fromkeys((row.metric, row.threshold) for row in table))
-    return list(dict.fromkeys(zip(table["metric"], table["threshold"], strict=True)))
+    return list(dict.fromkeys(zip(table["metric"].tolist(), table["threshold"].tolist(), strict=True)))
 
 
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:

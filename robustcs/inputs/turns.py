@@ -10,13 +10,8 @@ import re
 
 from robustcs.inputs.text import whole_number
 
-_QUAC = r"(.+)_q#([0-9]+)"
-
-
-_MARKED = r"(.+)<::>([^<>]*)"
-
-
-_CAST = r"(.+)(?:_([0-9]+)|-([0-9]{1,3}))"
+#: The three forms; each has a group of the conversation, then of the place.
+_FORMS = re.compile(r"(.+)_q#([0-9]+)|(.+)<::>([^<>]*)|(.+)(?:_([0-9]+)|-([0-9]{1,3}))")
 
 
 _DIGITS = re.compile(r"([0-9]+)")
@@ -28,13 +23,12 @@ _LAST = 10**18 - 1
 
 def turn_depth(turn_id: str) -> int | None:
     """Return the place of the turn in its conversation, from 1 (QuAC counts from 0); None if the id does not contain it."""
-    if found := re.fullmatch(_QUAC, turn_id):
-        place = whole_number(found[2], _LAST)
-        return None if place is None else place + 1
-    if found := re.fullmatch(_MARKED, turn_id):
-        return whole_number(found[2], _LAST)
-    found = re.fullmatch(_CAST, turn_id)
-    return whole_number(found[2] or found[3], _LAST) if found else None
+    found = _FORMS.fullmatch(turn_id)
+    if found is None:
+        return None
+    _, quac, _, marked, _, *cast = found.groups("")
+    place = whole_number(quac or marked or "".join(cast), _LAST)
+    return place + 1 if quac and place is not None else place
 
 
 def conversation(turn_id: str) -> str:
@@ -42,8 +36,8 @@ def conversation(turn_id: str) -> str:
 
     For CAsT 2022 this is one branch of the topic's tree: ``132_1`` for ``132_1-3``.
     """
-    found = re.fullmatch(_QUAC, turn_id) or re.fullmatch(_MARKED, turn_id) or re.fullmatch(_CAST, turn_id)
-    return found[1] if found else turn_id
+    found = _FORMS.fullmatch(turn_id)
+    return found[1] or found[3] or found[5] if found else turn_id
 
 
 def turn_sort_key(turn_id: str) -> tuple[list[str | tuple[int, str]], str]:

@@ -74,7 +74,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     answers, gold = _answers(project)
     responses = _responses(project)
     systems = {} if binned else _systems(workspace)
-    scored = list(dict.fromkeys(turn for frame, _ in binned for turn in frame["turn"]))
+    scored = list(dict.fromkeys(turn for frame, _ in binned for turn in frame["turn"].tolist()))
     scored += list(next(iter(systems.values())).index) if systems else []  # all have the same turns
     texts = workspace.texts_of(scored, binned[0][1]) if binned else workspace.texts
     others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold, *responses.values())
@@ -181,7 +181,7 @@ def _scores(
     bins: list[dict[str, str]] = []
     human = names[-1] if names else ""
     for frame in frames:
-        rewriters = list(dict.fromkeys(frame["rewriter"]))
+        rewriters = frame["rewriter"].unique().tolist()
         shown = shown_cuts(frame)
         main = headline_cut(shown)
         for metric, rows in frame.groupby("metric", sort=False):
@@ -190,7 +190,7 @@ def _scores(
             for rewriter in rewriters:
                 for cut in (cut for cut in shown if cut[0] == metric):
                     part = rows[(rows["rewriter"] == rewriter) & (rows["threshold"] == cut[1])]
-                    bins.append(dict(zip(part["turn"], part["bin"], strict=True)))
+                    bins.append(dict(zip(part["turn"].tolist(), part["bin"].tolist(), strict=True)))
                     name = cut_label(cut) + (f", {rewriter}" if len(rewriters) > 1 else "")
                     places = [names.index(name) for name in ("original", rewriter, human) if name in names]
                     cuts.append(
@@ -211,7 +211,9 @@ def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], flo
         for column, name in (("original", "original"), ("qr", str(rewriter)), ("human", human)):
             if part[column].isna().any():
                 continue
-            found |= {(name, turn): round(value, 4) for turn, value in zip(part["turn"], part[column], strict=True)}
+            found |= {
+                (name, turn): round(value, 4) for turn, value in zip(part["turn"].tolist(), part[column].tolist(), strict=True)
+            }
     return found
 
 

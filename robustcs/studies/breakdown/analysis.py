@@ -332,6 +332,6 @@ def _turns(scores: Formulations, binned: Binned, unchanged: Sequence[bool | None
     same = [None] * len(scores.turns) if unchanged is None else unchanged
     frame["unchanged"] = pd.array([*same] * len(binned.cuts), dtype="boolean")
     for role in ("original", "qr", "human"):
-        whose = frame["rewriter"] if role == "qr" else [role] * len(frame)
-        frame[f"{role}_text"] = [texts.get(who, {}).get(turn) for who, turn in zip(whose, frame["turn"], strict=True)]
+        known = [texts.get(cut.rewriter if role == "qr" else role, {}) for cut in binned.cuts]
+        frame[f"{role}_text"] = [own.get(turn) for own in known for turn in scores.turns]
     return frame

@@ -181,9 +181,9 @@ def correlate_similarity(
     """
     corners = corners or Corners()
     parts: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
-    all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index))
+    all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index.tolist()))
     for pair in pairs:
-        units = units_of(list(pair.similarity.index), evaluated.policy.unit)
+        units = units_of(pair.similarity.index.tolist(), evaluated.policy.unit)
         length = np.array([float(len(words(text))) for text in pair.human])
         found = [text_difference(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
         detail = pd.DataFrame(

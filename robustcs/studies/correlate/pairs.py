@@ -244,7 +244,7 @@ class _Reader:
         """Return the pair of a rewriter; if it has no turn to compare, the reason."""
         values = dict(self._values(one, part, scores) for one in wanted)
         if scores is not None:
-            texts = self.workspace.texts_of(scores[self.human.name].index, self.basis)
+            texts = self.workspace.texts_of(scores[self.human.name].index.tolist(), self.basis)
         else:
             known = set().union(*(series.index for series in values.values()))
             texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
@@ -278,13 +278,13 @@ class _Reader:
             which = f" but without answers to compare excluded: {some_of(unknown)}"
             self.left_out.append((f"{counted(len(unknown), 'turn')} with texts of ", part.name, which))
             frame = frame.drop(index=unknown)
-        turns = list(frame.index)
+        turns = frame.index.tolist()
         judged = correct = rule = None
         cost = pd.DataFrame(index=frame.index)
         if scores is not None:
             human = scores[self.human.name]
             cost = (human - scores[part.name]).reindex(turns)
-            judged = np.isin(turns, list(human.index))
+            judged = np.isin(turns, human.index.tolist())
             measure, threshold = self._rule(scores)
             correct = judged & parse_threshold(threshold).holds(human[measure].reindex(turns).fillna(-1.0))
             rule = f"{measure}{threshold}"

@@ -317,4 +317,4 @@ def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:
         for box, (corner, title) in zip(boxes, _corner_titles(result).items(), strict=True)
     )
     labels = f"questions: {similarity_label(x)}", f"answers: {answers_label(y)}"
-    return Scatter(title, *labels, list(pairs["turn"]), pairs[x].to_numpy(), pairs[y].to_numpy(), (first, second))
+    return Scatter(title, *labels, pairs["turn"].tolist(), pairs[x].to_numpy(), pairs[y].to_numpy(), (first, second))
