@@ -84,8 +84,8 @@ def check_hole_model(
         known, unknown = split(pool, model.judged, hidden, grades)
         stages = fit_stages(known, model.values[~hidden], model.levels, model.turns, model.stages)
         trial = model.about(unknown, stages, seed=model.seed + number + 1)
-        small, given, pairs = pool.scored(left, measures, trial.pairs)
-        batches = trial.draws(given, draws, small.batch(measures), pairs)
+        small, given = pool.scored(left, measures, trial.pairs)
+        batches = trial.draws(given, draws, small.batch(measures), slice(len(trial.pairs)))
         drawn = np.concatenate([_means(small, sets, measures, policy, counted) for sets in batches])
         for values, true in ((drawn, truth[0]), (drawn[:, first] - drawn[:, second], truth[0, first] - truth[0, second])):
             low, high = draws_interval(values)

@@ -24,7 +24,7 @@ from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, measure, number, p_value, share, table, text
-from robustcs.statistics import Codes, Floats, quotient
+from robustcs.statistics import Floats, quotient
 from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
@@ -91,8 +91,8 @@ def contrasts(names: Sequence[str], compared: Mapping[str, Group], pairs: bool) 
 class Scoring:
     """How the runs of a pool were scored.
 
-    ``pool`` and ``grades`` lack pairs without effect on scores. ``pairs`` (int64[H]): the pairs that the model predicts.
-    ``found`` (bool[R, H]): which run retrieved them. ``counted`` (bool[T]): the turns over which means are taken.
+    ``pool`` and ``grades`` lack pairs without effect on scores; the first H are those that the model predicts. ``found``
+    (bool[R, H]): which run retrieved them. ``counted`` (bool[T]): the turns over which means are taken.
     """
 
     pool: RunPool
@@ -101,7 +101,6 @@ class Scoring:
     policy: EvaluationPolicy
     counted: npt.NDArray[np.bool_]
     model: HoleModel
-    pairs: Codes
     found: npt.NDArray[np.bool_]
 
 
@@ -181,13 +180,13 @@ def fill_holes(
     model = fit_hole_model(pool, grades, depth, sources.learned, seed)
     if model is None:
         return FilledHoles(now[None], now, units, seed, 0, None, ())
-    small, known, pairs = pool.scored(grades, measures, model.pairs)
-    batches = model.draws(known, draws, small.batch(measures), pairs)
+    small, known = pool.scored(grades, measures, model.pairs)
+    batches = model.draws(known, draws, small.batch(measures), slice(len(model.pairs)))
     sums = np.concatenate([units.sums(small.score(sets, measures, policy)[..., counted]) for sets in batches])
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
     warnings = model_warnings(model, tried, pool, grades, measures, sources)
     found = pool.best_ranks()[:, model.pairs] <= int(model.holes.best.max())
-    scoring = Scoring(small, known, tuple(measures), policy, counted, model, pairs, found)
+    scoring = Scoring(small, known, tuple(measures), policy, counted, model, found)
     return FilledHoles(sums, now, units, seed, len(model.pairs), tried, warnings, scoring)
 
 

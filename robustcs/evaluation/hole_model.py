@@ -82,7 +82,7 @@ class HoleModel:
         """Return the model with refitted ``stages`` for other passages."""
         return replace(self, holes=holes, stages=stages, seed=seed)
 
-    def draws(self, grades: Grades, count: int, size: int, pairs: Codes | None = None) -> Iterator[Grades]:
+    def draws(self, grades: Grades, count: int, size: int, pairs: Codes | slice | None = None) -> Iterator[Grades]:
         """Yield ``count`` sets of grades in batches of at most ``size``: int16[≤ size, N + 1], for :meth:`RunPool.score`.
 
         Draw d depends only on the seed and on d. Other passages keep their grades. ``pairs``: :attr:`pairs` in a part of the

@@ -187,8 +187,7 @@ class _Factors:
         size = pool.batch(measures)
         for start in range(0, len(drawn), size):
             some = drawn[start : start + size]
-            sets = np.tile(scoring.grades, (len(some), 1))
-            sets[:, scoring.pairs] = some
+            sets = np.hstack([some, np.tile(scoring.grades[some.shape[1] :], (len(some), 1))])
             scores = pool.score(sets, measures, scoring.policy)[..., scoring.counted]
             parts.append(np.einsum("cr,drmk->mdck", weights[:, runs], self.filled.units.sums(scores)))
         return np.asarray(np.round(np.concatenate(parts, axis=1), DECIMALS))

@@ -97,27 +97,24 @@ class RunPool:
         cells = len(self.turns) * max(self._matrix(places, measures).shape[1] for places in self.places)
         return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
 
-    def scored(self, grades: Grades, measures: Sequence[Measure], changed: Codes) -> tuple[RunPool, Grades, Codes]:
-        """Return a part of the pool with the same scores if only the grades of the pairs ``changed`` vary.
+    def scored(self, grades: Grades, measures: Sequence[Measure], changed: Codes) -> tuple[RunPool, Grades]:
+        """Return a part of the pool with the same scores if only the grades of the pairs ``changed`` vary, and its ``grades``.
 
-        Also returns its ``grades`` and the places of ``changed`` in it. The part lacks passages below all cutoffs whose grades
-        have no effect.
+        ``changed`` are the first pairs of the part. It lacks passages below all cutoffs whose grades have no effect.
         """
         tops, most = [self._matrix(places, measures) for places in self.places], _most(measures)
         kept = grades >= _lowest(grades, measures)
         kept[changed] = False
-        # of the others, only the highest of each turn can be in an ideal ranking
-        others = np.flatnonzero(kept[:-1])
-        others = others[np.lexsort((-grades[others], self.pair_turns[others]))]
-        counts = np.bincount(self.pair_turns[others], minlength=len(self.turns))
-        place = np.arange(len(others)) - np.repeat(np.cumsum(counts) - counts, counts)
-        kept[others[place >= (len(self) if most is None else most)]] = False
-        kept[changed] = True
-        kept[np.concatenate([[len(self)], *map(np.ravel, tops)])] = True
-        number = (np.cumsum(kept) - 1).astype(np.int32)
-        pair_turns, documents = self.pair_turns[kept[:-1]], self.pair_documents[kept[:-1]]
-        part = replace(self, pair_turns=pair_turns, pair_documents=documents, places=tuple(number[top] for top in tops))
-        return part, grades[kept], number[changed].astype(np.int64)
+        highest = self._highest(np.flatnonzero(kept[:-1]), grades, most)
+        kept[:] = False
+        kept[np.concatenate([highest, [len(self)], *map(np.ravel, tops)])] = True
+        kept[changed] = False
+        pairs = np.concatenate([changed, np.flatnonzero(kept)])
+        number = np.empty(len(grades), dtype=np.int32)
+        number[pairs] = np.arange(len(pairs))
+        turns, documents = self.pair_turns[pairs[:-1]], self.pair_documents[pairs[:-1]]
+        part = replace(self, pair_turns=turns, pair_documents=documents, places=tuple(number[top] for top in tops))
+        return part, grades[pairs]
 
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
@@ -153,27 +150,43 @@ class RunPool:
 
         ``most``: the number of grades that are needed.
         """
-        size = len(grades) * len(self.turns)
+        turns, size = len(self.turns), len(grades) * len(self.turns)
+        if most == 0:
+            return np.empty((size, 0), dtype=np.int16)
         # sets differ in few pairs: the others are counted once
         differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
-        same, changed = (np.flatnonzero(one) for one in (~differ & (grades[0, :-1] >= lowest), differ))
-        values = grades[:, changed].ravel()
-        counted = np.flatnonzero(values >= lowest)
-        which, column = np.divmod(counted, max(len(changed), 1))
-        shared, own = grades[0, same].astype(np.int64) - lowest, values[counted].astype(np.int64) - lowest
+        changed, same = np.flatnonzero(differ), np.flatnonzero(~differ & (grades[0, :-1] >= lowest))
+        enough = np.full(turns, lowest - 1, dtype=np.int16)
+        if most is not None:
+            # grades count only if they exceed the lowest one of a complete ranking
+            same = self._highest(same, grades[0], most)
+            number = np.bincount(self.pair_turns[same], minlength=turns)
+            enough[number == most] = grades[0, same[np.cumsum(number)[number == most] - 1]]
+        values = grades[:, changed]
+        counted = np.flatnonzero(values > enough[self.pair_turns[changed]])
+        places = np.add.outer(np.arange(len(grades)) * turns, self.pair_turns[changed]).ravel()[counted]
+        shared, own = grades[0, same].astype(np.int64) - lowest, values.ravel()[counted].astype(np.int64) - lowest
         present = np.bincount(np.concatenate([shared, own])) > 0
         levels = np.flatnonzero(present)[::-1]
         code = np.cumsum(present[::-1])[::-1] - 1  # 0 is the highest level
-        counts = np.bincount(code[shared] * len(self.turns) + self.pair_turns[same], minlength=len(levels) * len(self.turns))
-        cells = code[own] * size + which * len(self.turns) + self.pair_turns[changed][column]
-        found = np.bincount(cells, minlength=len(levels) * size).reshape(len(levels), len(grades), len(self.turns))
-        rows = (found + counts.reshape(len(levels), 1, len(self.turns))).reshape(len(levels), size)
+        counts = np.bincount(code[shared] * turns + self.pair_turns[same], minlength=len(levels) * turns)
+        found = np.bincount(code[own] * size + places, minlength=len(levels) * size).reshape(len(levels), len(grades), turns)
+        rows = (found + counts.reshape(len(levels), 1, turns)).reshape(len(levels), size)
         width = int(rows.sum(axis=0).max(initial=0))
         index, above = np.zeros((width if most is None else min(width, most), size), np.int16), np.zeros(size, np.int64)
         for row in rows:
             above += row
             index += above <= np.arange(len(index))[:, None]
         return np.append(levels + lowest, ABSENT).astype(np.int16)[index].T
+
+    def _highest(self, pairs: Codes, grades: Grades, most: int | None) -> Codes:
+        """Return the ``most`` pairs of every turn with the highest ``grades``, by turn and descending grade; all for None."""
+        if most is None:
+            return pairs
+        pairs = pairs[np.lexsort((-grades[pairs], self.pair_turns[pairs]))]
+        number = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
+        place = np.arange(len(pairs)) - np.repeat(np.cumsum(number) - number, number)
+        return pairs[place < most]
 
 
 def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:

@@ -96,10 +96,12 @@ def test_a_part_has_the_same_scores(
     pool = pool_of([as_ranking(str(number), run) for number, run in enumerate(runs)], qrels)
     grades = pool.grades(qrels)
     changed = rng.permutation(len(pool))[: len(pool) // 2]
-    part, known, pairs = pool.scored(grades, measures, changed)
-    drawn = rng.integers(0, 5, len(changed))
-    grades[changed], known[pairs] = drawn, drawn
-    np.testing.assert_array_equal(part.score(known[None], measures, POLICY), pool.score(grades[None], measures, POLICY))
+    part, known = pool.scored(grades, measures, changed)
+    drawn = rng.integers(0, 5, (min(3, part.batch(measures)), len(changed)))
+    sets, parts = (np.tile(one, (len(drawn), 1)) for one in (grades, known))
+    sets[:, changed], parts[:, : len(changed)] = drawn, drawn
+    each = [pool.score(one[None], measures, POLICY) for one in sets]
+    np.testing.assert_array_equal(part.score(parts, measures, POLICY), np.concatenate(each))
 
 
 @pytest.mark.parametrize("waiting", [0, 2, 1 << 20])
