@@ -97,7 +97,7 @@ def test_a_part_has_the_same_scores(
     grades = pool.grades(qrels)
     changed = rng.permutation(len(pool))[: len(pool) // 2]
     part, known = pool.scored(grades, measures, changed)
-    drawn = rng.integers(0, 5, (min(3, part.batch(measures)), len(changed)))
+    drawn = rng.integers(0, 5, (1 if measures is MEASURES else 3, len(changed)))
     sets, parts = (np.tile(one, (len(drawn), 1)) for one in (grades, known))
     sets[:, changed], parts[:, : len(changed)] = drawn, drawn
     each = [pool.score(one[None], measures, POLICY) for one in sets]
