@@ -333,9 +333,6 @@ def parse_text_source(text: str, folder: Path = Path()) -> TextSource:
     return TextSource(located(head, folder), column)
 
 
-# ---------------------------------------------------------------- parts of a project, and its files
-
-
 def only(project: Project, keys: Collection[str], formulation: Collection[str] = ()) -> Project:
     """Return a project with only these fields, and only these fields of each formulation; drop empty formulations."""
     parts = {}
@@ -343,8 +340,7 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
         kept = Formulation(part.role, part.name, **{name: getattr(part, name) for name in formulation})
         if any(getattr(kept, name) for name in (*FORMULATION_FILES, "sample_runs")):
             parts[key] = kept
-    known = {field.name for field in fields(Project)}
-    assert known.issuperset(keys)
+    assert {field.name for field in fields(Project)}.issuperset(keys)
     return replace(Project(), **{key: getattr(project, key) for key in keys}, formulations=parts)
 
 
@@ -352,6 +348,11 @@ def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
     """Return the project's measures of predicted answers, or those of rankings."""
     known = (measure for measure in project.metrics if measure.family != GIVEN)
     return tuple(measure for measure in known if (measure.family in ANSWER_FAMILIES) == of_answers)
+
+
+def of_rankings(project: Project, keys: Collection[str], formulation: Collection[str] = ("run",)) -> Project:
+    """Return the project with these fields only (see :func:`only`), and the measures of rankings."""
+    return replace(only(project, keys, formulation), metrics=measures(project, of_answers=False))
 
 
 def needs(condition: object, slug: str, found: str, advice: str) -> None:
@@ -389,11 +390,8 @@ def _paths(value: Any) -> Iterator[Path]:
         yield from _paths(value.files)
     elif isinstance(value, Path):
         yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _paths(part)
-    elif isinstance(value, tuple):
-        for part in value:
+    elif isinstance(value, Mapping | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
             yield from _paths(part)
     elif is_dataclass(value):
         for field in fields(value):

@@ -7,7 +7,6 @@ those of all studies, so that both report the same errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
@@ -19,7 +18,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
-from robustcs.project.model import Formulation, Project, measures, needs, only
+from robustcs.project.model import Formulation, Project, needs, of_rankings
 from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
@@ -216,11 +215,6 @@ def reviews(workspace: Workspace) -> None:
     if workspace.project.review is None or not workspace.project.review.files:
         advice = "name the files that the page of a report exports, or add [review] with files to robustcs.toml"
         raise UsageError("no-reviews", "no reviews are given", advice)
-
-
-def of_rankings(project: Project, keys: Collection[str], formulation: Collection[str] = ("run",)) -> Project:
-    """Return the project with these fields only (see :func:`~robustcs.project.model.only`), and the measures of rankings."""
-    return replace(only(project, keys, formulation), metrics=measures(project, of_answers=False))
 
 
 def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:

@@ -8,8 +8,7 @@ from typing import Literal
 from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
-from robustcs.project.model import Project, needs
-from robustcs.project.requirements import of_rankings
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated

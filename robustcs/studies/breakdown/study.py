@@ -11,8 +11,7 @@ from robustcs.documents.headline import headline_cut, shown_cuts
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import bins_of
 from robustcs.evaluation.thresholds import reachable_thresholds
-from robustcs.project.model import Project, measures, needs, only
-from robustcs.project.requirements import of_rankings
+from robustcs.project.model import Project, measures, needs, of_rankings, only
 from robustcs.project.slices import searched, slicings
 from robustcs.project.workspace import Workspace
 from robustcs.slicing import TEXTS

@@ -9,8 +9,8 @@ from itertools import combinations
 from robustcs.documents.forms import shown_blocks
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.lazy import pd
-from robustcs.project.model import Project, needs
-from robustcs.project.requirements import grid, of_rankings
+from robustcs.project.model import Project, needs, of_rankings
+from robustcs.project.requirements import grid
 from robustcs.project.scan import role_of
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from robustcs.lazy import pd
-from robustcs.project.model import Project, needs
-from robustcs.project.requirements import of_rankings
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.encoders import check_similarities, load_encoders, question_similarities
 from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity

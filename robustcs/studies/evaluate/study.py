@@ -9,9 +9,8 @@ from typing import Annotated, Any
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
-from robustcs.project.model import Project, needs
+from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.overrides import named_files
-from robustcs.project.requirements import of_rankings
 from robustcs.project.slices import searched, slicings
 from robustcs.project.sources import assigned, distinct
 from robustcs.project.trust import limits_of_sources

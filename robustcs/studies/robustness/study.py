@@ -12,8 +12,8 @@ from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import Group
 from robustcs.project.hole_imputation import filled_drops
-from robustcs.project.model import Project, needs
-from robustcs.project.requirements import groups, is_experiment, of_rankings
+from robustcs.project.model import Project, needs, of_rankings
+from robustcs.project.requirements import groups, is_experiment
 from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace

@@ -12,8 +12,8 @@ from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.texts import without_empty
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.model import Formulation, Project, needs
-from robustcs.project.requirements import of_rankings, sampled
+from robustcs.project.model import Formulation, Project, needs, of_rankings
+from robustcs.project.requirements import sampled
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
