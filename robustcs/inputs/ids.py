@@ -149,7 +149,7 @@ class Ids:
             part ^= found
             part *= _FACTOR
             part ^= part >> _HALF
-            # only the parts of an id determine its hash, whatever ids stand beside it
+            # the hash of an id depends on its own parts only, not on the ids beside it
             found = part if least > 8 * number else np.where(self.lengths > 8 * number, part, found)
         return found
 
