@@ -61,7 +61,7 @@ def model_of(path: str) -> str:
 
 
 def _has_labels(file: StrPath) -> bool:
-    if not isinstance(file, Path) or not file.is_file() or plain_chunks(file, "qrels", 1 << 16):
+    if not isinstance(file, Path) or not file.is_file() or plain_chunks(file, "qrels"):
         return False
     from robustcs.inputs.sniff import kind_of
 
