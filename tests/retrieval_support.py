@@ -74,11 +74,12 @@ def project_retrieved_before(demo: Path, folder: Path) -> Path:
     The collection has passages that no run retrieves.
     """
     from robustcs.inputs.files import sha256
+    from robustcs.inputs.paths import sidecar_path
     from robustcs.overwrite_guard import protection
     from robustcs.project.open_questions import Maker, systems_of
     from robustcs.project.reading import read_project
     from robustcs.project.workspace import Workspace
-    from robustcs.retrieval.sidecar import Sidecar, sidecar_path, text_checksums
+    from robustcs.retrieval.sidecar import Sidecar, text_checksums
 
     project_without_runs(demo, folder)
     (folder / "robustcs.toml").write_text(CONFIG.replace('paraphrases = "paraphrases.csv"\n', ""))

@@ -22,7 +22,7 @@ from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, si
 from robustcs.inputs.files import too_large
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in
-from robustcs.inputs.trec_lines import LINES, RUN_LINES, are_ptkb, are_qrels, are_run
+from robustcs.inputs.trec_lines import LINES, QRELS_LINES, RUN_LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
 from robustcs.wording import counted
 
@@ -386,8 +386,8 @@ def plain_chunks(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) 
     except InputError:
         return None
     if wanted == "run":
-        plain = RUN_LINES.match(first) or are_run([line.split() for line in lines_in(first, _HEAD)[:LINES]])
-    else:
-        lines = lines_in(first)
-        plain = are_qrels([line.split() for line in lines[:LINES]]) and not are_ptkb(map(str.split, lines))
+        plain = bool(RUN_LINES.match(first)) or are_run([line.split() for line in lines_in(first, _HEAD)[:LINES]])
+    elif not (plain := bool(QRELS_LINES.match(first))):
+        rows = [line.split() for line in lines_in(first)]
+        plain = are_qrels(rows[:LINES]) and not are_ptkb(rows)
     return chain([first], chunks) if plain else None

@@ -175,6 +175,12 @@ def pooled(files: Sequence[Path | str], names: Sequence[str] = ()) -> Any:
     return path
 
 
-def parts_of(path: StrPath) -> tuple[Path | str, ...]:
+def parts_of(path: StrPath) -> tuple[Path, ...]:
     """Return the files of a path."""
-    return path.files if isinstance(path, PooledFile) else (path,)  # type: ignore[return-value]
+    files = path.files if isinstance(path, PooledFile) else (path,)
+    return tuple(file if isinstance(file, Path) else Path(file) for file in files)
+
+
+def sidecar_path(run: Path) -> Path:
+    """Return the path of the sidecar of a run's file, ``RUN.texts.json`` next to it (:mod:`robustcs.retrieval.sidecar`)."""
+    return run.with_name(f"{run.name}.texts.json")

@@ -23,6 +23,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 RUN_LINES = re.compile(
     rb"(?:(?!#)\S+ \S+ \S+ [+-]?[0-9]+ [+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)? [^\s][^\n]*\n){%d}" % LINES
 )
+#: The same for :func:`are_qrels`, without :func:`are_ptkb`: the first document id is not a number.
+QRELS_LINES = re.compile(rb"(?=\S+ \S+ \d*[^\d\s])(?:(?!#)\S+ \S+ \S+ [+-]?[0-9]+\n){%d}" % LINES)
 #: Turn ids of iKAT: ``9-1_3``, ``0_2``.
 _IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
 #: Largest number of statements of an iKAT persona.

@@ -14,14 +14,14 @@ from typing import Any
 from robustcs.errors import InputError, UsageError, not_written
 from robustcs.inputs import mtrag
 from robustcs.inputs.collection import passage_lines, read_passages
-from robustcs.inputs.paths import IRDS_PREFIX, url_of
+from robustcs.inputs.paths import IRDS_PREFIX, sidecar_path, url_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.text import first_bytes, first_record, read_text
 from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
 from robustcs.project.model import Project, input_files, parse_text_source
 from robustcs.project.toml import quoted, read_toml, toml_text
 from robustcs.project.workspace import Workspace
-from robustcs.retrieval.sidecar import require_unchanged, sidecar_path
+from robustcs.retrieval.sidecar import require_unchanged
 from robustcs.tempfiles import temporary
 
 #: Keys of a project file that never name a file.

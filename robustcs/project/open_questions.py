@@ -14,6 +14,7 @@ from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.grid import parse_cell
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.inputs.files import sha256
+from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
 from robustcs.inputs.texts import Role, Samples, TextFile
 from robustcs.overwrite_guard import refuse_outside
@@ -23,11 +24,9 @@ from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import (
     Sidecar,
     changed_since,
-    files_of,
     fits,
     read_sidecar,
     require_unchanged,
-    sidecar_path,
     text_checksums,
 )
 from robustcs.wording import counted, some_of, verb
@@ -242,7 +241,7 @@ class Maker:
         made |= {"rewriter": rewriter} if raw and rewriter else {}
         made |= {"reranker": reranker, "rerank_depth": settings.rerank_depth} if reranker else {}
         made |= {"ir_metadata": True} if settings.ir_metadata else {}
-        return made | ({"given": " ".join(map(sha256, files_of(given)))} if given else {})
+        return made | ({"given": " ".join(map(sha256, parts_of(given)))} if given else {})
 
     def made(self, sidecar: Sidecar, raw: bool, given: Path | None) -> bool:
         """Return whether a run was made as it would be made now; for absent index and models, the sidecar is trusted."""
@@ -292,7 +291,7 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
     for name in runs.keys() & texts.keys():
         run = runs[name]
         try:
-            replaced = [file for file in files_of(run) if _is_replaced(file)]
+            replaced = [file for file in parts_of(run) if _is_replaced(file)]
         except InputError as error:
             notes.append(str(error))
             continue
@@ -346,7 +345,7 @@ def import_runs(workspace: Inputs) -> list[tuple[str, Path, int]]:
         if system.given is None:
             continue
         checksums = text_checksums(system.texts, system.raw)
-        for run in files_of(system.given):
+        for run in parts_of(system.given):
             answered = {line.split(None, 1)[0] for _, line in text_lines(run) if line.strip() and line[0] != "#"}
             texts = {turn: one for turn, one in checksums.items() if turn in answered}
             path = sidecar_path(run)

@@ -20,7 +20,7 @@ from robustcs.evaluation.turns import (
     strangers,
 )
 from robustcs.inputs.files import sha256
-from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown
+from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown, sidecar_path
 from robustcs.inputs.pooled import texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_skipped
@@ -31,7 +31,7 @@ from robustcs.project.answer_measures import answer_measures
 from robustcs.project.model import Project, TextSource, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs, absolute
 from robustcs.result import Basis
-from robustcs.retrieval.sidecar import files_of, require_unchanged
+from robustcs.retrieval.sidecar import require_unchanged
 
 if TYPE_CHECKING:
     from robustcs.inputs.labels import Labels
@@ -246,8 +246,9 @@ class Inputs:
             built.append(result if keep is None else keep(result))
             told.append((rows, checksum))
         for (role, path), (rows, checksum) in zip(files, told, strict=True):
-            for file in files_of(path):
-                require_unchanged(file, checksum)
+            for file in parts_of(path):
+                if sidecar_path(file).is_file():
+                    require_unchanged(file, checksum)
             self.remember(role, path, rows, checksum)
         return built
 

@@ -17,6 +17,7 @@ from robustcs.documents.files import write_text
 from robustcs.documents.tables import Shown, result_table
 from robustcs.errors import UsageError, input_error
 from robustcs.inputs.collection import read_passages
+from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
@@ -39,7 +40,7 @@ from robustcs.retrieval.java import pyserini_version
 from robustcs.retrieval.rewriting import rerank, rewrite
 from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, files_of, read_sidecar, sidecar_path, text_checksums
+from robustcs.retrieval.sidecar import Sidecar, read_sidecar, text_checksums
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
 from robustcs.wording import counted
 
@@ -241,7 +242,7 @@ class Retrieval:
         lines = {turn: _lines(turn, self._rankings[key]) for turn, key in keys.items()}
         if system.kept is not None:
             kept: dict[str, list[str]] = {}
-            for _, line in (line for file in files_of(system.kept) for line in text_lines(file)):
+            for _, line in (line for file in parts_of(system.kept) for line in text_lines(file)):
                 turn = line.split(None, 1)[0] if line.strip() else "#"
                 if not turn.startswith("#") and turn not in keys and (system.given or turn in system.texts):
                     kept.setdefault(turn, []).append(f"{line}\n")

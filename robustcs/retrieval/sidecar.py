@@ -13,7 +13,7 @@ from typing import Any
 
 from robustcs.errors import input_error
 from robustcs.inputs.files import sha256
-from robustcs.inputs.paths import PooledFile
+from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import read_json
 
 
@@ -63,11 +63,6 @@ def text_checksums(texts: Mapping[str, str], raw: bool) -> dict[str, str]:
     return {turn: digest(SEPARATOR.join([*before[turn], text])) for turn, text in texts.items()}
 
 
-def sidecar_path(run: Path) -> Path:
-    """Return the path of the sidecar, ``RUN.texts.json`` next to the run."""
-    return run.with_name(f"{run.name}.texts.json")
-
-
 def read_sidecar(run: Path) -> Sidecar | None:
     """Return the sidecar of the run, or None. Raises :class:`InputError` for a file in another format."""
     path = sidecar_path(run)
@@ -81,11 +76,6 @@ def read_sidecar(run: Path) -> Sidecar | None:
     if not (isinstance(run_checksum, str) and isinstance(texts, dict) and isinstance(made, dict)):
         raise input_error(path, None, "not a file that robustcs writes next to a run", "delete it", "bad-sidecar")
     return Sidecar(run_checksum, texts, made)
-
-
-def files_of(run: Path) -> list[Path]:
-    """Return the files of a run, each with its own sidecar; a run of several collections has several files."""
-    return list(map(Path, run.files)) if isinstance(run, PooledFile) else [run]
 
 
 def fits(run: Path, sidecar: Sidecar) -> bool:
@@ -116,7 +106,7 @@ def changed_since(run: Path, checksums: Mapping[str, str]) -> list[str]:
     Without a sidecar, or with the sidecar of another run, the texts of a file are unknown and its turns count as unchanged.
     Raises :class:`InputError` as :func:`require_unchanged` does.
     """
-    files = files_of(run)
+    files = parts_of(run)
     told = [one for file in files if file.is_file() and (one := require_unchanged(file)) and fits(file, one)]
     texts = {turn: checksum for one in told for turn, checksum in one.texts.items()}
     known = checksums if len(told) == len(files) else texts

@@ -8,11 +8,11 @@ import pytest
 
 from robustcs.errors import UsageError
 from robustcs.inputs.files import sha256
+from robustcs.inputs.paths import sidecar_path
 from robustcs.project.model import Project
 from robustcs.project.open_questions import changed_texts, import_runs, systems_of, turns_in_words
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
-from robustcs.retrieval.sidecar import sidecar_path
 
 
 @pytest.fixture

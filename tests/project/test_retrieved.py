@@ -12,14 +12,14 @@ import pytest
 from robustcs.cli.main import run
 from robustcs.errors import InputError
 from robustcs.inputs.files import sha256
-from robustcs.inputs.paths import pooled
+from robustcs.inputs.paths import pooled, sidecar_path
 from robustcs.project.model import Project, TextSource
 from robustcs.project.open_questions import Maker, systems_of
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval import java
 from robustcs.retrieval.index import index_state
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, read_sidecar, sidecar_path, text_checksums
+from robustcs.retrieval.sidecar import Sidecar, read_sidecar, text_checksums
 from tests.retrieval_support import project_retrieved_before
 
 MANY = "70 turns (1_1, 1_2, 1_3, 1_4, 1_5 …)"

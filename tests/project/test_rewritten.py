@@ -10,12 +10,13 @@ import pytest
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import Group
 from robustcs.inputs.files import sha256
+from robustcs.inputs.paths import sidecar_path
 from robustcs.project.model import Formulation, Project, TextSource
 from robustcs.project.open_questions import check_baselines, comparable_groups, systems_of
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.rewriting import rewriter_identity
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, read_sidecar, sidecar_path
+from robustcs.retrieval.sidecar import Sidecar, read_sidecar
 
 
 def run_file(folder: Path, name: str, rewriter: str | None) -> Path:

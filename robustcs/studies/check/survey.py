@@ -31,7 +31,7 @@ from robustcs.project.parallel_io import absolute, as_given
 from robustcs.project.sources import BY_NAME, SOURCES, Source, several
 from robustcs.project.text_run_match import numbered
 from robustcs.project.workspace import Workspace
-from robustcs.retrieval.sidecar import files_of, require_unchanged
+from robustcs.retrieval.sidecar import require_unchanged
 from robustcs.studies import registry
 from robustcs.wording import counted, some_of
 
@@ -237,7 +237,7 @@ class Survey:
         def give(_: Path) -> _Run:
             if isinstance(found, InputError):
                 raise as_given(found, absolute(path), path)
-            for file in files_of(path):
+            for file in parts_of(path):
                 require_unchanged(file)
             return found
 
