@@ -26,6 +26,6 @@ def test_a_pattern_matches_only_lines_of_its_kind(rows: list[str], space: str) -
 def test_patterns_match_real_beginnings() -> None:
     qrels = "31_1 0 MARCO_955948 2\n" * LINES
     assert QRELS_LINES.match(qrels.encode())
-    assert not QRELS_LINES.match("9-1_3 0 7 1\n".encode() * LINES)  # statements of a persona, or ids that are numbers
+    assert not QRELS_LINES.match(b"9-1_3 0 7 1\n" * LINES)  # statements of a persona, or ids that are numbers
     assert not QRELS_LINES.match(qrels.encode()[:-1])
-    assert RUN_LINES.match("31_1 Q0 MARCO_955948 1 13.5 bm25\n".encode() * LINES)
+    assert RUN_LINES.match(b"31_1 Q0 MARCO_955948 1 13.5 bm25\n" * LINES)
