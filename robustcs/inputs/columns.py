@@ -378,9 +378,12 @@ def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrel
     return refuse_other_kinds(path, wanted), None
 
 
-def plain_chunks(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> Chunks:
-    """Return the bytes of a file whose first lines are all TREC lines of a run or of qrels; None for any other file."""
-    chunks = line_chunks(path, _PIECE, _LONGEST)
+def plain_chunks(path: str | os.PathLike[str], wanted: Literal["run", "qrels"], size: int = 0) -> Chunks:
+    """Return the bytes of a file whose first lines are all TREC lines of a run or of qrels; None for any other file.
+
+    ``size``: bytes per piece, of which the first is read (default: those of a reader).
+    """
+    chunks = line_chunks(path, size or _PIECE, _LONGEST)
     try:
         first = next(chunks, b"")
     except InputError:

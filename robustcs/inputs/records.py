@@ -14,6 +14,7 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.readings import SKIPPED, Skipped
 from robustcs.inputs.text import (
     HALF_CHARACTER,
+    HEAD,
     LONGEST_ID,
     LONGEST_LINE,
     LONGEST_TEXT,
@@ -42,16 +43,12 @@ Shape = Literal["json", "jsonl", "table"]
 LONGEST_OF_TURN = 1_000_000
 
 
-#: Bytes that show how a file begins.
-_HEAD = 1 << 16
-
-
 def shape_of(path: StrPath) -> Shape:
     """Return whether the file is one JSON value, JSONL, or a table (anything else), by its first lines.
 
     Raises :class:`InputError` for a file without text.
     """
-    begins_as_json = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+    begins_as_json = first_bytes(path, HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
     longest = LONGEST_TEXT if begins_as_json else LONGEST_LINE
     head = [line.lstrip() for _, line in islice(filled_lines(path, longest), 2)]
     if not head:

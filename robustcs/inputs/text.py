@@ -206,8 +206,8 @@ def finite_number(value: object) -> float | None:
         return None
 
 
-#: Bytes that show the form of a table.
-_HEAD = 1 << 16
+#: Bytes that show the form of a table, and how any other file begins.
+HEAD = 1 << 16
 
 
 #: Bytes that show the first fields of a JSON record, which may list hundreds of passages.
@@ -221,7 +221,7 @@ _TOKEN = r'"(?:[^"\\]|\\.?)*"?|[][{},]'
 _CLOSING = {"{": "}", "[": "]"}
 
 
-def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
+def first_lines(path: str | os.PathLike[str], size: int = HEAD) -> list[str]:
     """Return the lines of the first ``size`` bytes that are neither blank nor comments; none if the file cannot be read.
 
     The last line may be cut; it is dropped if there are others.
@@ -229,7 +229,7 @@ def first_lines(path: str | os.PathLike[str], size: int = _HEAD) -> list[str]:
     return lines_in(_head(path, size), size)
 
 
-def lines_in(data: bytes, size: int = _HEAD) -> list[str]:
+def lines_in(data: bytes, size: int = HEAD) -> list[str]:
     """Return the lines of the first ``size`` bytes of ``data``, the beginning of a file, as :func:`first_lines` does."""
     text = _decoded(data[:size])
     if len(text) >= size // 4 and "\n" in text:  # four bytes make a character at most
@@ -239,9 +239,7 @@ def lines_in(data: bytes, size: int = _HEAD) -> list[str]:
 
 def ir_metadata(path: str | os.PathLike[str]) -> str:
     """Return ``tag bm25, team a`` from the ir_metadata comments of a run; empty if they contain neither."""
-    block = re.search(
-        r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$", _text(path, _HEAD), re.MULTILINE | re.DOTALL
-    )
+    block = re.search(r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$", _text(path, HEAD), re.MULTILINE | re.DOTALL)
     said = re.findall(r"^#\s*(tag|team):[^\S\n]*(\S.*?)\s*$", block[1] if block else "", re.MULTILINE)
     return ", ".join(f"{name} {value.strip(chr(34) + chr(39))}" for name, value in said)
 

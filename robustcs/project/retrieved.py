@@ -293,8 +293,7 @@ class Retrieval:
             return f"the store has its ranking with at least {self.settings.depth} passages"
         if not self.indexed:
             return f"there is no index at {self.settings.index} yet"
-        others = self.store.others(digest(question))
-        if others:
+        if others := self.store.others(digest(question)):
             return min((self._differences(*other) for other in others), key=len)[0]
         there = read_sidecar(system.given or self.maker.run_path(system.name))
         checksums = text_checksums(system.texts, system.raw)

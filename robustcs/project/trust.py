@@ -13,9 +13,10 @@ from pathlib import Path
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.inputs.columns import plain_chunks
-from robustcs.inputs.paths import StrPath, parts_of
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.readings import Skipped
+from robustcs.inputs.text import HEAD
 from robustcs.policy import Unit
 from robustcs.project.model import Project
 from robustcs.result import Evaluated
@@ -60,8 +61,8 @@ def model_of(path: str) -> str:
     return named[1] if named else ""
 
 
-def _has_labels(file: StrPath) -> bool:
-    if not isinstance(file, Path) or not file.is_file() or plain_chunks(file, "qrels"):
+def _has_labels(file: Path) -> bool:
+    if not file.is_file() or plain_chunks(file, "qrels", HEAD):
         return False
     from robustcs.inputs.sniff import kind_of
 
@@ -74,14 +75,14 @@ def limits_of_sources(project: Project) -> list[Limit]:
         return []
     files = parts_of(project.qrels)
     judge = next((name for name, path in project.judges.items() if path in files), None)
-    named = next(((Path(file).name, found) for file in files if (found := model_of(Path(file).name))), None)
+    named = next(((file.name, found) for file in files if (found := model_of(file.name))), None)
     labels = next(filter(_has_labels, files), None)
     if judge:
         whose = f"the qrels are those of judge {judge}"
     elif named:
         whose = f"the file name of the qrels, {named[0]}, contains a model name ({named[1]})"
     elif labels:
-        whose = f"the qrels file {Path(labels).name} has the fields of a model judge's output"
+        whose = f"the qrels file {labels.name} has the fields of a model judge's output"
     else:
         return []
     return [
