@@ -114,11 +114,11 @@ def found_table(
     columns: list[Shown] = [
         *([] if system is None else [system]), "rule", "turns", "units", fields["value"].called("mean").rounded(3),
         *([fields["rest"].rounded(3)] if system is None else []),
-        (number("− rest"), lambda row: _signed(row.difference)), (number("at most"), lambda row: _signed(row.at_most)), "p",
+        (number("− rest"), lambda row: _signed(row.difference)), (fields["at_most"], lambda row: _signed(row.at_most)), "p",
     ]  # fmt: skip
     again = len(rows) - len(shown)
     said = (
-        f"{note} Units: {unit}s with such a turn. At most: upper limit of the true difference, with 95% confidence; it and p"
+        f"{note} Units: {unit}s with such a turn. 95% upper limit: of the true difference, one-sided; it and p"
         f" are adjusted for all {tried} rules tried, by {searched}. A search selects extremes, so expect a smaller difference"
         f" on other {unit}s."
     )

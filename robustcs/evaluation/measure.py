@@ -22,6 +22,7 @@ _SAMPLED = -1
 _TITLES = {
     "P": "P", "recall": "R", "success": "Success", "recip_rank": "MRR", "map": "MAP", "ndcg": "NDCG",
     "bpref": "bpref", "rbp": "RBP", "judged": "Judged", "unj": "Unjudged", "f1": "F1", "em": "EM",
+    "snippet_recall": "recall of snippets", "nuggets_vital": "support of vital nuggets", "nuggets_all": "support of nuggets",
 }  # fmt: skip
 
 
@@ -56,8 +57,8 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The name as papers print it: ``NDCG@3``, ``P@1``, ``F1``."""
-        title = _TITLES.get(self.family)
+        """The name as papers print it: ``NDCG@3``, ``P@1``, ``F1``; a score of a file keeps its name."""
+        title = _TITLES.get(self.name if self.family == GIVEN else self.family)
         if title is None:
             return self.name
         arguments = [] if self.level is None else [f"rel={self.level}"]

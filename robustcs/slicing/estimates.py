@@ -338,7 +338,7 @@ def _note(there: npt.NDArray[np.int64], spread: float, limit: float, noun: str) 
     if not slice_ or not rest or slice_ < LEAST_UNITS:
         return ""
     if rest < LEAST_UNITS or rest < STABLE_UNITS <= slice_:
-        return f"the rest: {units_note(rest, noun)}"
+        return f"{units_note(rest, noun)} in the rest"
     if math.isnan(spread):
         return f"no interval of the difference: all {noun}s are alike"
     return "no interval of the difference: the limits are infinite" if math.isnan(limit) else ""

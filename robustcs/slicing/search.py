@@ -84,7 +84,7 @@ FOUND: tuple[Field, ...] = (
     text("rule", header="Turns with"), count("turns"), count("units", "conversations (or single turns) with such a turn"),
     score("value", "mean of these turns"), score("rest", "mean of the other turns"),
     number("difference", "value − rest", "diff."),
-    number("at_most", "upper 95% confidence limit of the difference, simultaneous for all rules tried", "at most"),
+    number("at_most", "upper 95% confidence limit of the difference, simultaneous for all rules tried", "95% upper limit"),
     p_value("p", "one-sided, adjusted for all rules and systems of the measure: max-T over rearranged conversations"),
     count("rules", "rules tried for all systems together"),
     text("like", "an earlier find with mostly the same turns; empty if there is none"),

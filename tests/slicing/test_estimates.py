@@ -107,7 +107,7 @@ def test_no_interval_below_five_conversations() -> None:
     assert math.isnan(rare.contrast.p) and math.isnan(rare.contrast.low)
     assert (
         not math.isnan(many.own.low)
-        and many.contrast.note == "the rest: no interval: only 4 conversations (at least 5 required)"
+        and many.contrast.note == "no interval: only 4 conversations (at least 5 required) in the rest"
     )
     assert len(alone) == 12 and all(math.isnan(slice_.own.low) and math.isnan(slice_.contrast.p) for slice_ in alone)
     assert {slice_.contrast.comparisons for slice_ in alone} == {0}

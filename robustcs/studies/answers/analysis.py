@@ -61,7 +61,7 @@ ITEMS = table(
     "items", "Every gold item of every system.",
     text("system", header="System"), text("turn", header="Turn"), text("gold"), count("item", "number in the turn, from 1"),
     text("importance"), text("text", "snippet or nugget", "Missed"),
-    score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "because of"),
+    score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "lost by"),
 )  # fmt: skip
 SCORES = table("turn_scores", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value"))
 
@@ -124,7 +124,7 @@ class Answers(Result):
     covered
         The smallest share of an item's words (or support) that makes it covered, and of a sentence's words to be supported.
     criterion
-        What makes an answer correct, such as ``RL_F >= 0.5``; empty without a criterion.
+        What makes an answer correct, such as ``RL_F ≥ 0.5``; empty without a criterion.
     responses_by
         System → what determined its responses.
     """

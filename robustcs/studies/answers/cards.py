@@ -39,8 +39,8 @@ def turns_to_read(result: Answers, inputs: AnswerInputs, made_of: MadeOf, texts:
 
 def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str]) -> LayeredText:
     answer, turn = inputs.responses[row.system].get(row.turn, ""), row.turn
-    told = [f"{named(row.kind)} question", f"outcome: {named(row.outcome)}"]
-    told += [f"lost by: {row.cause}"] if row.cause not in ("", "none") else []
+    told = [f"{named(row.kind)} question", named(row.outcome)]
+    told += [f"lost by {row.cause}"] if row.cause not in ("", "none") else []
     conversation = inputs.conversation(turn)
     fields = [("Conversation", "\n".join(f"{speaker}: {text}" for speaker, text in conversation))] if conversation else []
     parts = inputs.workspace.project.formulations.values()

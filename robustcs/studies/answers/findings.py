@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from robustcs.documents.document import Verdict
-from robustcs.documents.words import percent, percent_range, whole_percent, with_interval
+from robustcs.documents.words import measure_label, percent, percent_range, whole_percent, with_interval
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
 from robustcs.studies.answers.show import answerable, criterion_words, golds, headline, main_causes, said
 from robustcs.wording import counted, verb
@@ -80,7 +80,7 @@ def coverage_findings(result: Answers) -> tuple[str, ...]:
     metric = headline(result, gold)
     rows = result.measures[result.measures["metric"] == metric]
     best, worst = rows.iloc[0], rows.iloc[-1]
-    what = f"mean coverage of {said(result)}" if gold == "nuggets" else "mean recall of the words of gold snippets"
+    what = f"mean {measure_label(metric)}"
     sentences = [f"{best['system']} has the highest {what}: {with_interval(best, 'value')}."]
     if len(rows) == 1:
         sentences = [f"{best['system']} has a {what} of {with_interval(best, 'value')}."]
@@ -110,7 +110,7 @@ def _missed(result: Answers, system: str, part: Any) -> str:
         first = known.loc[known["count"].idxmax()]
         between = "" if math.isnan(first["ci_low"]) else f", 95% CI {percent_range(first['ci_low'], first['ci_high'])}"
         subject, why = _WORDS[str(first["cause"])]
-        items_missed = counted(int(first["count"]), "item")
-        sentence += f" {subject} is the most frequent cause: {items_missed} ({percent(first['share'])} of all{between}); {why}."
+        share = f"{percent(first['share'])} of all {items:,}{between}"
+        sentence += f" {subject} loses the most, {int(first['count']):,} ({share}): {why}."
     unknown = int(count.get(UNKNOWN, 0))
     return sentence + (f" The cause of {counted(unknown, 'item')} is unknown." if unknown else "")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
+from robustcs.documents.words import measure_label
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.inputs.answer_traces import KINDS
@@ -95,12 +96,12 @@ def _coverage(result: Answers) -> list[Block]:
     """Return the figure and table of causes, means and pairs for each kind of gold, and missed items."""
     causes = main_causes(result)
     shown = set(causes.loc[causes["count"] > 0, "cause"])
-    named = {cause: cause if cause == COVERED else f"missed: {cause}" for cause in CAUSES}
+    named = {cause: cause if cause == COVERED else f"lost by {cause}" for cause in CAUSES}
     blocks: list[Block] = [
         share_figure(
             "missed",
-            f"Coverage of the {causes['items'].iloc[0]} {said(result)}: covered by the answer, or missed because of the"
-            " generator, the rewriter or retrieval.",
+            f"Coverage of the {causes['items'].iloc[0]} {said(result)}: covered by the answer, or lost by the generator, the"
+            " rewriter or retrieval.",
             causes.assign(cause=causes["cause"].map(named)), "system", "cause",
             {named[cause]: colour for cause, colour in _COLOURS.items() if cause in shown},
         )
@@ -111,12 +112,12 @@ def _coverage(result: Answers) -> list[Block]:
             blocks.append(_pairs(result, gold))
     blocks.append(
         wide_table(
-            result, "item_causes", f"Why are {said(result)} missed?", ["system", "items"], "cause", ["share"],
+            result, "item_causes", f"Which component loses {said(result)}?", ["system", "items"], "cause", ["share"],
             "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
             " Retrieval: no passage of either contains it."
             f" In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit}).",
             rows=causes, hint="--table item_causes covers all items.",
-            heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or missed because of",
+            heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or lost by",
         )
     )  # fmt: skip
     every = _missed_rows(result)
@@ -185,12 +186,8 @@ def _pairs(result: Answers, gold: Gold) -> Table:
     shown = rows.head(SHOWN)
     listed = f"; {len(shown)} are shown" if len(shown) < len(rows) else ""
     note = f"Difference: first minus second. p adj.: {family.describe('pair')}{listed}.{sentences([family.note])}"
-    what = {
-        "snippet_recall": "recall of snippets",
-        "nuggets_vital": "support of vital nuggets",
-        "nuggets_all": "support of nuggets",
-    }[metric]
-    return result_table(result, "pairs", f"Which systems differ in {what}?", columns, note, rows=shown, slug=f"pairs-{gold}")
+    caption = f"Which systems differ in {measure_label(metric)}?"
+    return result_table(result, "pairs", caption, columns, note, rows=shown, slug=f"pairs-{gold}")
 
 
 def answerable(result: Answers) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.documents.words import number, signed
+from robustcs.documents.words import noted, number, signed
 from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, FOUND, Audit
 from robustcs.studies.audit.findings import verdict
@@ -67,10 +67,9 @@ def _agreement(result: Audit) -> Table:
         if row.human_only or row.judge_only:
             alone = f"{row.judge_only:,} labels without a human judgment, {row.human_only:,} human judgments without a label"
             notes.append(f"{row.judge}: {alone}.")
-        if row.note:
-            notes.append(f"{row.judge}: {row.note}.")
     columns: list[Shown] = ["judge", "pairs", result.spec("agreement").field("agree").bare, "kappa", *bare]
-    return result_table(result, "agreement", "How well does the judge agree with human judges?", columns, " ".join(notes))
+    note = " ".join(notes) + noted((row.judge, row.note) for row in result.agreement.itertuples())
+    return result_table(result, "agreement", "How well does the judge agree with human judges?", columns, note)
 
 
 def _bias(result: Audit) -> Table:
@@ -102,7 +101,7 @@ def _slices(result: Audit) -> Table:
 def _systems(result: Audit) -> Table:
     frame = result.systems
     note = (
-        "Value: on these topics. At least: one-sided 95% lower limit for another sample of topics of the same size. There is no"
+        "Value: on these topics. 95% limit: one-sided lower limit for another sample of topics of the same size. There is no"
         " upper limit, because noise lowers the correlation of two rankings."
     )
     apart = frame[frame["note"].str.startswith("the human judgments and")]

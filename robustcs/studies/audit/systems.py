@@ -29,7 +29,7 @@ SYSTEMS = table(
     "systems", "Rank correlation of the systems under human judgments and under the judge, on these topics.",
     text("judge", header="Judge"), measure(), text("method", "kendall, tau_ap (the human order is the reference) or rbo"),
     number("value", "1: same order; null if all systems are tied"),
-    number("ci_low", "one-sided 95% lower limit for another sample of topics of the same size", "at least"),
+    number("ci_low", "one-sided 95% lower limit for another sample of topics of the same size", "95% limit"),
     number("ci_high", "null: an upper limit would not have its nominal coverage"),
     count("turns", "with human judgments", "human", "turns"), count("judge_turns", "of the judge", "judge", "turns"),
     text("note", "caveats of the numbers"),

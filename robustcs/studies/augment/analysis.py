@@ -50,7 +50,7 @@ _RANKING = table(
     measure(), text("method", "kendall, tau_ap (the ranking after is the reference), tau_ap_symmetric or rbo"),
     number("value", "agreement on these turns; 1: same order; null if all runs are tied"),
     number("ci_low", "one-sided 95% lower limit for as many other units (percentile bootstrap); null for fewer than five",
-           "at least"),
+           "95% lower limit"),
     number("ci_high", "always null: no two-sided interval has the nominal coverage"), text("note", "limits of the number"),
 )  # fmt: skip
 _CONFLICTS = table(

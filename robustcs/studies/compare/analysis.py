@@ -38,8 +38,8 @@ MEASURES = table(
     p_value("p_corrected", "adjusted by max-T over all runs of the measure", "p adj."),
     score("rescored", "mean of the old run under the new judgments; null if unknown", "old, new judgments"),
     difference("low", "lowest change that any grades of the unjudged passages could give, under the new judgments",
-               "at least").rounded(3),
-    difference("high", "highest such change", "at most").rounded(3),
+               "lowest").rounded(3),
+    difference("high", "highest such change", "highest").rounded(3),
     count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
 TURNS = table(

@@ -58,11 +58,11 @@ def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
     open_ = moved[(moved["high"] - moved["low"]) > ROUNDING]
     if not len(open_):
         return []
-    note = "Lowest and highest change that any grades of the unjudged passages could give"
+    note = "Lowest and highest change that any grades of the unjudged passages could give; these are not confidence limits."
     if moved["rescored"].notna().any():
-        note += ", under the new judgments."
+        note += " Both states have the new judgments."
     else:
-        note += ". Each run is bounded separately, because old and new runs cannot be scored together."
+        note += " Each run is bounded separately, because old and new runs cannot be scored together."
     columns: list[Shown] = ["system", "metric", "low", "high"]
     return [
         result_table(

@@ -9,7 +9,7 @@ from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.slices import few_or_cell, shown_slices
 from robustcs.documents.tables import Shown, cell, ready, result_table
-from robustcs.documents.words import measure_label, number, number_interval, score
+from robustcs.documents.words import measure_label, noted, number, number_interval, score
 from robustcs.lazy import pd
 from robustcs.project.retrieved import plan_table
 from robustcs.result import Field, count, text
@@ -108,11 +108,11 @@ def _drops(result: Robustness, metric: str) -> Table:
             f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {unit} contributes more than"
             f" {100 * EVEN:.0f}% of the spread, which rules out a larger drop. “no”: a larger drop is not ruled out."
         )
-    said = [f"{row.set}: {row.note}." for row in rows.itertuples() if row.note]
+    note += noted((row.set, row.note) for row in rows.itertuples())
     return result_table(
         result, "measures", f"{measure_label(metric)}: are the drops significant?",
         ["set", "drop", "p", "p_corrected", "t_p", *(["equivalent"] if result.margin is not None else [])],
-        " ".join([note, *said]), rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
+        note, rows=rows, by="group", rules=[0], slug=f"measures-tests-{metric}",
     )  # fmt: skip
 
 

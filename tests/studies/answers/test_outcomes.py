@@ -358,7 +358,7 @@ def test_metrics_by_name_are_a_criterion_and_scores(tmp_path: Path) -> None:
     path = tasks_of(tmp_path, "a", [ANSWERED] * 4, metrics=scores, answerability=[["ANSWERABLE"]] * 4)
     result = robustcs.answers(tasks={"a": path}, metrics="RL_F", thresholds=">=0.5")
     assert result.turns["outcome"].tolist() == ["correct", "wrong", "correct", "answered"]
-    assert result.evaluated.policy_line.endswith("correct: RL_F >=0.5 (a: 1 answer without a value)")
+    assert result.evaluated.policy_line.endswith("correct: RL_F ≥ 0.5 (a: 1 answer without a value)")
     with pytest.raises(RobustcsError, match="no file of answers has the metric RLF; choose from RL_F"):
         robustcs.answers(tasks={"a": path}, metrics="RLF")
     means = robustcs.evaluate(scores={"a": path}, metrics="RL_F", missing="own").measures
