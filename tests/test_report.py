@@ -45,7 +45,7 @@ from robustcs.kept import typed
 from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reading import read_project
-from robustcs.reporting.answers import Shown
+from robustcs.reporting.answers import Shown, files_of
 from robustcs.reporting.build import Report, make_report
 from robustcs.reporting.codec import encode
 from robustcs.reporting.names import Names
@@ -117,7 +117,7 @@ def told_of(document: Document) -> dict[str, str]:
 def test_every_question_opens_with_one_sentence_one_figure_and_one_table(report: Report) -> None:
     blocks = report.document.blocks
     asked = [block.text for block in blocks if isinstance(block, Heading)]
-    assert asked == [section[0].title for section in questions() if section[0].title in asked] and len(asked) > 10
+    assert asked == [question.title for question in questions() if question.title in asked] and len(asked) > 10
     starts = [place for place, block in enumerate(blocks) if isinstance(block, Heading)]
     for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
         kinds = [type(block) for block in blocks[start + 1 : end] if not isinstance(block, Fold)]
@@ -233,7 +233,7 @@ def test_every_number_of_a_sentence_is_in_a_table(report: Report, store: Path) -
         kept = json.loads(json.loads(path.read_text("utf-8"))["value"])
         if "findings" not in kept:
             continue
-        results = [json.loads(text) for name, text in kept["files"].items() if name.startswith(".kept/results/")]
+        results = [json.loads(text) for name, text in files_of(kept).items() if name.startswith(".kept/results/")]
         tables = [rows for result in results for rows in result["tables"].values()]
         sentences = [*(verdict.sentence for verdict in typed(kept["verdicts"], list[Verdict])), *kept["findings"]]
         asked += bool(sentences)
@@ -490,35 +490,39 @@ def test_a_figure_is_drawn_once_for_a_page_and_once_for_a_column(small: Path, mo
     assert kinds[".svg"] == kinds[".pdf"] == len(drawn) > 0
 
 
+BREAKDOWN = ["breakdown", "breakdown-texts", "breakdown-sweep"]
+EVERY = [*BREAKDOWN, "diversity", "turns", "state"]
+
+
 def computed(small: Path) -> list[str]:
     store = Store(small / "kept")
     return list(make_report(read_project(small / "robustcs.toml"), folder=small, store=store).computed)
 
 
 def test_only_what_depends_on_a_change_is_computed_again(small: Path, undrawn: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
+    assert computed(small) == EVERY
     assert computed(small) == []
     os.utime(small / "qr.eval", (1, 1))
     assert computed(small) == [], "another date is no other content"
     (small / "qr.eval").write_text("ndcg_cut_3\t1_1\t0.7\nndcg_cut_3\t1_2\t1\n")
-    assert computed(small) == ["breakdown", "turns", "state"]
+    assert computed(small) == [*BREAKDOWN, "turns", "state"]
     (small / "paraphrases.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,no question,it\n1_2,b,c\n")
     assert computed(small) == ["diversity"]
     (small / "human.tsv").write_text("1_1\tthe question\n1_2\tanother\n")
-    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
+    assert computed(small) == ["breakdown-texts", "diversity", "turns", "state"], "scores do not depend on texts"
     config = small / "robustcs.toml"
     config.write_text(config.read_text().replace("name =", 'thresholds = [">=0.4"]\nname ='))
-    assert computed(small) == ["breakdown", "turns", "state"]
+    assert computed(small) == [*BREAKDOWN, "turns", "state"]
     config.write_text(config.read_text().replace("name =", "seed = 3\nname ="))
-    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
+    assert computed(small) == EVERY
     config.write_text(config.read_text().replace("alert(1)", "alert(2)"))
     assert computed(small) == [], "the name of the project changes no number"
     monkeypatch.setattr("robustcs.reporting.store.program", lambda: "another version")
-    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
+    assert computed(small) == EVERY
     for kept in (small / "kept").glob("*.json"):
         kept.write_text('{"half')
-    assert computed(small) == ["breakdown", "diversity", "turns", "state"]
-    assert len(list((small / "kept").glob("*.json"))) == 4, "what is not used any more is gone"
+    assert computed(small) == EVERY
+    assert len(list((small / "kept").glob("*.json"))) == len(EVERY), "what is not used any more is gone"
 
 
 @pytest.mark.parametrize("cases", [pytest.param(4, id="4"), pytest.param(100, id="100", marks=pytest.mark.long)])
@@ -542,7 +546,7 @@ def test_a_report_of_damaged_answers_is_that_of_new_ones(
 def test_a_number_that_was_changed_in_a_kept_answer_is_not_reported(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "--output", "made"]) == 0
     written = contents(small / "made")
-    (path,) = (small / "made/.kept").glob("breakdown-*.json")
+    (path,) = (small / "made/.kept").glob("breakdown-texts-*.json")
     kept = path.read_bytes()
     path.write_bytes(kept.replace(b"0.2", b"0.7"))
     capfd.readouterr()
@@ -565,7 +569,7 @@ def test_questions_answered_side_by_side_give_the_same_report(small: Path, monke
     alone = make_report(project, folder=small)
     monkeypatch.setattr("robustcs.reporting.build.ask", None)  # answered elsewhere
     beside = make_report(project, folder=small, jobs=Jobs(2))
-    assert beside.computed == alone.computed == ["breakdown", "diversity", "turns", "state"]
+    assert beside.computed == alone.computed == EVERY
     assert beside.files == alone.files
 
 

@@ -31,16 +31,16 @@ def to_json(
     version: str,
     policy: Mapping[str, Any],
     inputs: Sequence[Mapping[str, Any]],
-    tables: Mapping[str, Table | Columns],
+    tables: Mapping[str, Table | Columns | str],
     notes: Iterable[str] = (),
 ) -> str:
     """Return one JSON object ``{"command", "version", "policy", "inputs", "tables": {name: [{column: value}]}, "notes"}``.
 
     Strict JSON: missing values, NaN and infinities are null, and numpy scalars are plain numbers. Row labels (the index) are
     not written. Each row is one line, and the text ends with a line feed. Bytes of file names that are not UTF-8 become
-    U+FFFD.
+    U+FFFD. A table that is a text is written as it is.
     """
-    bodies = [f"\n{_encode(str(name))}: {_lines(_rows(table))}" for name, table in tables.items()]
+    bodies = [f"\n{_encode(name)}: {one if isinstance(one, str) else rows_as_json(one)}" for name, one in tables.items()]
     parts = [
         f'"command": {_encode(command)}',
         f'"version": {_encode(version)}',
@@ -68,12 +68,13 @@ def to_csv(table: Table | Columns, raw: bool = False) -> str:
     return "".join(f"{line}\n" if line else '""\n' for line in lines)
 
 
-def _rows(table: Table | Columns) -> Iterable[str]:
+def rows_as_json(table: Table | Columns) -> str:
+    """Return the rows of a table as a JSON list of objects."""
     # Encoding whole columns and filling one pattern per row is twice as fast as encoding dictionaries.
     columns = columns_of(table)
     pattern = ", ".join(f"{_encode(name)}: ".replace("%", "%%") + "%s" for name in columns)
     cells = (_each(column, _json) for column in columns.values())
-    return map(("{" + pattern + "}").__mod__, zip(*cells, strict=True))
+    return _lines(map(("{" + pattern + "}").__mod__, zip(*cells, strict=True)))
 
 
 def columns_of(table: Table | Columns) -> Columns:

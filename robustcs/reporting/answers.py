@@ -1,14 +1,15 @@
-"""The answers of a section as JSON, with their figures drawn, so that they can be kept."""
+"""The answer to a question as JSON, with their figures drawn, so that they can be kept."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
-from robustcs.documents.data import columns_of, to_csv, to_json
+from robustcs.documents.data import columns_of, rows_as_json, to_csv, to_json
 from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Picture, Table, Verdict
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.order import figures_first
@@ -18,7 +19,7 @@ from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reader import Track
 from robustcs.project.report_files import INSIDE, KEPT
-from robustcs.project.trust import limited, limits_of_qrels, limits_of_result, limits_of_rows
+from robustcs.project.trust import Limit, limited, limits_of_qrels, limits_of_result, limits_of_rows
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.codec import encode
 from robustcs.reporting.headlines import of_question
@@ -29,6 +30,10 @@ from robustcs.version import __version__
 
 #: The place of a block: figures are 0, then come the tables of the question, then texts to read; other tables are -1.
 READ, OTHER = 1_000, -1
+
+
+#: The place of a table's rows in a result, as several questions may compute them; JSON contains no such character.
+_ROWS = re.compile("\0(.*?)\0")
 
 
 class Base64(TypedDict):
@@ -47,14 +52,16 @@ def _can_be_written(files: Mapping[str, str | Base64]) -> bool:
 
 
 class Kept(TypedDict):
-    """A section of the report, as it is kept.
+    """The answer to a question of the report, as it is kept.
 
-    ``blocks`` are its blocks, each with its sort key: 0 for figures, from 1 for the main tables, :data:`READ` or
-    :data:`OTHER`. ``overview`` is the table and the figure that may open the report.
+    ``limits`` are those of all verdicts of its section. ``blocks`` are its blocks, each with its sort key: 0 for figures, from
+    1 for the main tables, :data:`READ` or :data:`OTHER`. ``overview`` is the table and the figure that may open the report.
+    ``rows`` are the tables of results: see :data:`_ROWS`.
     """
 
     findings: list[str]
     verdicts: list[Verdict]
+    limits: list[Limit]
     reading: str
     overview: list[Shown]
     blocks: list[tuple[Shown, int]]
@@ -64,6 +71,7 @@ class Kept(TypedDict):
     notes: list[str]
     inputs: list[InputState]
     files: Annotated[dict[str, str | Base64], _can_be_written]
+    rows: dict[str, str]
 
 
 class Turns(TypedDict):
@@ -73,18 +81,14 @@ class Turns(TypedDict):
     inputs: list[InputState]
 
 
-def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, track: Track) -> str:
-    """Answer the questions of a section, and return a :class:`Kept` as JSON."""
+def ask(question: Question, part: Project, names: Names, jobs: Jobs, track: Track) -> str:
+    """Answer a question, and return a :class:`Kept` as JSON."""
     workspace = Workspace(part, jobs, track)
-    answers = [question.answer(workspace) for question in section]
-    first, key, skipped = answers[0], section[0].key, workspace.skipped_in_words
+    answer = question.answer(workspace)
     inputs = shown_inputs(workspace, names)
-    found: list[tuple[Block, int]] = []
-    for question, answer in zip(section, answers, strict=True):
-        found += [(block, _place(block, question.tables)) for block in figures_first(answer.blocks)]
-        found += [(block, READ) for block in answer.to_read]
-    overview = [block for answer in answers for block in answer.overview]
-    blocks = _with_unique_slugs(key, [*overview, *(block for block, _ in found)])
+    found = [(block, _place(block, question.tables)) for block in figures_first(answer.blocks)]
+    found += [(block, READ) for block in answer.to_read]
+    blocks = _with_unique_slugs(question.key, [*answer.overview, *(block for block, _ in found)])
     files: dict[str, Any] = {}
     shown: list[Block | Picture] = []
     for block in blocks:
@@ -94,36 +98,53 @@ def ask(section: Sequence[Question], part: Project, names: Names, jobs: Jobs, tr
             shown.append(picture)
         else:
             shown.append(block)
-    for question, answer in zip(section, answers, strict=True):
-        files |= _data_files(question, answer, inputs, workspace)
+    evaluated = answer.result.evaluated
+    data, rows = _data_files(question, answer, inputs, workspace)
     kept = {
-        "findings": [finding for answer in answers for finding in answer.findings],
-        "verdicts": encode(_verdicts(key, answers, workspace)),
-        "reading": first.reading,
-        "overview": encode(shown[: len(overview)]),
-        "blocks": encode(list(zip(shown[len(overview) :], (place for _, place in found), strict=True))),
-        "policy": _stated(workspace, first.result.evaluated, ()).policy_line,
-        "skipped": skipped,
-        "scored": first.result.evaluated.basis != "texts",
-        "notes": [*(note for answer in answers for note in answer.result.evaluated.notes), *workspace.notes],
+        "findings": answer.findings,
+        "verdicts": encode(_verdicts(question.key, answer, workspace)),
+        "limits": encode(limits_of_rows(workspace.skipped)),
+        "reading": answer.reading,
+        "overview": encode(shown[: len(answer.overview)]),
+        "blocks": encode(list(zip(shown[len(answer.overview) :], (place for _, place in found), strict=True))),
+        "policy": _stated(workspace, evaluated, ()).policy_line,
+        "skipped": workspace.skipped_in_words,
+        "scored": evaluated.basis != "texts",
+        "notes": [*evaluated.notes, *workspace.notes],
         "inputs": inputs,
-        "files": files,
+        "files": files | data,
+        "rows": rows,
     }
     # tables may contain names of files
     return names.hide(json.dumps(kept, ensure_ascii=False))
 
 
-def _verdicts(key: str, answers: Sequence[Answer], workspace: Workspace) -> list[Verdict]:
-    """Return the verdicts of a section, each with the conditions that limit it."""
+def joined(answers: Sequence[Kept]) -> Kept:
+    """Return the answers of a section as one: lists without repetition, of files of one name the last, else the first."""
+    whole: dict[str, Any] = dict(answers[0])
+    for answer in answers[1:]:
+        for key, value in answer.items():
+            if isinstance(value, list):
+                whole[key] = whole[key] + [one for one in value if one not in whole[key]]
+            elif isinstance(value, dict):
+                whole[key] = whole[key] | value
+    return whole  # type: ignore[return-value]
+
+
+def files_of(kept: Kept) -> dict[str, bytes]:
+    """Return the files of a section, with the rows of all tables."""
+    texts = {name: value for name, value in kept["files"].items() if isinstance(value, str) and name.endswith(".json")}
+    whole = {name: _ROWS.sub(lambda found: kept["rows"].get(found[1], "[]"), text) for name, text in texts.items()}
+    return {name: contents(value) for name, value in {**kept["files"], **whole}.items()}
+
+
+def _verdicts(key: str, answer: Answer, workspace: Workspace) -> list[Verdict]:
+    """Return the verdicts of an answer, each with the conditions that limit it, except those of :class:`Kept`."""
     read = workspace.project.qrels and any("qrels" in entry["role"].split(", ") for entry in workspace.inputs)
-    limits = limits_of_rows(workspace.skipped)
-    limits += limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
-    found = []
-    for answer in answers:
-        families = getattr(answer.result, "families", {}).values()
-        mine = [*limits, *limits_of_result(answer.result.evaluated, list(families))]
-        found += [limited(of_question(key, verdict), mine) for verdict in answer.verdicts]
-    return found
+    families = getattr(answer.result, "families", {}).values()
+    limits = limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
+    limits += limits_of_result(answer.result.evaluated, list(families))
+    return [limited(of_question(key, verdict), limits) for verdict in answer.verdicts]
 
 
 def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:
@@ -161,15 +182,17 @@ def _stated(workspace: Workspace, evaluated: Evaluated, skipped: Sequence[str]) 
 
 def _data_files(
     question: Question, answer: Answer, inputs: Sequence[Mapping[str, Any]], workspace: Workspace
-) -> dict[str, str]:
-    """Return the result as JSON and each of its tables as CSV, by file name."""
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the result as JSON with :data:`_ROWS`, each of its exported tables as CSV, and their rows."""
     result, name = answer.result, answer.result.study
     stem = name if question.key in (name, "breakdown") else f"{question.key}-{name}"
     evaluated = _stated(workspace, result.evaluated, workspace.skipped_in_words)
-    tables = {table: columns_of(result.table(table)) for table in result.tables}
-    as_json = to_json(name, __version__, evaluated.as_dict(), inputs, tables, evaluated.notes)
+    tables = {table: columns_of(result.table(table)) for table in answer.exported or result.tables}
+    places = {table: f"\0{stem}-{table}\0" for table in result.tables}
+    as_json = to_json(name, __version__, evaluated.as_dict(), inputs, places, evaluated.notes)
     files = {f"tables/{stem}-{table}.csv": to_csv(columns) for table, columns in tables.items()}
-    return {f"{KEPT}/results/{stem}.json": as_json} | files
+    rows = {f"{stem}-{table}": rows_as_json(columns) for table, columns in tables.items()}
+    return {f"{KEPT}/results/{stem}.json": as_json} | files, rows
 
 
 def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:

@@ -23,7 +23,7 @@ from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.answers import Kept, Turns, ask, contents, shown_inputs
+from robustcs.reporting.answers import Kept, Turns, ask, files_of, joined, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, policy_of, section
 from robustcs.reporting.store import Store, library_versions
@@ -88,11 +88,11 @@ def _make(
     protect_inputs(project)
     source_date()  # an invalid date is an error before the work, not after it
     names = Names(folder)
-    every = [group[0] for group in questions()]
+    every = questions()
     start = "name your files in robustcs.toml, which robustcs init writes from a folder"
     needs(any(question.given(project) for question in every), "nothing-to-report", "no analysis has all its inputs", start)
     parts, failed = _parts(project, every)
-    kept_as: dict[int, tuple[str, Any]] = {number: (every[number].key, Kept) for number in parts}
+    kept_as: dict[int, tuple[str, Any]] = {number: (every[number].name, Kept) for number in parts}
     kept_as |= {_TURNS: ("turns", Turns), _STATE: ("state", str)}
     parts |= dict.fromkeys((_TURNS, _STATE), _turn_part(project))
     depends = {number: names.described(part) for number, part in parts.items()}
@@ -100,31 +100,33 @@ def _make(
     waiting = [(number, part) for number, part in parts.items() if found[number] is None]
     files_read = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
     work = partial(_work, names, *((HERE, untracked) if jobs.side_by_side(waiting, files_read) else (jobs, track)))
-    answers: list[tuple[Question, Kept]] = []
+    answered: dict[str, list[Kept]] = {}
     with closing(jobs.all(work, waiting, files_read)) as outcomes:
         for number in parts:
-            if number == _TURNS and not answers:
+            if number == _TURNS and not answered.keys() - failed:
                 needed = "; ".join(_lacking(project, every, failed, names))
                 raise UsageError("nothing-to-report", "no analysis has all its inputs", needed or start)
-            if number != _STATE:
-                tell("Every turn" if number == _TURNS else every[number].title)
+            if title := {_TURNS: "Every turn", _STATE: ""}.get(number, every[max(number, 0)].title):
+                tell(title)
             if found[number] is None:
                 result, error, _ = next(outcomes)
                 if isinstance(error, UsageError) and number >= 0:
-                    failed[number] = error
+                    failed[every[number].key] = error
                     continue
                 if error is not None:
                     raise error
                 name, shape = kept_as[number]
                 found[number] = store.keep(name, depends[number], result, shape)
             if number >= 0:
-                answers.append((every[number], found[number]))
+                answered.setdefault(every[number].key, []).append(found[number])
+    sections = [question for question in every if not question.joins and question.key in answered.keys() - failed]
+    answers = [(question, joined(answered[question.key])) for question in sections]
     lacking = _lacking(project, every, failed, names)
     turns, state = found[_TURNS], found[_STATE]
     store.prune()
     inputs = _unique(entry for _, kept in [*answers, (None, turns)] for entry in kept["inputs"])
     document = _with_latex(_document(project, answers, lacking, inputs, turns["cards"], command), answers)
-    files = {name: contents(value) for _, kept in answers for name, value in kept["files"].items()}
+    files = {name: value for _, kept in answers for name, value in files_of(kept).items()}
     files |= {f"tables/{slug}.tex": text.encode("utf-8", "replace") for slug, text in document.latex.items()}
     files |= {STATE: state.encode()} if state else {}
     tell("HTML and PDF")
@@ -132,21 +134,30 @@ def _make(
     return Report(document, files, store.computed)
 
 
-def _parts(project: Project, every: Sequence[Question]) -> tuple[dict[int, Project], dict[int, UsageError]]:
-    """Return, by number of the question, the part of the project that it reads, or why it cannot be answered."""
-    parts, failed = {}, {}
+def _parts(project: Project, every: Sequence[Question]) -> tuple[dict[int, Project], dict[str, UsageError]]:
+    """Return the part of the project that each question reads, by number, and, by key, why a section cannot be answered."""
+    parts, failed, part = {}, {}, project
     for number, question in enumerate(every):
         try:
-            parts[number] = question.part(project)
+            part = part if question.joins else question.part(project)
         except UsageError as error:
-            failed[number] = error
+            failed[question.key] = error
+        if question.key not in failed:
+            parts[number] = part if question.texts else _without_texts(part)
     return parts, failed
 
 
-def _lacking(project: Project, every: Sequence[Question], failed: Mapping[int, UsageError], names: Names) -> list[str]:
+def _without_texts(project: Project) -> Project:
+    """Return the project without the texts of formulations that can be scored; an error names those that cannot."""
+    scored = {key: part for key, part in project.formulations.items() if part.run or part.scores or part.answers}
+    parts = {key: replace(part, rewrites=()) for key, part in scored.items()}
+    return replace(project, formulations={**project.formulations, **parts})
+
+
+def _lacking(project: Project, every: Sequence[Question], failed: Mapping[str, UsageError], names: Names) -> list[str]:
     """Return the unanswered questions that have some of their inputs, with the missing inputs."""
-    some = [number for number in sorted(failed) if every[number].given(project)]
-    return [f"{every[number].title} ({names.hide(str(failed[number]))})" for number in some]
+    some = [question for question in every if question.key in failed and question.given(project)]
+    return [f"{question.title} ({names.hide(str(failed[question.key]))})" for question in some]
 
 
 def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> str:

@@ -71,7 +71,7 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
 def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]:
     """Return the verdicts of a question; those based on judgments have the conditions that limit the qrels of ``project``."""
     judged = any("qrels" in entry["role"].split(", ") for entry in kept["inputs"])
-    limits = limits_of_sources(project) if judged else []
+    limits = kept["limits"] + (limits_of_sources(project) if judged else [])
     return [limited(replace(verdict, about=question.title), limits) for verdict in kept["verdicts"]]
 
 

@@ -58,9 +58,8 @@ def study(name: str) -> Study:
     return {one.name: one for one in STUDIES}[name]
 
 
-def questions() -> list[list[Question]]:
-    """Return the sections of the report: each is the question that opens it, followed by those that join it."""
+def questions() -> list[Question]:
+    """Return the questions of the report; those that join a section follow the one that opens it."""
     every = [question for one in STUDIES if one.in_report for question in one.part("study").QUESTIONS]
-    return [
-        [first, *(other for other in every if other.joins and other.key == first.key)] for first in every if not first.joins
-    ]
+    keys = list(dict.fromkeys(question.key for question in every))
+    return sorted(every, key=lambda question: keys.index(question.key))

@@ -207,6 +207,8 @@ class Answer:
         Turns to read, after all tables.
     overview
         Table and figure that open the report, unless an earlier question has some.
+    exported
+        Tables of the result that are written as files (default: all); the others belong to questions of the same section.
     """
 
     findings: tuple[str, ...]
@@ -216,6 +218,7 @@ class Answer:
     to_read: tuple[Block, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     overview: tuple[Table | Figure, ...] = ()
+    exported: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -225,8 +228,10 @@ class Question:
     key
         Lower-case name; the names of its files and anchors start with it.
     joins
-        Belongs to the section that another study's question with the same key opens. That question determines the part of the
-        project.
+        Name of a further part of the section that another question with the same key opens; empty for the one that opens it,
+        which also determines the part of the project.
+    texts
+        Whether the answer depends on the texts of formulations; otherwise it stays valid when they change.
     tables
         Main tables, in this order: the first opens the section; the others are folded in the page and in the appendix of the
         PDF. All other tables are only in the page, folded.
@@ -245,4 +250,10 @@ class Question:
     part: Callable[[Project], Project] = lambda project: project
     given: Callable[[Project], bool] = field(kw_only=True, default=lambda project: False)
     answer: Callable[[Workspace], Answer] = field(kw_only=True)
-    joins: bool = False
+    joins: str = ""
+    texts: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of its kept answer."""
+        return f"{self.key}-{self.joins}" if self.joins else self.key

@@ -37,6 +37,8 @@ def rewriter_names(result: Breakdown) -> list[str]:
 
 def best_rewriter(result: Breakdown, cut: Cut) -> str:
     """Return the rewriter with the highest mean of the measure."""
+    if len(names := rewriter_names(result)) == 1:
+        return names[0]
     rows = at(result.rewriters, cut)
     return str(rows["rewriter"][rows["mean"].idxmax()])
 

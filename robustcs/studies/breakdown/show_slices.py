@@ -23,7 +23,7 @@ from robustcs.documents.words import (
 from robustcs.lazy import pd
 from robustcs.similarity.differences import ERROR_TYPES
 from robustcs.studies.breakdown.analysis import Breakdown
-from robustcs.studies.breakdown.show_rewriters import best_rewriter
+from robustcs.studies.breakdown.show_rewriters import best_rewriter, rewriter_names
 from robustcs.studies.breakdown.slices import UNKNOWN
 from robustcs.wording import counted, verb
 
@@ -52,7 +52,7 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
         blocks.append(slices_table(result, own, caption, field, note, f"slices-{name}", "share"))
     if cut[0] in result.tried:
         finds = result.found_slices[result.found_slices["metric"] == cut[0]]
-        several = result.rewriters["rewriter"].nunique() > 1
+        several = len(rewriter_names(result)) > 1
         caption = f"On which turns does {'a' if several else 'the'} rewriter lose the most {measure_label(cut[0])}?"
         column: Shown | None = "rewriter" if several else None
         note = "Means: QR − Human."
@@ -62,9 +62,9 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
 
 def _chosen(result: Breakdown, cut: Cut, name: str, names: Sequence[str]) -> str:
     """Return why the slices of this rewriter are shown and those of others are not; empty if all are shown."""
-    means = at(result.rewriters, cut).set_index("rewriter")["mean"]
-    if len(names) == len(means):
+    if len(names) == len(rewriter_names(result)):
         return ""
+    means = at(result.rewriters, cut).set_index("rewriter")["mean"]
     why = f"the rewriter with the highest mean {measure_label(cut[0])} of" if name == means.idxmax() else "one of"
     return f"Shown: {why} {len(means)}; CSV and JSON contain all. "
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -125,23 +126,39 @@ def _answers(project: Project) -> Project:
 
 
 def _result(workspace: Workspace) -> Breakdown:
-    """Return the breakdown with slices by depth and, if Original has texts, by texts; search them if there are enough units."""
+    """Return the breakdown with slices by depth and, if Original has texts, by texts; search them if there are enough units.
+
+    Pairs of rewriters are not compared.
+    """
     texts = any(part.role == "original" and part.rewrites for part in workspace.project.formulations.values())
     slices = ["depth", TEXTS] if texts else ["depth"]
     try:
-        return ask(workspace, slices=slices, find_slices=True)
+        return ask(workspace, slices=slices, find_slices=True, pairs=False)
     except UsageError as error:
         if error.slug not in ("few-units", "no-slices"):
             raise
-        return ask(workspace, slices=slices)
+        return ask(workspace, slices=slices, pairs=False)
 
 
 def _answer(workspace: Workspace) -> Answer:
+    """Return what depends on scores only."""
+    result = ask(workspace)
+    tables = tuple(name for name in result.tables if name not in _OF_TEXTS)
+    return Answer(
+        finding(result), _READING, _blocks(result, tables), result, verdicts=verdicts(result), overview=overview(result),
+        exported=tables,
+    )  # fmt: skip
+
+
+def _answer_texts(workspace: Workspace) -> Answer:
     result = _result(workspace)
-    # the overview shows the figures
-    blocks = tuple(block for block in shown_blocks(result, show(result), ()) if not isinstance(block, Figure))
-    findings = (*finding(result), *slice_findings(result))
-    return Answer(findings, _READING, blocks, result, _to_read(result), verdicts(result), overview(result))
+    return Answer(slice_findings(result), "", _blocks(result, _OF_TEXTS), result, _to_read(result), exported=_OF_TEXTS)
+
+
+def _blocks(result: Breakdown, tables: Sequence[str]) -> tuple[Block, ...]:
+    """Return the blocks of these tables without the figures, which the overview shows."""
+    shown = shown_blocks(result, show(result, names=tables), ())
+    return tuple(block for block in shown if not isinstance(block, Figure))
 
 
 def _to_read(result: Breakdown) -> tuple[Block, ...]:
@@ -161,7 +178,11 @@ def _answered(project: Project) -> bool:
 
 _TABLES = ("attribution", "rewriters", "blame", "bins", "answerable", "error_types", "found_slices")
 
+#: Tables that depend on texts.
+_OF_TEXTS = ("bins", "answerable", "turns", "error_types", "slices", "found_slices")
+
 QUESTIONS = (
-    Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, given=_ranked, answer=_answer),
-    Question("answers", "And in reading comprehension?", _TABLES, _answers, given=_answered, answer=_answer),
+    Question("breakdown", "Wrong answer or wrong question?", _TABLES, _rankings, given=_ranked, answer=_answer, texts=False),
+    Question("answers", "And in reading comprehension?", _TABLES, _answers, given=_answered, answer=_answer, texts=False),
+    *(Question(key, "", _TABLES, answer=_answer_texts, joins="texts") for key in ("breakdown", "answers")),
 )

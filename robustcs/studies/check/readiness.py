@@ -276,7 +276,7 @@ class Readiness:
         """
         answered = False
         for one in STUDIES:
-            questions = one.part("study").QUESTIONS if one.in_report else ()
+            questions = [question for question in one.part("study").QUESTIONS if not question.joins] if one.in_report else []
             for question in questions:
                 try:
                     part = question.part(self.project)
@@ -287,7 +287,7 @@ class Readiness:
                     error = Readiness(self.workspace.of(part), self.survey)._error(one)
                 if isinstance(error, InputError):
                     return error
-                answered = answered or (error is None and not question.joins)
+                answered = answered or (error is None)
         if not answered:
             return UsageError("nothing-to-report", "no analysis has all its inputs", "add the inputs of a command above")
         wrong = {**self.survey.foreign, **self.survey.broken}

@@ -59,4 +59,6 @@ def _answer(workspace: Workspace) -> Answer:
     return Answer(finding(result, cut[:1]), "", tuple(blocks), result)
 
 
-QUESTIONS = tuple(Question(section, "", ("blame",), answer=_answer, joins=True) for section in ("breakdown", "answers"))
+QUESTIONS = tuple(
+    Question(section, "", ("blame",), answer=_answer, joins="sweep", texts=False) for section in ("breakdown", "answers")
+)
