@@ -277,7 +277,15 @@ class Call:
 
         Raises :class:`UsageError`, before any work is done, if the output of a study would replace an input.
         """
-        project = load_project(self.uses, self.given)
+        return self._loaded(folder=True)
+
+    @cached_property
+    def options(self) -> Project:
+        """The same without the project of the current folder, for a command whose arguments are projects."""
+        return self._loaded(folder=False)
+
+    def _loaded(self, folder: bool) -> Project:
+        project = load_project(self.uses, self.given, folder)
         for target in self.given["output"] if self._study else ():
             refuse_protected(target)
         return project

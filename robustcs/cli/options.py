@@ -191,8 +191,8 @@ def program_first(arguments: Sequence[str], partial: bool) -> list[str]:
     return first + others
 
 
-def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
-    """Return the project of ``--config`` or of the current folder; options replace its entries.
+def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = True) -> Project:
+    """Return the project of ``--config`` or of the current folder (if ``folder``); options replace its entries.
 
     uses
         Names of shared options.
@@ -201,6 +201,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
 
     Raises :class:`InputError` for an invalid project file, :class:`UsageError` for an invalid option.
     """
+    from robustcs.project.model import Project
     from robustcs.project.overrides import with_inputs
     from robustcs.project.reading import find_project
 
@@ -219,7 +220,8 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any]) -> Project:
             inputs[name] = _by_name((system or "", path) for system, path in map(named, value))
         elif name == "strict" or name not in (*RESULT, *ALWAYS, "jobs", "dask", "by", "no_retrieve"):
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
-    return with_inputs(find_project(given.get("config")), inputs, table)
+    config = given.get("config")
+    return with_inputs(find_project(config) if folder or config else Project(), inputs, table)
 
 
 def _parameter(source: Source) -> str:

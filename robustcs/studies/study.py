@@ -122,6 +122,10 @@ class Call(Protocol):
     def project(self) -> Project:
         """The project of ``--config`` or of the current folder; options replace its entries."""
 
+    @property
+    def options(self) -> Project:
+        """The same without the project of the current folder, for a command whose arguments are projects."""
+
     def workspace(self, project: Project | None = None) -> Workspace:
         """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""
 

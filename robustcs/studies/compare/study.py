@@ -104,15 +104,17 @@ def ask(
     asked = workspace.averaged(workspace.project.metrics, given=True)
     named = [parse_measure(condition.metric, given=True) for condition in conditions if condition.metric]
     refuse_given([measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]])
+    called = _called(old, first), _called(new, second)
     if not conditions and not first.systems.keys() & second.systems.keys():
         raise UsageError(
             "nothing-in-common",
-            f"{first.name} ({', '.join(first.systems)}) and {second.name} ({', '.join(second.systems)}) share no system name",
+            f"{called[0]} ({', '.join(first.systems)}) and {called[1]} ({', '.join(second.systems)}) share no system name",
             "give the same system the same name in both states",
         )
     if not conditions and not metrics[0] & metrics[1]:
         raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
-    policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING}, unit=workspace.project.policy.unit)
+    unit = "turn" if "turn" in (workspace.project.policy.unit, second.policy.get("unit")) else "conversation"
+    policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING}, unit=unit)  # type: ignore[arg-type]
     basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
     notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
     told = [side.workspace.notes if side.workspace else [] for side in sides]
@@ -126,8 +128,8 @@ def ask(
     best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     return replace(
         result,
-        old_name=_called(old, first),
-        new_name=_called(new, second),
+        old_name=called[0],
+        new_name=called[1],
         tops=best,
         passages=_passages(sides, best),
     )
@@ -347,7 +349,7 @@ def _run(
     alone = [name for name, value in of_gate.items() if value is not None]
     if alone and not fail_if and own["no_worse_than"] is None:
         raise UsageError("no-condition", f"{alone[0]} needs a condition", "add --fail-if CONDITION or --no-worse-than D")
-    workspace = call.workspace()
+    workspace = call.workspace(call.options)
     if gate_report is not None:
         check_suffix(gate_report)
     own |= {name: value for name, value in (("evidence", evidence), ("allow_missing", allow_missing)) if value is not None}

@@ -284,6 +284,20 @@ def test_the_page_shows_old_beside_new(in_copy: Command, tmp_path: Path) -> None
     assert {"qr, old", "qr, new"} <= set(known["runs"]) and "From plain.toml to robustcs.toml" in page
 
 
+def test_the_project_of_the_current_folder_has_no_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    """Measures and sampling unit are those of the two states; only options replace them."""
+    for side, shift in (("old", 0.5), ("new", 0.2)):
+        (tmp_path / side).mkdir()
+        rows = [f"ndcg_cut_3\t{topic}_{turn}\t{shift + topic / 100}\n" for topic in range(10) for turn in range(3)]
+        (tmp_path / side / "qr.eval").write_text("".join(rows))
+        (tmp_path / side / "robustcs.toml").write_text('policy.unit = "turn"\nformulations.qr.scores = "qr.eval"\n')
+    alone, _ = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1)
+    (tmp_path / "robustcs.toml").write_text('metrics = ["P_1"]\nseed = 7\nqrels = "qrels of another study"\n')
+    beside, _ = tool(tmp_path, monkeypatch, capfd, "compare old new --fail-if 'drop>0.1' --format json", 1)
+    assert json.loads(alone) == json.loads(beside)
+    assert json.loads(alone)["policy"]["unit"] == "turn"
+
+
 def test_per_turn_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     for side, shift in (("old", 0.5), ("new", 0.2)):
         folder = tmp_path / side
