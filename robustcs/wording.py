@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+#: Role of a formulation → its name in output for people.
+FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
+
+
+def system_name(name: str) -> str:
+    """Return the name of a system in output for people: ``QR`` for ``qr``; other names are unchanged."""
+    return FORMULATION_NAMES.get(name, name)
+
 
 def counted(number: int, what: str, plural: str = "") -> str:
     """Return ``1 turn``, ``2 turns``; ``plural`` is for plurals not formed with s."""

@@ -384,7 +384,7 @@ def test_the_sound_files_are_sound(command: str, folder: Path, capfd: pytest.Cap
 NOTED = [
     Case("swapped roles", RUNS, 0, "Human scores below Original (P_1, ndcg_cut_3); check that the two files are not swapped",
          {"human.trec": RUN.replace("d1", "d9").replace("d3", "d8")}),
-    Case("turn missing from one run", RUNS, 0, "qr misses 1 turn: 1_2", {"qr.trec": RUN.replace("1_2 Q0 d3 1 7.5 t\n", "")}),
+    Case("turn missing from one run", RUNS, 0, "QR misses 1 turn: 1_2", {"qr.trec": RUN.replace("1_2 Q0 d3 1 7.5 t\n", "")}),
     Case("turns without judgments", RUNS, 0, "2 turns of the runs have no judgments and are excluded",
          {"qr.trec": RUN + RUN.replace("1_", "2_")}),
     Case("repeated passage", RUNS, 0, "qr: 1 repeated document skipped; the best-ranked row of each counts",

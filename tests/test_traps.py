@@ -177,7 +177,7 @@ def test_a_turn_that_one_run_lacks_scores_0_or_is_dropped_for_all(tmp_path: Path
         assert scores.human.frame()["P_1"].to_dict() == dict.fromkeys(turns, 1.0)
         assert scores.rewriters["qr"].frame()["P_1"].to_dict() == dict(zip(turns, [1.0, 0.0], strict=False))
         assert evaluated.missing == 1
-        assert "qr misses 1 turn: 31_2" in evaluated.notes
+        assert "QR misses 1 turn: 31_2" in evaluated.notes
 
 
 def test_the_turn_that_the_real_runs_of_2020_lack(shared_data: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from robustcs.documents.words import FORMULATION_NAMES
 from robustcs.evaluation.bins import CAUSE_OF_BIN
 from robustcs.result import Field, text
+from robustcs.wording import FORMULATION_NAMES
 
 
 def bin_rules(bins: Sequence[str]) -> tuple[int, ...]:

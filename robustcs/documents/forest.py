@@ -10,6 +10,7 @@ import numpy as np
 
 from robustcs.documents.drawing import DASHED, Drawing, Panel, letters, page_width, panels_across, room
 from robustcs.documents.text import shortened
+from robustcs.wording import system_name
 
 _COLOUR, _MARK = "#0b3a66", "#cf5c0c"
 # Sizes in inches.
@@ -69,7 +70,7 @@ def panel_grid(
 
 def names_and_room(names: Sequence[str], most: int = NAME) -> tuple[list[str], float]:
     """Return the names of rows as they are shown, and their width in inches."""
-    shown = [shortened(name, most) for name in names]
+    shown = [shortened(system_name(name), most) for name in names]
     return shown, max(_LEFT, _BESIDE + room(shown))
 
 

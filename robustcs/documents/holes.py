@@ -174,7 +174,7 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
     if math.isnan(expected["expected_low"]):
         interval = "no interval: too few conversations, or too few that differ"
     said = (
-        f"After the hole model fills in the unjudged passages in the top {FILLED_DEPTH}, the expected drop is"
+        f"With the unjudged passages in the top {FILLED_DEPTH} graded by the hole model, the expected drop is"
         f" {plain(expected['expected'])} ({interval})."
     )
     if drop <= 0:

@@ -11,6 +11,7 @@ from robustcs.documents.drawing import FULL_WIDTH, INK, Drawing, Key, is_dark, l
 from robustcs.documents.text import shortened
 from robustcs.documents.words import percent
 from robustcs.lazy import pd
+from robustcs.wording import system_name
 
 #: From the lowest to the highest rating; distinguishable with any colour vision and in grey.
 _RAMP = ("#cf5c0c", "#f3f0e6", "#0b3a66")
@@ -23,7 +24,8 @@ def share_figure(
 ) -> Figure:
     """Return a figure with a bar for every value of column ``name``, made of the ``share`` of every ``part``."""
     shares = {
-        str(key): dict(zip(own[part].astype(str), own["share"], strict=True)) for key, own in frame.groupby(name, sort=False)
+        system_name(str(key)): dict(zip(own[part].astype(str), own["share"], strict=True))
+        for key, own in frame.groupby(name, sort=False)
     }
     words = (f"{key}: {', '.join(f'{one} {percent(share)}' for one, share in own.items())}" for key, own in shares.items())
     return Figure(slug, caption, f"{'; '.join(words)}.", lambda: stacked_bars(shares, colours))

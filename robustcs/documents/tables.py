@@ -27,6 +27,7 @@ from robustcs.documents.words import (
 from robustcs.evaluation.measure import is_averaged
 from robustcs.lazy import pd
 from robustcs.result import Field, text
+from robustcs.wording import system_name
 
 if TYPE_CHECKING:
     from robustcs.result import Result
@@ -123,7 +124,9 @@ def result_table(
     rows = result.rows(name) if rows is None else rows
     lines: list[Any] = list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
     shown = [_shown(result, name, column) for column in columns]
-    cells = tuple(tuple(make(line) for _, make in shown) for line in lines)
+    cells = tuple(
+        tuple(system_name(make(line)) if field.kind == "text" else make(line) for field, make in shown) for line in lines
+    )
     keys = [getattr(line, by) for line in lines] if by else []
     changes = {place for place in range(1, len(keys)) if keys[place] != keys[place - 1]}
     heads = tuple(head(field) for field, _ in shown)
@@ -164,7 +167,7 @@ def wide_table(
     """
     spec = result.spec(name)
     frame = result.tables[name] if rows is None else rows
-    heads = heads if heads is not None else {key: str(key) for key in dict.fromkeys(frame[across])}
+    heads = heads if heads is not None else {key: system_name(str(key)) for key in dict.fromkeys(frame[across])}
     keys, fields = ([spec.field(one) if isinstance(one, str) else one for one in some] for some in (index, values))
     group = group or ("with 95% CI" if fields[0].limits else "")
     columns, lines, marks = list(keys), [], []

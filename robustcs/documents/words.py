@@ -11,7 +11,7 @@ from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.statistics.estimate import p_text
-from robustcs.wording import and_more
+from robustcs.wording import FORMULATION_NAMES, and_more
 
 if TYPE_CHECKING:
     from robustcs.result import Basis
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "QR and Human correct"}
 #: A number within a note.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
-FORMULATION_NAMES = {"original": "Original", "qr": "QR", "human": "Human"}
 
 
 def marks(bin_: str) -> str:

@@ -19,7 +19,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Missing
 from robustcs.statistics import Mask
-from robustcs.wording import counted, some_of, verb
+from robustcs.wording import counted, some_of, system_name, verb
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
 
 def lacks_note(name: str, turns: Sequence[str]) -> str:
     """Return a note such as ``t5 misses 2 turns: 31_2, 31_4``."""
-    return f"{name} misses {counted(len(turns), 'turn')}: {some_of(turns)}"
+    return f"{system_name(name)} misses {counted(len(turns), 'turn')}: {some_of(turns)}"
 
 
 def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) -> Expected:

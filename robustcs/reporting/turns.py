@@ -37,7 +37,7 @@ from typing import Any
 
 from robustcs.documents.figures import BIN_LABELS
 from robustcs.documents.headline import headline_cut, headline_measure, shown_cuts
-from robustcs.documents.words import FORMULATION_NAMES, cut_label, measure_label
+from robustcs.documents.words import cut_label, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Binned
 from robustcs.evaluation.ranking import Top
@@ -51,6 +51,7 @@ from robustcs.project.model import Project, measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
+from robustcs.wording import system_name
 
 #: Limits that keep a page below ten megabytes: passages of every run, characters of a passage and of all passages, turns,
 #: scores of systems, and characters of a generated answer and of all such answers.
@@ -110,8 +111,8 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
             entry["gold"] = [_shortened(one, answer_length) for one in gold.get(turn, ())]
         turns.append(entry)
     return {
-        "formulations": [FORMULATION_NAMES.get(name, name) for name in names],
-        "systems": [FORMULATION_NAMES.get(name, name) for name in every],
+        "formulations": [system_name(name) for name in names],
+        "systems": [system_name(name) for name in every],
         "measures": labels,
         "headline": measured.index(headline_measure(measured)) if measured else 0,
         "cuts": cuts,
@@ -123,7 +124,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         "readable": [
             {
                 "name": name,
-                "label": FORMULATION_NAMES.get(name, name),
+                "label": system_name(name),
                 "run": _place(name, tops),
                 "score": _place(name, every),
                 "text": _place(name, names),

@@ -27,7 +27,7 @@ def tips(*rows: tuple[str, str, float, float], first: str = "human", second: str
 
 def test_a_share_stands_with_its_interval() -> None:
     assert expected_drop(0.2, row()) == (
-        "After the hole model fills in the unjudged passages in the top 10, the expected drop is 0.170 (95% CI 0.100 to 0.250)."
+        "With the unjudged passages in the top 10 graded by the hole model, the expected drop is 0.170 (95% CI 0.100 to 0.250)."
         " Unjudged passages account for 13% of the measured drop (95% CI 4% to 27%)."
     )
 

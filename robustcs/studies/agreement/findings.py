@@ -26,8 +26,8 @@ def snippet_findings(result: SnippetAgreement) -> tuple[str, ...]:
         )
     for _, majority in result.reference[result.reference["aggregate"] == "majority"].iterrows():
         sentences.append(
-            f"The majority of the annotators reaches an F1 of {with_interval(majority, 'f1')} against the references (mean over"
-            f" {counted(majority['texts'], 'text')})."
+            f"The snippets that a majority of the annotators selected reach an F1 of {with_interval(majority, 'f1')} against"
+            f" the references (mean over {counted(majority['texts'], 'text')})."
         )
     return tuple(sentences)
 
@@ -41,6 +41,6 @@ def rating_findings(result: RatingAgreement) -> tuple[str, ...]:
     ordinal = result.alpha[result.alpha["level"] == "ordinal"].set_index("criterion")["value"]
     parts = []
     for _, row in result.kappa.iterrows():
-        more = f", ordinal alpha {plain(ordinal[row['criterion']], 2)}" if row["criterion"] in ordinal else ""
+        more = f", Krippendorff's ordinal alpha {plain(ordinal[row['criterion']], 2)}" if row["criterion"] in ordinal else ""
         parts.append(f"{row['criterion']} {with_interval(row, 'value', 2)}{more}, {counted(row['items'], 'item')}")
     return (f"Fleiss' κ of the raters by criterion: {first_of(parts, _NAMED)}.",) if parts else ()

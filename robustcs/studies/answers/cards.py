@@ -13,6 +13,7 @@ from robustcs.project.answered import AnswerInputs
 from robustcs.similarity.texts import content_words
 from robustcs.studies.answers.analysis import Answers
 from robustcs.studies.answers.show import named
+from robustcs.wording import system_name
 
 #: Outcomes to read, those that tell most first; turns of each for one system; turns in all; characters of a passage.
 _ORDER = ("made_up", "refused", "wrong", "hedged", *LOST)
@@ -57,4 +58,4 @@ def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, s
     checked = None if given is None else inputs.checked(row.system, turn, given, texts, content_words)
     spans = {known: tuple((one.start, one.end) for one in checked or () if one.supported is known) for known in (True, False)}
     layers = (("supported by a passage", spans[True]), ("without support", spans[False]))
-    return LayeredText(f"{turn}, {row.system}: {'; '.join(told)}", tuple(fields), answer or "(no answer)", layers)
+    return LayeredText(f"{turn}, {system_name(row.system)}: {'; '.join(told)}", tuple(fields), answer or "(no answer)", layers)

@@ -9,7 +9,7 @@ from robustcs.documents.document import Verdict
 from robustcs.documents.words import measure_label, percent, percent_range, whole_percent, with_interval
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
 from robustcs.studies.answers.show import answerable, criterion_words, golds, headline, main_causes, said
-from robustcs.wording import counted, verb
+from robustcs.wording import counted, system_name, verb
 
 #: Cause → subject and explanation in a finding.
 _WORDS = {
@@ -34,13 +34,13 @@ def verdicts(result: Answers) -> tuple[Verdict, ...]:
     if len(lost):
         row = lost.loc[lost["share"].idxmax()]
         size = f"{whole_percent(row['share'])} of the {answerable(result)} turns"
-        text = f"{_LOSERS[row['cause']]} of {row['system']} loses {size}"
+        text = f"{_LOSERS[row['cause']]} of {system_name(row['system'])} loses {size}"
         found.append(_verdict(row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qa"))
     made_up = result.outcomes[(result.outcomes["outcome"] == "made_up") & (result.outcomes["count"] > 0)]
     if len(made_up):
         row = made_up.loc[made_up["of_kind"].idxmax()]
         row = {**row, "share": row["of_kind"], "ci_low": row["of_kind_low"], "ci_high": row["of_kind_high"]}
-        text = f"{row['system']} makes up an answer to {whole_percent(row['share'])} of the unanswerable turns"
+        text = f"{system_name(row['system'])} makes up an answer to {whole_percent(row['share'])} of the unanswerable turns"
         found.append(_verdict(row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qr"))
     return tuple(found)
 
@@ -65,7 +65,7 @@ def answer_findings(result: Answers) -> tuple[str, ...]:
                 f"{_LOSERS[one].lower()} loses {int(causes['count'][one]):,} ({percent(causes['share'][one])})" for one in known
             ]
             lost = "; ".join(["", *parts])
-            told.append(f"{system} answers {kept:,} of {counted(turns, f'{answerable(result)} turn')}{lost}.")
+            told.append(f"{system_name(str(system))} answers {kept:,} of {counted(turns, f'{answerable(result)} turn')}{lost}.")
         for outcome, *words in _SAID:
             number = int((part["outcome"] == outcome).sum())
             if number:
@@ -80,12 +80,13 @@ def coverage_findings(result: Answers) -> tuple[str, ...]:
     metric = headline(result, gold)
     rows = result.measures[result.measures["metric"] == metric]
     best, worst = rows.iloc[0], rows.iloc[-1]
+    first, last = (system_name(row["system"]) for row in (best, worst))
     what = f"mean {measure_label(metric)}"
-    sentences = [f"{best['system']} has the highest {what}: {with_interval(best, 'value')}."]
+    sentences = [f"{first} has the highest {what}: {with_interval(best, 'value')}."]
     if len(rows) == 1:
-        sentences = [f"{best['system']} has a {what} of {with_interval(best, 'value')}."]
+        sentences = [f"{first} has a {what} of {with_interval(best, 'value')}."]
     else:
-        sentences.append(f"{worst['system']} has the lowest {what}: {with_interval(worst, 'value')}.")
+        sentences.append(f"{last} has the lowest {what}: {with_interval(worst, 'value')}.")
         pairs = result.pairs[result.pairs["metric"] == metric]
         differ = int((pairs["p_corrected"] <= 0.05).sum())
         many = f"{differ or 'None'} of {len(pairs)} pairs of systems {verb(max(differ, 1), 'differs', 'differ')}"
@@ -104,7 +105,7 @@ def _missed(result: Answers, system: str, part: Any) -> str:
     missed = items - int(count[COVERED])
     if not missed:
         return ""
-    sentence = f"{system} misses {missed:,} of {items:,} {said(result)}."
+    sentence = f"{system_name(system)} misses {missed:,} of {items:,} {said(result)}."
     known = part[part["cause"].isin(list(_WORDS)) & (part["count"] > 0)]
     if len(known):
         first = known.loc[known["count"].idxmax()]

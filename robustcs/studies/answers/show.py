@@ -14,7 +14,7 @@ from robustcs.inputs.answer_traces import KINDS
 from robustcs.lazy import pd
 from robustcs.result import Field, number, text
 from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, Answers
-from robustcs.wording import counted, sentences
+from robustcs.wording import counted, sentences, system_name
 
 #: Missed items and pairs in the printed tables; JSON and CSV contain all.
 SHOWN = 10
@@ -205,7 +205,7 @@ def _journey(result: Answers) -> list[Block]:
     """Return the flow from kinds to outcomes, and tables of outcomes, causes, scores, support, pairs and the detector."""
     systems, unit = list(dict.fromkeys(result.outcomes["system"])), result.evaluated.unit
     wilson = f"In brackets: 95% CI (Wilson, clustered by {unit})."
-    by = "; ".join(f"{name}: {how}" for name, how in result.responses_by.items())
+    by = "; ".join(f"{system_name(name)}: {how}" for name, how in result.responses_by.items())
     blocks: list[Block] = [_flow_figure(result, systems)]
     for start in range(0, len(systems), SIDE_BY_SIDE):
         part = systems[start : start + SIDE_BY_SIDE]
@@ -216,7 +216,8 @@ def _journey(result: Answers) -> list[Block]:
             result, "outcomes", "What are the outcomes of the turns?", ["kind", "outcome", _GIVEN], "system", ["of_kind"],
             f"Share of the turns of each kind (their number in brackets). Gold: whether a gold passage was given to the"
             f" generator. {criterion_words(result)} {wilson} Responses by: {by}.",
-            rows=rows, heads={name: name for name in part}, by="kind", slug=f"outcomes-{start}" if start else "outcomes",
+            rows=rows, heads={name: system_name(name) for name in part}, by="kind",
+            slug=f"outcomes-{start}" if start else "outcomes",
         ))  # fmt: skip
     if len(result.causes):
         present = [cause for cause in CAUSE_NAMES if (result.causes["cause"] == cause).any()]
@@ -282,10 +283,10 @@ def _journey(result: Answers) -> list[Block]:
 
 def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
     shown = systems[:PANELS]
-    flows: dict[str, dict[tuple[str, str, str], int]] = {name: {} for name in shown}
+    flows: dict[str, dict[tuple[str, str, str], int]] = {system_name(name): {} for name in shown}
     for row in result.outcomes.itertuples(index=False):
-        if row.system in flows and row.count:
-            flows[row.system][named(row.kind), _GOLD[row.gold_given], named(row.outcome)] = row.count
+        if row.system in shown and row.count:
+            flows[system_name(row.system)][named(row.kind), _GOLD[row.gold_given], named(row.outcome)] = row.count
     names = [[named(kind) for kind in KINDS], list(_GOLD.values()), [named(outcome) for outcome in OUTCOMES]]
     words = (
         f"{name}: " + ", ".join(f"{' → '.join(path)} {count}" for path, count in flow.items()) for name, flow in flows.items()

@@ -29,7 +29,7 @@ from robustcs.studies.answers.outcomes import Journey
 from robustcs.studies.answers.show import overview, show
 from robustcs.studies.signature import MOST, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
-from robustcs.wording import counted
+from robustcs.wording import counted, system_name
 
 #: Agreement of word matching with people, for the note of results that depend on it.
 WORDS_AGREE = (
@@ -110,7 +110,7 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
         if items_found is not None and not assigned:
             notes.append(WORDS_AGREE)
         without = ", ".join(
-            f"{one.name}: {counted(number, 'answer')} without a value" for one in traced if correct
+            f"{system_name(one.name)}: {counted(number, 'answer')} without a value" for one in traced if correct
             if (number := sum(turn not in correct[one.name] for turn, said in zip(turns, one.responses, strict=True)
                               if said in ("answered", "partly")))
         )  # fmt: skip

@@ -37,6 +37,7 @@ def verdicts(result: Audit) -> tuple[Verdict, ...]:
     text += f" (largest bias of {len(bias)})" if len(bias) > 1 else ""
     turned = "; ".join(_systems(result, str(row["judge"]))[:1])
     basis = f"human judges: {percent(row['human_share'])}, {row['judge']}: {percent(row['judge_share'])}"
+    basis += f" of {counted(int(row['pairs']), 'passage')}"
     return (
         closest,
         Verdict(
@@ -77,7 +78,7 @@ def _bias(row: Any) -> str:
         ratio += _between(row, "ratio_low", "ratio_high")
     else:
         ratio = f"calls {percent(row['judge_share'])} of the passages relevant, human judges none"
-    mean = f"Its mean grade minus theirs is {signed(row['mean_difference'], 2)}{_between(row, 'ci_low', 'ci_high')}"
+    mean = f"Its mean grade differs from theirs by {signed(row['mean_difference'], 2)}{_between(row, 'ci_low', 'ci_high')}"
     return f"{f'{way} relevance' if way else 'does not significantly over- or underrate relevance'}: it {ratio}. {mean}"
 
 
@@ -102,4 +103,5 @@ def _systems(result: Audit, name: str) -> list[str]:
     pairs = result.reversals[(result.reversals["judge"] == name) & (result.reversals["metric"] == metric)]
     other_way = int(((pairs["change"] == "reversed") & (pairs["human_p_corrected"] <= ALPHA)).sum())
     kept = human - int(row["lost"]) - other_way
-    return [text, f"of {counted(human, 'pair')} that human judges separate significantly, the judge confirms {kept or 'none'}"]
+    which = f"of {counted(human, 'pair')} that {verb(human, 'differs', 'differ')} significantly under human judgments"
+    return [text, f"{which}, {kept or 'none'} {verb(max(kept, 1), 'does', 'do')} so under the judge"]

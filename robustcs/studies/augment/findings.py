@@ -9,7 +9,7 @@ from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, p_equals, plain, signed, signed_interval
 from robustcs.lazy import pd
 from robustcs.studies.augment.analysis import Augmentation
-from robustcs.wording import counted, verb
+from robustcs.wording import counted, system_name, verb
 
 
 def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
@@ -23,8 +23,8 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
     return (
         Verdict(
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
-            f"The new judgments change {measure_label(row['metric'])} of {row['system']} by {signed(row['difference'], 3)}"
-            f"{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
+            f"The new judgments change {measure_label(row['metric'])} of {system_name(row['system'])} by"
+            f" {signed(row['difference'], 3)}{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
             f"{int(change.files['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
             abs(float(row["difference"])),
         ),
@@ -39,16 +39,16 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
     part = _headline(change.measures)
     metric = str(part["metric"].iloc[0])
     least, most = part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]
-    span = f"{signed(least['difference'], 3)} ({least['system']})"
+    span = f"{signed(least['difference'], 3)} ({system_name(least['system'])})"
     if len(part) > 1:
-        span = f"{span} to {signed(most['difference'], 3)} ({most['system']})"
+        span = f"{span} to {signed(most['difference'], 3)} ({system_name(most['system'])})"
     added = counted(int(change.files["added"].sum()), "new judgment")
     sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
     tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]
     if len(tau):
         row = tau.iloc[0]
         limit = "" if math.isnan(row["ci_low"]) else f" (one-sided 95% lower limit {plain(row['ci_low'], 2)})"
-        sentences.append(f"Kendall's τ between the rankings before and after is {plain(row['value'], 2)}{limit}.")
+        sentences.append(f"Kendall's τ between the rankings of the runs before and after is {plain(row['value'], 2)}{limit}.")
     return tuple(sentences)
 
 

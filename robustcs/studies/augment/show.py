@@ -14,7 +14,7 @@ from robustcs.result import count, share, text
 from robustcs.studies.augment.analysis import ALPHA, Augmentation, Change
 from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.whatif import WhatIf
-from robustcs.wording import counted, verb
+from robustcs.wording import counted, system_name, verb
 
 #: Rows shown of tables that grow with the number of turns or pairs. JSON and CSV have all.
 _SHOWN = 10
@@ -68,14 +68,15 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
             result, "measures", f"{label} before and after", ["system", "before", "after", "difference", "p_corrected", _PLACE],
             f"p adj.: sign-flip test by {unit}, max-T over {counted(len(part), 'run')}. 95% CI: inverts the test of a single"
             f" run; it holds for other {unit}s judged in the same way. Rank: among these runs."
-            + noted((row.system, row.note) for row in part.itertuples()),
+            + noted((system_name(row.system), row.note) for row in part.itertuples()),
             rows=part, slug=f"measures-{metric}",
         )
         for metric, label, part in _by_metric(change.measures)
     ]  # fmt: skip
     if len(change.measures):
         told = "; ".join(
-            f"{label}: " + ", ".join(f"{row.system} {score(row.before)} to {score(row.after)}" for row in part.itertuples())
+            f"{label}: "
+            + ", ".join(f"{system_name(row.system)} {score(row.before)} to {score(row.after)}" for row in part.itertuples())
             for _, label, part in _by_metric(change.measures)
         )
         blocks.append(Figure(

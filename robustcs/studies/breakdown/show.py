@@ -12,7 +12,6 @@ from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
-    FORMULATION_NAMES,
     clustered,
     component,
     cut_label,
@@ -30,7 +29,7 @@ from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE
 from robustcs.studies.breakdown.show_rewriters import CORRECT_IF, best_rewriter, overview_table, rewriter_names, show_rewriters
 from robustcs.studies.breakdown.show_slices import SLICED, show_costs, show_slices
-from robustcs.wording import counted
+from robustcs.wording import FORMULATION_NAMES, counted
 
 
 def show(result: Breakdown, details: Sequence[str] = (), names: Sequence[str] = ()) -> tuple[Block, ...]:

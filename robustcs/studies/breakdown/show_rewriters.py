@@ -9,7 +9,6 @@ from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
-    FORMULATION_NAMES,
     clustered,
     cut_label,
     formulations,
@@ -54,9 +53,9 @@ def overview_table(result: Breakdown, cut: Cut) -> Table:
     """Return the table ``overview`` at one measure and threshold: Human, the rewriters by their means, Original."""
     rows = at(result.overview, cut)
     ends = rows["system"].map({"human": 0, "original": 2}).fillna(1)
-    rows = rows.assign(
-        place=ends, system=rows["system"].replace(FORMULATION_NAMES), to_human=rows["to_human"].where(ends != 0)
-    ).sort_values(["place", "mean"], ascending=[True, False], kind="stable")
+    rows = rows.assign(place=ends, to_human=rows["to_human"].where(ends != 0)).sort_values(
+        ["place", "mean"], ascending=[True, False], kind="stable"
+    )
     field = result.spec("overview").field
     mean, to_human = field("mean").called(f"{measure_label(cut[0])} (95% CI)"), replace(field("to_human"), limits=())
     columns: list[Shown] = ["system", "answered", "error", mean, to_human.called("− Human")]

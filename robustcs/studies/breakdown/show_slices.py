@@ -128,8 +128,8 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
         known = "" if math.isnan(row.loss_low) else f" (95% CI {number_interval(row.loss_low, row.loss_high)})"
         sentences.append(
             f"{whole_percent(row.of_errors)} of the {errors} (correct if {cut_label(cut)}) occur in rewrites that differ from"
-            f" Human by “{row.type}”: {counted(row.errors, 'error')} on {counted(row.turns, 'such turn')}. These turns lose"
-            f" {number(row.loss, 3)} {measure_label(cut[0])} on average{known}."
+            f" Human by “{row.type}”: {counted(row.errors, 'error')} on {counted(row.turns, 'such turn')}. On these turns, the"
+            f" mean loss to Human is {number(row.loss, 3)} {measure_label(cut[0])}{known}."
         )
     for row in rows[unknown].itertuples():
         who = "the rewriter" if best == "qr" else best
@@ -139,7 +139,7 @@ def slice_findings(result: Breakdown) -> tuple[str, ...]:
     for row in finds.head(1).itertuples():
         sentences.append(
             f"{'The rewriter' if row.rewriter == 'qr' else row.rewriter} loses the most {measure_label(cut[0])} on turns with"
-            f" {row.rule}: {number(-row.value, 3)} to Human, compared with {number(-row.rest, 3)} on other turns (adjusted p"
-            f" {p_equals(row.p)}, {counted(row.rules, 'rule')} tried)."
+            f" {row.rule}: {number(-row.value, 3)} to Human on these {counted(row.turns, 'turn')}, {number(-row.rest, 3)} on"
+            f" the others (adjusted p {p_equals(row.p)}, {counted(row.rules, 'rule')} tried)."
         )
     return tuple(sentences)

@@ -11,7 +11,7 @@ from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
-from robustcs.wording import counted, first_of, some_of
+from robustcs.wording import counted, first_of, some_of, system_name
 
 #: Turns printed with their texts.
 SHOWN = 5
@@ -46,8 +46,8 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
     note = (
         f"Change: new minus old. 95% CI: two-sided sign-flip test, clustered by {unit}, one comparison at a time. p adj.: max-T"
         " over the runs of a measure."
-        + (f" No change: {some_of(still)}." if still else "")
-        + noted((f"{row.system}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
+        + (f" No change: {some_of([*map(system_name, still)])}." if still else "")
+        + noted((f"{system_name(row.system)}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
     )
     columns: list[Shown] = ["system", "metric", "old", *(["rescored"] if rescored else []), "new", "change", "p_corrected"]
     return result_table(result, "measures", f"From {result.old_name} to {result.new_name}", columns, note, rows=moved)
@@ -95,7 +95,8 @@ def _gate(result: Comparison) -> Table:
     ]  # fmt: skip
     about: dict[str, list[str]] = {}
     for row in rows.itertuples():
-        about.setdefault(row.reason, []).append(subject(row) if alone else f"{row.condition}: {subject(row)}")
+        who = subject(row._replace(system=system_name(row.system)))
+        about.setdefault(row.reason, []).append(who if alone else f"{row.condition}: {who}")
     reasons = [f"{some_of(who)}: {why}" for why, who in about.items()]
     passed = len(frame) - len(rows)
     note = first_of(reasons, REASONS) + "." + (f" {counted(passed, 'other case')} passed." if passed else "")
@@ -161,6 +162,6 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
         old, new = (text if isinstance(text, str) else "" for text in (first.old_text, first.new_text))
         texts = [("Text", new)] if old == new else [("Old text", old), ("New text", new)]
         fields += [(name, value) for name, value in texts if value]
-        cards.append(Card(f"{first.turn} · {first.system}", tuple(fields)))
+        cards.append(Card(f"{first.turn} · {system_name(first.system)}", tuple(fields)))
     which = f"{len(cards)} of {len(crossed)}, largest changes first" if len(crossed) > len(cards) else str(len(cards))
     return Cards("crossed", f"Turns that crossed a threshold: {which}", tuple(cards))

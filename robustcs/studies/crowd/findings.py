@@ -31,7 +31,7 @@ def _exclusions(result: Crowd) -> list[str]:
         alphas = alphas.loc[list(order), ["before", "after"]].dropna()
         changes = [f"{row.Index} from {plain(row.before, 2)} to {plain(row.after, 2)}" for row in alphas.itertuples()]
         if changes:
-            sentences.append(f"Excluding workers changes the ordinal alpha: {first_of(changes, _NAMED)}.")
+            sentences.append(f"Excluding workers changes the agreement (ordinal alpha): {first_of(changes, _NAMED)}.")
     return sentences
 
 
@@ -46,5 +46,5 @@ def _scores(result: Crowd) -> list[str]:
             + (f", which misses {counted(row['turns'] - row['answered'], 'turn')}" if row["answered"] < row["turns"] else "")
             for _, row in part.iterrows()
         ]
-        sentences.append(f"By {criterion}, the mean {label} over {turns} is {first_of(runs, _NAMED)}.")
+        sentences.append(f"Judged by {criterion}, the mean {label} over {turns} is {first_of(runs, _NAMED)}.")
     return sentences

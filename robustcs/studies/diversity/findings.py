@@ -8,7 +8,7 @@ from robustcs.documents.words import number, number_interval, tested_p, with_int
 from robustcs.statistics.estimate import LEVELS
 from robustcs.studies.diversity.analysis import Diversity
 from robustcs.studies.diversity.similarity import HEADLINE, label
-from robustcs.wording import counted, first_of
+from robustcs.wording import counted, first_of, system_name
 
 #: Pairs of texts named in a sentence; the tables contain all.
 _NAMED = 6
@@ -16,9 +16,12 @@ _NAMED = 6
 
 def diversity_findings(result: Diversity) -> tuple[str, ...]:
     """Return BLEU and ROUGE of every target against its source, the pairs of targets that differ, and repeated texts."""
-    parts = [f"{number(row.value, 1)} for {row.target} against {row.source}" for row in result.bleu.itertuples()]
+    parts = [
+        f"{number(row.value, 1)} for {system_name(row.target)} against {system_name(row.source)}"
+        for row in result.bleu.itertuples()
+    ]
     copies = [
-        f"{row.copies:,} of {row.texts:,} texts of {row.target} repeat {row.source}"
+        f"{row.copies:,} of {row.texts:,} texts of {system_name(row.target)} repeat {system_name(row.source)}"
         for row in result.diversity.itertuples()
         if row.copies
     ]
@@ -31,15 +34,20 @@ def _similarity(result: Diversity) -> list[str]:
     means, pairs = (frame[frame["measure"] == HEADLINE] for frame in (result.similarity, result.similarity_pairs))
     said = []
     for source, rows in means.groupby("source", sort=False):
-        of = f"{label(HEADLINE)} with {source}"
+        of = f"{label(HEADLINE)} with {system_name(str(source))}"
         parts = [
-            f"{with_interval(row, 'value')} for {row['target']} ({row['texts']:,} texts of {counted(row['turns'], 'turn')})"
+            f"{with_interval(row, 'value')} for {system_name(row['target'])} ({row['texts']:,} texts of"
+            f" {counted(row['turns'], 'turn')})"
             for row in rows.to_dict("records")
         ]
         said.append(f"Mean {of} is {first_of(parts, _NAMED)}.")
         compared = list(pairs[pairs["source"] == source].itertuples())
         apart = [f"{_farther(row)} ({_tested(row)})" for row in compared if row.p_corrected <= LEVELS[0]]
-        alike = [f"{row.first} and {row.second} ({_tested(row)})" for row in compared if not row.p_corrected <= LEVELS[0]]
+        alike = [
+            f"{system_name(row.first)} and {system_name(row.second)} ({_tested(row)})"
+            for row in compared
+            if not row.p_corrected <= LEVELS[0]
+        ]
         if apart:
             said.append(f"Significant differences in {of}: {first_of(apart, _NAMED)}.")
         if alike:
@@ -49,7 +57,7 @@ def _similarity(result: Diversity) -> list[str]:
 
 def _farther(row: Any) -> str:
     more, less = (row.first, row.second) if row.difference > 0 else (row.second, row.first)
-    return f"{more} is more similar than {less}"
+    return f"{system_name(more)} is more similar than {system_name(less)}"
 
 
 def _tested(row: Any) -> str:

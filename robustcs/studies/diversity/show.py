@@ -13,7 +13,7 @@ from robustcs.result import Field, number, text
 from robustcs.statistics.estimate import LEVELS
 from robustcs.studies.diversity.analysis import DISTINCT, Diversity
 from robustcs.studies.diversity.similarity import HEADLINE, label
-from robustcs.wording import counted, verb
+from robustcs.wording import counted, system_name, verb
 
 #: Topics and pairs of texts shown; JSON and CSV contain all.
 SHOWN = 10
@@ -56,7 +56,7 @@ def _similarity(result: Diversity) -> Table:
         " empty texts are skipped, and the policy line counts them."
         f" Sampling unit of the 95% CI: {result.evaluated.unit}."
     )
-    said = noted((f"{row.target} {label(row.measure)}", row.note) for row in result.similarity.itertuples())
+    said = noted((f"{system_name(row.target)} {label(row.measure)}", row.note) for row in result.similarity.itertuples())
     measures = list(dict.fromkeys(result.similarity["measure"]))
     rows = result.similarity.sort_values("measure", kind="stable", key=lambda names: names.map(measures.index))
     columns: list[Shown] = [of_row, *_sources(rows), "target", "turns", "texts", "value"]
@@ -75,7 +75,7 @@ def _pairs(result: Diversity) -> Table:
     )
     if len(rows) < len(every):
         note += f" Shown: {len(rows)} pairs; JSON and CSV contain all."
-    note += noted((f"{row.first} and {row.second}", row.note) for row in rows.itertuples())
+    note += noted((f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in rows.itertuples())
     caption = f"Which texts are more similar to their source ({label(HEADLINE)})?"
     return result_table(result, "similarity_pairs", caption, columns, note, rows=rows)
 

@@ -8,7 +8,7 @@ from robustcs.documents.words import measure_label, number, number_interval
 from robustcs.lazy import pd
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.studies.evaluate.show import means_of
-from robustcs.wording import counted, some_of, verb
+from robustcs.wording import counted, some_of, system_name, verb
 
 #: Number of systems that a verdict names; the table contains all.
 _NAMED = 3
@@ -26,7 +26,8 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     mean = number(best.value, 3)
     first = Verdict(
         mean, number_interval(best.ci_low, best.ci_high).strip("–"),
-        f"{best.system} has the highest mean {label}, {mean}{_others(pairs, best.system, [row.system for row in others])}",
+        f"{system_name(best.system)} has the highest mean {label}, {mean}"
+        f"{_others(pairs, best.system, [row.system for row in others])}",
         f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
     )  # fmt: skip
     if not len(pairs):
@@ -35,7 +36,7 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     over = "" if result.evaluated.own_turns else f"{best.turns} turns, "
     apart = pairs[pairs["p_corrected"] <= ALPHA]
     said = f"{verb(len(pairs), 'pair', 'pairs')} of systems {verb(len(apart), 'differs', 'differ')} significantly in {label}"
-    said += f" (adjusted p ≤ {ALPHA:g}, {family.method})"
+    said += f" (adjusted p ≤ {ALPHA:g})"
     if len(apart):
         said += f"; the smallest of these differences is {number(float(apart['difference'].abs().min()), 3)}"
     return first, Verdict(
@@ -54,4 +55,4 @@ def _others(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
     if not near:
         return "; all others score significantly lower"
     score = verb(len(near), "does not score", "do not score")
-    return f"; {counted(len(near), 'system')} {score} significantly lower ({some_of(near, _NAMED)})"
+    return f"; {counted(len(near), 'system')} {score} significantly lower ({some_of([*map(system_name, near)], _NAMED)})"

@@ -18,7 +18,7 @@ from robustcs.lazy import pd
 from robustcs.result import score
 from robustcs.statistics.effect import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
-from robustcs.wording import counted, verb
+from robustcs.wording import counted, system_name, verb
 
 #: Up to this number of pairs, all are shown; for more, the letters show which differ.
 SHOWN = 15
@@ -60,7 +60,7 @@ def _slices(result: Evaluation) -> list[Block]:
     for name in chosen if len(rows) else ():
         why = f"the system with the highest mean {label} of" if name == names[0] else "the baseline, one of"
         more = "" if len(chosen) == len(names) else f"Shown: {why} {len(names)}; CSV and JSON contain all."
-        caption, field = f"{name}: {label} by slice", result.spec("slices").field("value")
+        caption, field = f"{system_name(name)}: {label} by slice", result.spec("slices").field("value")
         own = rows[rows["system"] == name]
         blocks.append(slices_table(result, own, caption, field, more, f"slices-{name}"))
     if metric in result.tried:
@@ -125,20 +125,20 @@ def _means(result: Evaluation, metric: str) -> Table:
             note += " Systems that share a letter do not differ significantly; this does not show that they are equal."
             hint = "--table pairs lists every pair." if len(family.p) > SHOWN else ""
     note += f" {family.note[0].upper()}{family.note[1:]}." if family.note else ""
-    note += noted((row.system, row.note) for row in rows)
+    note += noted((system_name(row.system), row.note) for row in rows)
     return result_table(result, "measures", label, columns, note, rows=rows, slug=slug, hint=hint)
 
 
 def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
     field = result.spec("pairs").field
-    of = "" if result.baseline is None else f" from {result.baseline}"
+    of = "" if result.baseline is None else f" from {system_name(result.baseline)}"
     columns: list[Shown] = [
         *(["first", "second"] if result.baseline is None else ["first"]), "difference", "p_corrected", "effect",
         field("detectable").called("finds", "80% power"), (field("units_needed").called("needs", "80% power"), _needed),
     ]  # fmt: skip
     note = (
-        f"Difference: first − {result.baseline or 'second'}. 95% CI: not adjusted for multiple comparisons; p adj.:"
-        f" {result.families[metric].describe('pair')}. Effect: mean difference divided by its standard deviation over"
+        f"Difference: first − {system_name(result.baseline or 'second')}. 95% CI: not adjusted for multiple comparisons; p"
+        f" adj.: {result.families[metric].describe('pair')}. Effect: mean difference divided by its standard deviation over"
         f" {result.evaluated.unit}s. 80% power: “finds” is the smallest true difference that these data detect; “needs” is the"
         f" number of {result.evaluated.unit}s that detect a true difference as large as the observed one (95% CI; ≥: no upper"
         " limit)."
@@ -149,7 +149,7 @@ def _pairs(result: Evaluation, metric: str, rows: pd.DataFrame) -> Table:
             f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {result.evaluated.unit} accounts for"
             f" more than {100 * EVEN:.0f}% of the spread; “no” does not show that the difference is larger."
         )
-    note += noted((f"{row.first} and {row.second}", row.note) for row in rows.itertuples())
+    note += noted((f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in rows.itertuples())
     caption = f"{measure_label(metric)}: which systems differ{of}?"
     return result_table(result, "pairs", caption, columns, note, rows=rows, slug=f"pairs-{metric}")
 
@@ -171,7 +171,7 @@ def _figure(result: Evaluation) -> Figure:
     for metric in metrics:
         best, *_ = result.rows("measures", metric=metric)
         between = number_interval(best.ci_low, best.ci_high)
-        words.append(f"{measure_label(metric)}: {best.system} is highest with {number(best.value, 3)} ({between})")
+        words.append(f"{measure_label(metric)}: {system_name(best.system)} is highest with {number(best.value, 3)} ({between})")
     return Figure(
         "evaluate",
         f"Means of {counted(len({row.system for row in result.rows('measures')}), 'system')} over {_over(result)} (95% CI"

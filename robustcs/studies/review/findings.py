@@ -8,7 +8,7 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import percent_range, plain, signed, whole_percent
 from robustcs.studies.review.analysis import NONE, Reviews
-from robustcs.wording import counted, first_of
+from robustcs.wording import counted, first_of, system_name
 
 #: Maximum number of items in a sentence; the tables contain all.
 _NAMED = 4
@@ -21,8 +21,8 @@ def _top(result: Reviews) -> list[Any]:
 
 
 def _about(row: Any) -> str:
-    whose = f" of {row.systems}" if row.systems else ""
-    return f"{whose} (coder: {row.coder})" if row.coder else whose
+    whose = f" of {system_name(row.systems)}" if row.systems else ""
+    return f"{whose} by coder {row.coder}" if row.coder else whose
 
 
 def verdicts(result: Reviews) -> tuple[Verdict, ...]:
@@ -32,7 +32,7 @@ def verdicts(result: Reviews) -> tuple[Verdict, ...]:
         if row.random:
             number = whole_percent(row.share)
             turns = f"the {row.of:,} turns {row.where}" if row.where else f"all {row.of:,} turns"
-            text = f"The most frequent category{_about(row)} is {row.category!r}: {number} of {turns}"
+            text = f"The most frequent category{_about(row)} is {row.category!r}, on {number} of {turns}"
             basis = f"{row.count} of {row.reviewed} randomly sampled turns"
             found.append(Verdict(number, percent_range(row.ci_low, row.ci_high), text, basis, row.share))
     return tuple(found)
@@ -47,9 +47,10 @@ def findings(result: Reviews) -> tuple[str, ...]:
     ]  # fmt: skip
     for row in result.differences[result.differences["separates"] == True].itertuples():  # noqa: E712
         limits = f"{signed(100 * row.ci_low, 0)} to {signed(100 * row.ci_high, 0)}"
+        first, second = system_name(row.first), system_name(row.second)
         sentences.append(
-            f"{row.category!r} separates {row.first} from {row.second}: {signed(100 * row.difference, 0)} percentage points"
-            f" (95% CI {limits}; {row.only_first} turns only {row.first}, {row.only_second} only {row.second})."
+            f"{row.category!r} separates {first} from {second}: {signed(100 * row.difference, 0)} percentage points (95% CI"
+            f" {limits}; {row.only_first} turns only {first}, {row.only_second} only {second})."
         )
     for (first, second), part in result.coders.groupby(["first", "second"], sort=False):
         parts = [f"{row.category!r} {_kappa(row)}" for row in part.itertuples()]

@@ -11,6 +11,7 @@ from robustcs.lazy import pd
 from robustcs.result import Field, text
 from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD
 from robustcs.studies.review.analysis import NONE, Reviews
+from robustcs.wording import system_name
 
 #: Rows of a crossing that are printed; JSON and CSV contain all.
 _ROWS = 20
@@ -82,7 +83,7 @@ def _drawn(frame: pd.DataFrame) -> Drawing:
     panels = []
     for (systems, coder, _), part in frame.groupby(["systems", "coder", "sample"], sort=False):
         rows = part.set_index("category").reindex(names)
-        title = " · ".join(filter(None, (systems, coder)))
+        title = " · ".join(filter(None, (system_name(systems), coder)))
         panels.append(MeanPanel(title, *(100 * rows[name].to_numpy(float) for name in ("ci_low", "share", "ci_high"))))
     return forest(names, panels, "share of all turns in %, 95% CI")
 

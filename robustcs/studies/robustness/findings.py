@@ -40,9 +40,9 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
     rows = result.groups[result.groups["metric"] == metric]
     row = rows.loc[rows["mean_drop"].idxmax()]
     label = measure_label(metric)
-    loses = "loses" if row["mean_drop"] >= 0 else "gains"
+    moves = "drops" if row["mean_drop"] >= 0 else "rises"
     size = plain(abs(row["mean_drop"]))
-    said = f"{row['group']} {loses} {size} {label} when questions are paraphrased"
+    said = f"{label} {moves} by {size} with the paraphrases of {row['group']}"
     limits = [] if row["p_corrected"] <= _LEVEL else ["not significant"]
     if not math.isnan(row["mean_drop_percent"]):
         limits.insert(0, f"{plain(abs(row['mean_drop_percent']), 0)}% of the baseline")
@@ -50,12 +50,12 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
     expected = drops[(drops["metric"] == metric) & (drops["group"] == row["group"])]
     caveat = ""
     if len(expected):
-        size = plain(expected["expected"].iloc[0])
-        caveat = f"With unjudged passages filled in by the hole model, the expected drop is {size}."
+        filled = plain(expected["expected"].iloc[0])
+        caveat = f"If a model grades the unjudged passages, the expected drop is {filled}."
     ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])
     basis = (
-        f"{_adjusted(row, len(rows))}; {counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged passages"
-        " not relevant"
+        f"{_adjusted(row, len(rows))}; mean of {counted(row['sets'], 'test set')}, {result.evaluated.turns} turns, unjudged"
+        " passages count as not relevant"
     )
     return (Verdict(size, number_interval(*ends).strip("–"), said, basis, abs(float(row["mean_drop"])), caveat=caveat),)
 

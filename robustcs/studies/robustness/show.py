@@ -16,7 +16,7 @@ from robustcs.result import Field, count, text
 from robustcs.statistics.effect import EVEN
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
-from robustcs.wording import counted
+from robustcs.wording import counted, system_name
 
 #: Number of turns shown per group.
 _SHOWN = 5
@@ -85,7 +85,7 @@ def _values(result: Robustness, group: str) -> Table:
     sets = [*dict.fromkeys(measures["set"]), "mean"]
     heads = [
         text(""), *(Field(name, "number", group=f"sets of {group}") for name in sets),
-        Field(measures["baseline_run"].iloc[0], "number", group="baseline"),
+        Field(system_name(measures["baseline_run"].iloc[0]), "number", group="baseline"),
     ]  # fmt: skip
     return result_table(
         result, "measures", f"{group}: test sets compared with their baseline", ready(*heads),

@@ -9,12 +9,12 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop, is_significant, tipping_sentence
-from robustcs.documents.words import FORMULATION_NAMES, measure_label, number_interval, plain, whole_percent
+from robustcs.documents.words import measure_label, number_interval, p_equals, plain, whole_percent
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.evaluation.state import Group
 from robustcs.lazy import pd
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged, measured_drops
-from robustcs.wording import and_more, counted, verb
+from robustcs.wording import and_more, counted, system_name, verb
 
 #: Most pairs of runs named in a finding. The table has all.
 _NAMED = 5
@@ -30,8 +30,8 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
     bounded = result.bounds[result.bounds["low"].notna()]
     if not len(bounded):
         return (ONLY_RELEVANT,) if result.settings.positives else (
-            f"{whole_percent(shares.min())} ({shares.idxmin()}) to {whole_percent(shares.max())} ({shares.idxmax()}) of the top"
-            f" {result.settings.depth} passages are unjudged.",
+            f"{whole_percent(shares.min())} ({system_name(str(shares.idxmin()))}) to {whole_percent(shares.max())}"
+            f" ({system_name(str(shares.idxmax()))}) of the top {result.settings.depth} passages are unjudged.",
         )  # fmt: skip
     metric = headline_measure(bounded["metric"])
     human = next((name for name, role in roles.items() if role == "human"), None)
@@ -41,7 +41,9 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
     sentences = []
     for row in measured_drops(bounded[bounded["metric"] == metric], result.rates, pairs, compared).itertuples():
         expected = means.loc[row.group] if row.group in means.index else None
-        sentences.append(_drop(row, f"the sets of {row.group}" if row.group in groups else str(row.group), result, expected))
+        sentences.append(
+            _drop(row, f"the sets of {row.group}" if row.group in groups else system_name(str(row.group)), result, expected)
+        )
     doubts = (" ".join(["The expected values may be wrong.", *result.warnings]),) if result.warnings else ()
     first = (ONLY_RELEVANT,) if result.settings.positives else ()
     return (*first, *sentences, *_orders(pairs, metric, result), *doubts)
@@ -69,19 +71,21 @@ def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Gr
 def _expected(row: Any, result: Unjudged) -> Verdict:
     """Return the verdict on an expected drop, with the measured drop as its basis."""
     size, label = plain(abs(row.expected)), measure_label(row.metric)
-    group, baseline = (FORMULATION_NAMES.get(name, name) for name in (row.group, row.baseline))
+    group, baseline = (system_name(name) for name in (row.group, row.baseline))
     loses = row.expected >= 0
-    moves = f"loses {size} {label} to" if loses else f"gains {size} {label} over"
+    moves = f"loses an estimated {size} {label} to" if loses else f"gains an estimated {size} {label} over"
     ends = (row.expected_low, row.expected_high) if loses else (-row.expected_high, -row.expected_low)
-    said = f"{group} {moves} {baseline} with unjudged passages filled in by the hole model"
+    said = f"{group} {moves} {baseline} if a model grades the unjudged passages"
     if not is_significant(row._asdict()):
         said = (
-            f"With unjudged passages filled in, the data do not show whether {group} or {baseline} has the higher mean {label}"
-            f" (they differ by {size})"
+            f"If a model grades the unjudged passages, the data do not show whether {group} or {baseline} has the higher mean"
+            f" {label} (they differ by {size})"
         )
     return Verdict(
         size, number_interval(*ends).strip("–"), said,
-        f"measured drop {plain(row.drop)}; mean of {result.evaluated.turns} turns", abs(float(row.expected)),
+        f"adjusted p {p_equals(row.expected_p)}; measured drop {plain(row.drop)}, if they count as not relevant; mean over"
+        f" {result.evaluated.turns} turns",
+        abs(float(row.expected)),
     )  # fmt: skip
 
 
@@ -91,9 +95,11 @@ def _unjudged(result: Unjudged) -> Verdict:
     worst, best = rates["share"].idxmax(), rates["share"].idxmin()
     row, size = rates.loc[worst], whole_percent(rates.loc[worst, "share"])
     same = rates.loc[worst, "share"] == rates.loc[best, "share"]
-    said = f"{size} of the top {result.settings.depth} passages of {'every run' if same else worst} are unjudged"
+    said = (
+        f"{size} of the top {result.settings.depth} passages of {'every run' if same else system_name(str(worst))} are unjudged"
+    )
     if not same:
-        said += f" ({best}: {whole_percent(rates.loc[best, 'share'])})"
+        said += f" ({system_name(str(best))}: {whole_percent(rates.loc[best, 'share'])})"
     if len(result.pairs):
         metric = headline_measure(result.pairs["metric"])
         part = result.pairs[result.pairs["metric"] == metric]
@@ -111,19 +117,20 @@ def _scope(result: Unjudged, label: str) -> str:
 
 def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> str:
     """Return the finding on one drop, a ``row`` of the table ``measured``: as measured, as expected, and its bounds."""
-    drop, least, most, baseline = row.drop, row.low, row.high, str(row.baseline)
-    label, mean = measure_label(row.metric), " (mean)" if row.sets > 1 else ""
+    drop, least, most, baseline = row.drop, row.low, row.high, system_name(str(row.baseline))
+    label, mean = measure_label(row.metric), f" (mean of {row.sets} sets)" if row.sets > 1 else ""
+    moves = f"{'drops' if drop >= 0 else 'rises'} by {plain(abs(drop))}"
     unjudged = (
         "" if result.settings.positives
         else f" Of the top {result.settings.depth} passages, {whole_percent(row.unjudged)} of {name} and"
         f" {whole_percent(row.baseline_unjudged)} of {baseline} are unjudged."
     )  # fmt: skip
     text = (
-        f"From {baseline} to {name}, {label} changes from {row.baseline_score:.3f} to {row.score:.3f}{mean}, a measured drop of"
-        f" {plain(drop)}; unjudged passages count as not relevant.{unjudged}"
+        f"From {baseline} to {name}, {label} {moves}, from {row.baseline_score:.3f} to {row.score:.3f}{mean}, if unjudged"
+        f" passages count as not relevant.{unjudged}"
     )
     if expected is not None:
-        tips = tipping_sentence(result.tipping, baseline, str(row.group), row.metric, is_significant(expected))
+        tips = tipping_sentence(result.tipping, str(row.baseline), str(row.group), row.metric, is_significant(expected))
         text += " ".join(["", expected_drop(drop, expected), *filter(None, (tips,))])
     if math.isnan(least):
         return text
@@ -131,14 +138,14 @@ def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> 
         still = " Judging other passages could, through the ideal rankings." if result.settings.scope != "pool" else ""
         return f"{text} No grades of the unjudged passages {_scope(result, label)} could change this drop.{still}"
     sure = (
-        "the drop is proven for these turns" if least > 0
-        else "the judgments do not prove a loss on these turns" if most > 0
+        "a loss on these turns is proven" if least > 0
+        else "a loss on these turns is not proven" if most > 0
         else "there is no loss on these turns"
     )  # fmt: skip
     own = f" (each set compared with {baseline} separately)" if row.sets > 1 else ""
     return (
-        f"{text} Over all grades of the unjudged passages {_scope(result, label)}, however unlikely, the drop lies between"
-        f" {plain(least)} and {plain(most)}{own}: {sure}."
+        f"{text} Whatever grades the unjudged passages {_scope(result, label)} have, the drop lies between {plain(least)} and"
+        f" {plain(most)}{own}: {sure}."
     )
 
 
@@ -153,14 +160,14 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
         apart = sum(map(is_significant, told.to_dict("records")))
         differ = "differs" if apart == 1 else "differ"
         sentences.append(
-            f"With unjudged passages filled in by the hole model, {apart or 'none'} of {total} {differ} significantly by"
-            f" {label} (max-T over the draws, adjusted for all pairs and groups)."
+            f"With unjudged passages graded by the hole model, {apart or 'none'} of {total} {differ} significantly in {label}"
+            " (max-T over the draws, adjusted for all pairs and groups)."
         )
     open_ = pairs[~pairs["separable"].astype(bool)]
     if not len(open_):
         proven = f"No grades of the unjudged passages {_scope(result, label)} reverse any of {total} by {label} on these turns."
         return (" ".join([*sentences, proven]),)
-    named = [f"{row.first} and {row.second}" for row in open_.head(_NAMED).itertuples()]
+    named = [f"{system_name(row.first)} and {system_name(row.second)}" for row in open_.head(_NAMED).itertuples()]
     would = "would" if open_["exact"].all() else "might"
     sentences.append(
         f"The order by {label} is proven on these turns for {len(pairs) - len(open_)} of {total}. Not proven:"

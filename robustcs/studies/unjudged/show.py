@@ -25,7 +25,7 @@ from robustcs.evaluation.bounds import ROUNDING
 from robustcs.lazy import pd
 from robustcs.result import count, share, text
 from robustcs.studies.unjudged.analysis import Unjudged
-from robustcs.wording import and_more, counted
+from robustcs.wording import and_more, counted, system_name
 
 #: Ranks shown in the table by rank. CSV and JSON have all.
 _RANKS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -104,7 +104,7 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
         return
     both = pd.concat([open_, open_.rename(columns={"first": "second", "second": "first"})])
     rows = [
-        (measure_label(metric), run, ", ".join(sorted(part["second"], key=names.index)))
+        (measure_label(metric), run, ", ".join(map(system_name, sorted(part["second"], key=names.index))))
         for metric, own in both.groupby("metric", sort=False)
         for run, part in sorted(own.groupby("first"), key=lambda found: names.index(found[0]))
     ]
@@ -183,7 +183,7 @@ def _slices(result: Unjudged) -> Iterable[Block]:
     for name in chosen:
         yield slices_table(
             result, result.slices[result.slices["system"] == name],
-            f"{name}: unjudged share of the top {depth} by slice", field, note, f"slices-{name}", "share",
+            f"{system_name(name)}: unjudged share of the top {depth} by slice", field, note, f"slices-{name}", "share",
         )  # fmt: skip
 
 
@@ -210,9 +210,13 @@ def _qrels(result: Unjudged) -> Iterable[Block]:
 
 
 def _figure(result: Unjudged) -> Iterable[Block]:
-    words = [f"{line.system}: {percent(line.share)} of the top {line.depth} unjudged" for line in result.rates.itertuples()]
+    words = [
+        f"{system_name(line.system)}: {percent(line.share)} of the top {line.depth} unjudged"
+        for line in result.rates.itertuples()
+    ]
     ranges = [
-        f"{measure_label(line.metric)} of {line.system}: {score(line.score)}, bounds {score(line.low)} to {score(line.high)}"
+        f"{measure_label(line.metric)} of {system_name(line.system)}: {score(line.score)}, bounds {score(line.low)} to"
+        f" {score(line.high)}"
         for line in result.bounds.itertuples()
         if not math.isnan(line.low)
     ]

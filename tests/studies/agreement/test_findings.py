@@ -16,7 +16,7 @@ EVALUATED = Evaluated(EvaluationPolicy(), "texts", 1, 0)
 def test_undefined_agreement_is_called_so() -> None:
     same = [Rating("1", item, worker, "fluency", "4", 1) for item in "ab" for worker in "xy"]
     [said] = rating_findings(rating_agreement(same, EVALUATED))
-    assert said == "Fleiss' κ of the raters by criterion: fluency undefined, ordinal alpha undefined, 2 items."
+    assert said == "Fleiss' κ of the raters by criterion: fluency undefined, Krippendorff's ordinal alpha undefined, 2 items."
 
 
 def test_what_annotators_chose_together_and_against_the_references() -> None:
@@ -31,4 +31,8 @@ def test_what_annotators_chose_together_and_against_the_references() -> None:
     together, against = snippet_findings(snippet_agreement(texts, references, EVALUATED))
     assert together == "All 3 annotators selected 40.0% of the characters that any of them selected (mean over 4 texts)."
     # precision 4/8, recall 1
-    assert against == "The majority of the annotators reaches an F1 of 0.667 against the references (mean over 2 texts)."
+    assert (
+        against
+        == "The snippets that a majority of the annotators selected reach an F1 of 0.667 against the references (mean over 2"
+        " texts)."
+    )

@@ -104,7 +104,7 @@ def test_a_majority_of_annotators_makes_the_gold(in_demo: Command) -> None:
     assert "snippets: text that at least 2 of 3 annotators selected" in found["notes"]
     texts = {row["text"] for row in found["tables"]["items"]}
     assert "cover loosely and keep at room temperature" in " ".join(texts)
-    assert " · correct: recall of snippets ≥ 0.5 (qr: " in found["policy"]["line"]
+    assert " · correct: recall of snippets ≥ 0.5 (QR: " in found["policy"]["line"]
 
 
 def test_the_figure_and_the_report_section(in_copy: Command, tmp_path: Path) -> None:

@@ -17,11 +17,11 @@ def test_sentences_name_the_main_cause() -> None:
     human = {f"{place}_1": ["d"] for place in range(5)}
     result = held(items, System("qr", {"5_1": "fact number5"}, None, given, human), System("none", {}))
     first, second, third, cause, _ = coverage_findings(result)
-    assert first.startswith("qr has the highest mean support of vital nuggets: 0.167")
+    assert first.startswith("QR has the highest mean support of vital nuggets: 0.167")
     assert second.startswith("none has the lowest mean support of vital nuggets: 0.000") and third.startswith(
         "The two systems do not differ"
     )
-    assert cause.startswith("qr misses 5 of 6 vital nuggets. The rewriter loses the most, 3 (50.0% of all 6")
+    assert cause.startswith("QR misses 5 of 6 vital nuggets. The rewriter loses the most, 3 (50.0% of all 6")
     assert said(result) == "vital nuggets"
     # every block has a name of its own, which pages and files take
     slugs = [getattr(block, "slug", "") for block in show(result)]
@@ -88,7 +88,7 @@ def told(**changed: object) -> list[str]:
 
 def test_the_best_and_the_worst_system_and_the_pairs_that_differ() -> None:
     best, worst, pairs, *_ = told()
-    assert best == "qr has the highest mean support of vital nuggets: 0.410 (95% CI 0.300 to 0.520)."
+    assert best == "QR has the highest mean support of vital nuggets: 0.410 (95% CI 0.300 to 0.520)."
     assert worst == "bm25 has the lowest mean support of vital nuggets: 0.120 (95% CI 0.050 to 0.210)."
     assert pairs == "1 of 3 pairs of systems differs significantly (adjusted p ≤ 0.05)."
     none = [{**row, "p_corrected": 0.2} for row in PAIRS]
@@ -100,7 +100,7 @@ def test_the_best_and_the_worst_system_and_the_pairs_that_differ() -> None:
 def test_what_is_missed_and_its_main_cause() -> None:
     *_, qr, bm25, gpt, t5 = told()
     assert qr == (
-        "qr misses 12 of 20 vital nuggets. The rewriter loses the most, 5 (25.0% of all 20, 95% CI 11% to 44%):"
+        "QR misses 12 of 20 vital nuggets. The rewriter loses the most, 5 (25.0% of all 20, 95% CI 11% to 44%):"
         " only the human question retrieves them. The cause of 4 items is unknown."
     )
     assert bm25 == "bm25 misses 1,000 of 1,020 vital nuggets. The cause of 1,000 items is unknown."
@@ -142,15 +142,15 @@ OUTCOMES = {
 def test_outcomes_and_causes_of_every_system() -> None:
     result = made("answers", OUTCOMES, criterion="F1 of at least 0.5")
     assert answer_findings(result) == (
-        "Correct: F1 of at least 0.5. qr answers 25 of 40 answerable turns; the generator loses 3 (7.5%); retrieval loses 12"
+        "Correct: F1 of at least 0.5. QR answers 25 of 40 answerable turns; the generator loses 3 (7.5%); retrieval loses 12"
         " (30.0%). 1 answer is made up. 2 answers are hedged.",
         "gpt answers 30 of 40 answerable turns; the generator loses 10 (25.0%).",
     )
-    assert "any answer counts as answered. qr answers" in answer_findings(made("answers", OUTCOMES, criterion=""))[0]
+    assert "any answer counts as answered. QR answers" in answer_findings(made("answers", OUTCOMES, criterion=""))[0]
 
 
 def test_the_worst_cause_and_the_most_made_up_answers() -> None:
     worst, invented = verdicts(made("answers", OUTCOMES, criterion=""))
     assert worst.number == "30%" and invented.number == "12%"
-    assert worst.sentence == "Retrieval of qr loses 30% of the answerable turns (95% CI 18% to 46%; 12 of 40 turns)."
-    assert invented.sentence == ("qr makes up an answer to 12% of the unanswerable turns (95% CI 1% to 53%; 1 of 8 turns).")
+    assert worst.sentence == "Retrieval of QR loses 30% of the answerable turns (95% CI 18% to 46%; 12 of 40 turns)."
+    assert invented.sentence == ("QR makes up an answer to 12% of the unanswerable turns (95% CI 1% to 53%; 1 of 8 turns).")

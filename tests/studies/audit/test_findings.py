@@ -73,14 +73,14 @@ def test_each_judge_has_its_bias_its_agreement_and_its_pairs() -> None:
     assert other == "other and the human judges graded different passages."
     assert far == (
         "far overrates relevance: it calls 2.44 times as many passages relevant as human judges do (95% CI 2.06 to 2.94). Its"
-        " mean grade minus theirs is +0.41 (95% CI 0.33 to 0.52). Cohen's κ with the human judges is 0.21 (95% CI 0.15 to"
-        " 0.29). By NDCG@3, 3 of 10 system pairs change order, 2 significantly. Of 6 pairs that human judges"
-        " separate significantly, the judge confirms 3."
+        " mean grade differs from theirs by +0.41 (95% CI 0.33 to 0.52). Cohen's κ with the human judges is 0.21 (95% CI 0.15"
+        " to 0.29). By NDCG@3, 3 of 10 system pairs change order, 2 significantly. Of 6 pairs that differ"
+        " significantly under human judgments, 3 do so under the judge."
     )
     assert near == (
         "near does not significantly over- or underrate relevance: it calls 0.90 times as many passages relevant as human"
-        " judges do (95% CI 0.70 to 1.10). Its mean grade minus theirs is −0.12 (95% CI −0.31 to 0.07). Cohen's κ with the"
-        " human judges is 0.62 (95% CI 0.55 to 0.71). By NDCG@3, 1 of 10 system pairs changes order, none"
+        " judges do (95% CI 0.70 to 1.10). Its mean grade differs from theirs by −0.12 (95% CI −0.31 to 0.07). Cohen's κ with"
+        " the human judges is 0.62 (95% CI 0.55 to 0.71). By NDCG@3, 1 of 10 system pairs changes order, none"
         " significantly."
     )
 
@@ -104,7 +104,9 @@ def test_without_relevant_passages_or_common_passages_nothing_is_divided() -> No
                "ratio_high": float("nan"), "ci_low": float("nan")}  # fmt: skip
     closest, sentence = told(agreement=AGREEMENT[2:], bias=[nothing], conclusions=(), reversals=())
     assert closest.startswith("Judge far agrees with human judges at Cohen's κ = 0.21")
-    assert "it calls 50.0% of the passages relevant, human judges none. Its mean grade minus theirs is +0.41. Cohen" in sentence
+    assert (
+        "it calls 50.0% of the passages relevant, human judges none. Its mean grade differs from theirs by +0.41." in sentence
+    )
     [other] = told(agreement=[{"judge": "other"}], bias=(), conclusions=(), reversals=())
     assert other == "other and the human judges graded different passages."
     *_, pairs = told(agreement=[{"judge": "far"}], bias=())
@@ -114,8 +116,8 @@ def test_without_relevant_passages_or_common_passages_nothing_is_divided() -> No
 def test_a_judge_that_reverses_all_confirms_nothing() -> None:
     conclusions = [{**CONCLUSIONS[1], "human_apart": 3, "reversed": 1, "swapped": 0}]
     *_, far, _, _ = told(conclusions=conclusions)
-    assert far.endswith("1 of 10 system pairs changes order, 1 significantly. Of 3 pairs that human judges"
-                        " separate significantly, the judge confirms none.")  # fmt: skip
+    assert far.endswith("1 of 10 system pairs changes order, 1 significantly. Of 3 pairs that differ"
+                        " significantly under human judgments, none does so under the judge.")  # fmt: skip
     *_, far, _, _ = told(conclusions=[{**conclusions[0], "pairs": 1, "human_apart": 0, "reversed": 0}])
     assert far.endswith("By NDCG@3, none of 1 system pair changes order.")
 

@@ -29,7 +29,7 @@ def test_the_largest_change_and_the_runs_that_move() -> None:
         " turns; adjusted p = 0.070); 2 of 3 runs change rank."
     )
     assert span == "With 1,250 new judgments, NDCG@3 changes by −0.021 (c) to +0.042 (b); 2 of 3 runs change rank."
-    assert tau == "Kendall's τ between the rankings before and after is 0.33 (one-sided 95% lower limit −0.25)."
+    assert tau == "Kendall's τ between the rankings of the runs before and after is 0.33 (one-sided 95% lower limit −0.25)."
 
 
 def test_a_loss_can_be_the_largest_change() -> None:

@@ -189,7 +189,7 @@ def test_missing_drop_leaves_out_the_turn_that_one_run_lacks(in_demo: Command) -
     drop = read(in_demo("breakdown --original runs/stem_raw_2.trec --missing drop --format json").out)
     assert (zero["policy"]["turns"], zero["policy"]["missing_turns"]) == (70, 1)
     assert (drop["policy"]["turns"], drop["policy"]["missing_turns"]) == (69, 1)
-    assert zero["notes"] == drop["notes"] == ["original misses 1 turn: 4_4"]
+    assert zero["notes"] == drop["notes"] == ["Original misses 1 turn: 4_4"]
     turns = {row["turn"]: row["original"] for row in zero["tables"]["turns"] if row["metric"] == "ndcg_cut_3"}
     assert turns["4_4"] == 0
     assert {row["turn"] for row in drop["tables"]["turns"]} == turns.keys() - {"4_4"}

@@ -110,7 +110,7 @@ def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
     )
     cost = next(sentence for sentence in opening.findings if "occur in rewrites that differ from Human by" in sentence)
     assert cost.startswith("94% of the rewriter errors (correct if NDCG@3 ≥ 0.5) occur")
-    assert "17 errors on 43 such turns. These turns lose 0.303 NDCG@3 on average (95% CI 0.177 to 0.462)." in cost
+    assert "17 errors on 43 such turns. On these turns, the mean loss to Human is 0.303 NDCG@3 (95% CI 0.177 to 0.462)." in cost
     assert {"error_types", "slices", "found_slices"} <= {block.of for block in opening.blocks if isinstance(block, Table)}
     assert answers.findings[-1].startswith("The rewriter loses the most F1 on turns with depth ≤ 4 and shift = stays: ")
 

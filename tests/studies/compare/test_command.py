@@ -147,7 +147,7 @@ def test_a_gate_that_cannot_tell(in_copy: Command, tmp_path: Path) -> None:
 def test_every_form_of_the_gate(in_demo: Command) -> None:
     """The table is one for people where everything passes, too, and for several conditions."""
     passed = in_demo("compare plain.toml robustcs.toml --metric ndcg_cut_3 --no-worse-than 0.02 --table gate")
-    assert "human     NDCG@3   −0.064 (−0.112 to −0.019)  passed" in passed.out
+    assert "Human     NDCG@3   −0.064 (−0.112 to −0.019)  passed" in passed.out
     assert (
         "Note: gate: one-sided paired test on the available judgments, p adjusted by max-T over 3 cases, 10 conversations"
         in (" ".join(passed.out.split()))

@@ -19,7 +19,7 @@ AGREEMENT = [
 def test_excluded_workers_and_what_that_changes() -> None:
     excluded, alpha = said("crowd", {"exclusions": EXCLUSIONS, "agreement": AGREEMENT}, graded_unit="turn")
     assert excluded == "2 workers contradicted gold checks; 1,034 of their grades are excluded."
-    assert alpha == "Excluding workers changes the ordinal alpha: use from 0.21 to 0.43; style from 0.55 to 0.32."
+    assert alpha == "Excluding workers changes the agreement (ordinal alpha): use from 0.21 to 0.43; style from 0.55 to 0.32."
 
 
 def test_a_criterion_that_loses_its_second_workers_has_no_change() -> None:
@@ -40,9 +40,9 @@ def test_scores_over_all_judged_turns() -> None:
         for run, value, lacking in (("a", 0.2, 0), ("b", 0.15, 3))
     ]  # fmt: skip
     assert said("crowd", {"measures": rows}, graded_unit="") == [
-        "By use, the mean NDCG@3 over 20 turns is 0.200 (95% CI 0.100 to 0.300) for a; 0.150 (95% CI 0.100 to 0.300) for b,"
-        " which misses 3 turns.",
-        "By style, the mean NDCG@3 over 20 turns is 0.300 (95% CI 0.100 to 0.300) for a; 0.250 (95% CI 0.100 to 0.300) for b,"
-        " which misses 3 turns.",
+        "Judged by use, the mean NDCG@3 over 20 turns is 0.200 (95% CI 0.100 to 0.300) for a; 0.150 (95% CI 0.100 to 0.300) for"
+        " b, which misses 3 turns.",
+        "Judged by style, the mean NDCG@3 over 20 turns is 0.300 (95% CI 0.100 to 0.300) for a; 0.250 (95% CI 0.100 to 0.300)"
+        " for b, which misses 3 turns.",
     ]
     assert said("crowd", {"measures": [{**rows[0], "turns": 0}]}, graded_unit="") == []

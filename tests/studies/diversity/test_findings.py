@@ -17,9 +17,9 @@ def test_bleu_against_the_source_and_copies() -> None:
     }
     bleu, copies = said("diversity", tables)
     assert bleu == (
-        "Corpus BLEU (100: same wording) is 55.1 for qr against human; 7.0 for manual against human; 8.0 for manual against qr."
+        "Corpus BLEU (100: same wording) is 55.1 for QR against Human; 7.0 for manual against Human; 8.0 for manual against QR."
     )
-    assert copies == "10 of 40 texts of qr repeat human; 3 of 50 texts of manual repeat qr."
+    assert copies == "10 of 40 texts of QR repeat Human; 3 of 50 texts of manual repeat QR."
     without = [{**row, "copies": 0} for row in tables["diversity"]]
     assert len(said("diversity", {**tables, "diversity": without})) == 1
 
@@ -43,10 +43,10 @@ def test_which_rewriters_are_more_similar_to_the_reference() -> None:
         "similarity_pairs": [*compared, *({**row, "measure": "rouge2_f", "difference": 0.5} for row in compared)],
     }
     assert said("diversity", tables)[1:] == [
-        "Mean ROUGE-1 F with human is 0.926 (95% CI 0.916 to 0.935) for rew (2,395 texts of 479 turns); 0.903 (95% CI 0.891 to"
+        "Mean ROUGE-1 F with Human is 0.926 (95% CI 0.916 to 0.935) for rew (2,395 texts of 479 turns); 0.903 (95% CI 0.891 to"
         " 0.914) for cot (2,395 texts of 479 turns); 0.920 for few (2,395 texts of 479 turns).",
-        "Significant differences in ROUGE-1 F with human: rew is more similar than cot (difference 0.023, 95% CI 0.012 to"
+        "Significant differences in ROUGE-1 F with Human: rew is more similar than cot (difference 0.023, 95% CI 0.012 to"
         " 0.034, adjusted p = 0.002).",
-        "No significant difference in ROUGE-1 F with human: rew and few (difference 0.006, 95% CI 0.001 to 0.011, adjusted"
+        "No significant difference in ROUGE-1 F with Human: rew and few (difference 0.006, 95% CI 0.001 to 0.011, adjusted"
         " p = 0.061).",
     ]

@@ -241,10 +241,10 @@ def test_every_run_over_its_own_turns_is_shown(in_demo: Command, gappy: dict[str
     runs = " ".join(f"--{name} {file}" for name, file in gappy.items())
     line = f"evaluate --config plain.toml {runs} --metric map --missing own"
     shown = " ".join(in_demo(line).out.split())
-    assert re.search(r"mean \(95% CI\) turns group", shown) and re.search(r"human 0\.\d+ \(\S+ to \S+\) 70 ", shown)
+    assert re.search(r"mean \(95% CI\) turns group", shown) and re.search(r"Human 0\.\d+ \(\S+ to \S+\) 70 ", shown)
     assert "the turns that the run answers; pairs compare the turns that both answer. 2 of 3 pairs" in shown
     assert "Means of 3 systems over the turns that each answers (95% CI" in shown
-    assert "original and human" in shown and " turns that both answer; unstable: only 7 conversations" in shown
+    assert "Original and Human" in shown and " turns that both answer; unstable: only 7 conversations" in shown
 
 
 def test_cast_2021_passages_by_the_best_of_each_document(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -303,7 +303,7 @@ def test_slices_by_ids_texts_and_a_file(in_demo: Command, tmp_path: Path) -> Non
     found = [row for row in tables["found_slices"] if row["system"] == "original" and not row["like"]]
     assert found and all(row["p"] <= 0.05 and row["difference"] < row["at_most"] < 0 for row in found)
     shown = " ".join(in_demo(line).out.split())
-    assert "human: NDCG@3 by slice" in shown and "On which turns is NDCG@3 low?" in shown
+    assert "Human: NDCG@3 by slice" in shown and "On which turns is NDCG@3 low?" in shown
     assert "slices: column kind has no value for 50 of the 70 turns" in shown
     assert "Shown: the system with the highest mean NDCG@3 of 12; CSV and JSON contain all." in shown
     shown = " ".join(in_demo("evaluate --slices depth --metric ndcg_cut_3 --baseline original").out.split())

@@ -132,13 +132,13 @@ def test_sentences_have_the_numbers_of_the_tables() -> None:
     first = verdicts(result)[0]
     low, high = finite_share(6, 12, 40).low, finite_share(6, 12, 40).high
     assert first.sentence == (
-        "The most frequent category of t5 (coder: ada) is 'a': 50% of all 40 turns"
+        "The most frequent category of t5 by coder ada is 'a', on 50% of all 40 turns"
         f" (95% CI {100 * low:.0f}% to {100 * high:.0f}%; 6 of 12 randomly sampled turns)."
     )
     where = made(coded(A, sample=Sample("random", 7, 40, 12, "where t5 fails")))
     assert "50% of the 40 turns where t5 fails" in verdicts(where)[0].sentence
     told = [sentence for sentence in findings(result) if "separates" in sentence]
     b = result.differences.set_index("category").loc["b"]
-    assert f"'b' separates t5 from human: −{-100 * b['difference']:.0f} percentage points" in told[0]
-    assert f"{b['only_first']} turns only t5, {b['only_second']} only human" in told[0]
+    assert f"'b' separates t5 from Human: −{-100 * b['difference']:.0f} percentage points" in told[0]
+    assert f"{b['only_first']} turns only t5, {b['only_second']} only Human" in told[0]
     assert not math.isnan(b["ci_low"]) and len(told) == 2

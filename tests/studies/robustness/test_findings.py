@@ -59,7 +59,7 @@ def test_the_level_is_that_of_the_adjusted_p(adjusted: float, doubt: bool) -> No
 
 def test_no_drop_is_no_gain() -> None:
     (verdict,) = verdicts(told(careful={"mean_drop": 0.0, "mean_drop_percent": 0.0}), NO_DROPS)
-    assert verdict.text.startswith("careful loses 0.000 NDCG@3 when questions are paraphrased")
+    assert verdict.text.startswith("NDCG@3 drops by 0.000 with the paraphrases of careful")
 
 
 def test_without_an_interval_or_a_baseline_nothing_is_made_up() -> None:
@@ -80,11 +80,21 @@ def test_without_an_interval_or_a_baseline_nothing_is_made_up() -> None:
 def test_the_verdict_is_about_the_group_that_loses_most() -> None:
     (verdict,) = verdicts(told(), NO_DROPS)
     assert (verdict.number, verdict.interval) == ("0.120", "0.050 to 0.200")
-    assert verdict.text == "careful loses 0.120 NDCG@3 when questions are paraphrased (24% of the baseline)"
-    assert verdict.basis == "adjusted p = 0.004, max-T over 2 groups; 3 test sets, 30 turns, unjudged passages not relevant"
+    assert verdict.text == "NDCG@3 drops by 0.120 with the paraphrases of careful (24% of the baseline)"
+    assert verdict.basis == (
+        "adjusted p = 0.004, max-T over 2 groups; mean of 3 test sets, 30 turns, unjudged passages count as not relevant"
+    )
     (verdict,) = verdicts(told(careful={"mean_drop": -0.2, "ci_low": -0.3, "ci_high": -0.1}), NO_DROPS)
     assert (verdict.number, verdict.interval) == ("0.030", "0.001 to 0.059")
-    assert verdict.text == "raw gains 0.030 NDCG@3 when questions are paraphrased (9% of the baseline; not significant)"
+    assert verdict.text == "NDCG@3 rises by 0.030 with the paraphrases of raw (9% of the baseline; not significant)"
+
+
+def test_the_number_of_the_verdict_is_the_measured_drop_also_if_another_is_expected() -> None:
+    metric = told().groups["metric"].iloc[0]
+    expected = pd.DataFrame([{"group": "careful", "metric": metric, "expected": 0.07}])
+    (verdict,) = verdicts(told(), expected)
+    assert (verdict.number, verdict.interval) == ("0.120", "0.050 to 0.200")
+    assert verdict.caveat == "If a model grades the unjudged passages, the expected drop is 0.070."
 
 
 def test_one_group_is_no_family() -> None:

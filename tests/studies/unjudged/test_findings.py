@@ -83,29 +83,27 @@ def made(**options: Any) -> Unjudged:
 
 
 def drop_of(name: str, result: Unjudged) -> str:
-    return next(text for text in unjudged_findings(result, ROLES, GROUPS) if text.startswith(f"From human to {name}, "))
+    return next(text for text in unjudged_findings(result, ROLES, GROUPS) if text.startswith(f"From Human to {name}, "))
 
 
 def test_a_drop_is_measured_expected_and_tipped() -> None:
     said = drop_of("t5", made())
     assert said.startswith(
-        "From human to t5, NDCG@3 changes from 0.800 to 0.600, a measured drop of 0.200; unjudged passages count as not"
-        " relevant. Of the top 3 passages, 10% of t5 and 0% of human are unjudged. After the hole model fills in the"
-        " unjudged passages in the top 10, the expected drop is 0.170 (95% CI 0.100 to 0.250). Unjudged passages account for"
+        "From Human to t5, NDCG@3 drops by 0.200, from 0.800 to 0.600, if unjudged passages count as not relevant. Of the top"
+        " 3 passages, 10% of t5 and 0% of Human are unjudged. With the unjudged passages in the top 10 graded by the hole"
+        " model, the expected drop is 0.170 (95% CI 0.100 to 0.250). Unjudged passages account for"
         " 15% of the measured drop (95% CI 5% to 30%). The difference stays significant unless the odds of relevance of"
         " unjudged passages are less than 0.42 times as high as predicted (for those that only one of the two retrieved: less"
         " than 0.31 times or more than 7 times)."
     )
-    assert (
-        "Over all grades of the unjudged passages of all runs, however unlikely, the drop lies between 0.020 and 0.500" in said
-    )
+    assert "Whatever grades the unjudged passages of all runs have, the drop lies between 0.020 and 0.500: a loss" in said
 
 
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.001, 0.5, "the drop is proven for these turns"), (0.0, 0.5, "the judgments do not prove a loss on these turns"),
-        (-0.5, 0.001, "the judgments do not prove a loss on these turns"), (-0.5, 0.0, "there is no loss on these turns"),
+        (0.001, 0.5, "a loss on these turns is proven"), (0.0, 0.5, "a loss on these turns is not proven"),
+        (-0.5, 0.001, "a loss on these turns is not proven"), (-0.5, 0.0, "there is no loss on these turns"),
     ],
 )  # fmt: skip
 def test_bounds_prove_a_drop_if_both_have_its_sign(low: float, high: float, words: str) -> None:
@@ -125,7 +123,7 @@ def test_a_share_outside_0_to_1_is_never_printed() -> None:
 
 def test_what_is_not_significant_is_tipped_by_its_sign() -> None:
     said = drop_of("the sets of manual", made())
-    assert "Of the top 3 passages, 35% of the sets of manual and 0% of human are unjudged." in said
+    assert "Of the top 3 passages, 35% of the sets of manual and 0% of Human are unjudged." in said
     assert (
         "The sign of the expected difference holds unless the odds of relevance of unjudged passages are more than 2.5" in said
     )
@@ -136,17 +134,17 @@ def test_pairs_that_differ_are_counted_by_the_adjusted_p() -> None:
     """Three intervals leave out 0; two adjusted p are at most .05."""
     [orders] = [text for text in unjudged_findings(made(), ROLES, GROUPS) if "pairs of systems" in text]
     assert orders.startswith(
-        "With unjudged passages filled in by the hole model, 2 of 4 pairs of systems differ significantly by NDCG@3 (max-T over"
+        "With unjudged passages graded by the hole model, 2 of 4 pairs of systems differ significantly in NDCG@3 (max-T over"
         " the draws, adjusted for all pairs and groups). The order by NDCG@3 is proven on these turns for 3 of 4 pairs of"
-        " systems. Not proven: human and m1."
+        " systems. Not proven: Human and m1."
     )
     assert "each pair on its own" not in orders
 
 
 def test_verdicts_start_with_who_loses_what() -> None:
     best, worst = verdicts(made(), ROLES, GROUPS)
-    assert best.text == "t5 loses 0.170 NDCG@3 to Human with unjudged passages filled in by the hole model"
-    assert best.basis == "measured drop 0.200; mean of 100 turns"
+    assert best.text == "t5 loses an estimated 0.170 NDCG@3 to Human if a model grades the unjudged passages"
+    assert best.basis == "adjusted p = 0.010; measured drop 0.200, if they count as not relevant; mean over 100 turns"
     assert (best.number, best.interval, best.weight) == ("0.170", "0.100 to 0.250", 0.17)
     assert worst.text.endswith("do not show whether manual or Human has the higher mean NDCG@3 (they differ by 0.060)")
     assert worst.interval == "−0.020 to 0.140"
@@ -157,13 +155,13 @@ def test_what_is_expected_to_gain_turns_sign_and_interval() -> None:
     result = made()
     result.drops.loc[result.drops["group"] == "t5", ["expected", "expected_low", "expected_high"]] = (-0.05, -0.11, 0.01)
     verdict = verdicts(result, ROLES, GROUPS)[0]
-    assert verdict.text.startswith("t5 gains 0.050 NDCG@3 over Human") and verdict.interval == "−0.010 to 0.110"
+    assert verdict.text.startswith("t5 gains an estimated 0.050 NDCG@3 over Human") and verdict.interval == "−0.010 to 0.110"
 
 
 @pytest.mark.parametrize("selection", ["filtered", "clicks"])
 def test_selected_judgments_leave_no_verdict_of_the_model(selection: str) -> None:
     [verdict] = verdicts(made(selection=selection), ROLES, GROUPS)
-    assert verdict.text == "40% of the top 3 passages of m2 are unjudged (human: 0%); 1 of 4 orders by NDCG@3 is not proven"
+    assert verdict.text == "40% of the top 3 passages of m2 are unjudged (Human: 0%); 1 of 4 orders by NDCG@3 is not proven"
     assert (verdict.number, verdict.basis, verdict.weight) == ("40%", "120 of 300 passages", 0.4)
     assert "less than 0.42 times" in drop_of("t5", made(selection=selection))
 
@@ -183,7 +181,7 @@ def test_no_sentence_has_a_judged_share_where_only_relevant_passages_are_listed(
     plain = made()
     plain.bounds["low"] = NAN
     [said] = unjudged_findings(plain, ROLES, GROUPS)
-    assert said == "0% (human) to 40% (m2) of the top 3 passages are unjudged."
+    assert said == "0% (Human) to 40% (m2) of the top 3 passages are unjudged."
 
 
 def test_model_is_meant_where_the_model_is_used() -> None:
@@ -197,7 +195,7 @@ def test_without_pairs_nothing_is_said_of_bounds() -> None:
     whole = made()
     result = replace(whole, pairs=whole.pairs[:0])
     said = unjudged_findings(result, ROLES, GROUPS)
-    assert len(said) >= 3 and all(sentence.startswith("From human to ") for sentence in said[:3])
+    assert len(said) >= 3 and all(sentence.startswith("From Human to ") for sentence in said[:3])
     assert not any("could change this drop" in sentence or "the drop lies between" in sentence for sentence in said)
     assert "the drop lies between" in unjudged_findings(whole, ROLES, GROUPS)[0]
 
