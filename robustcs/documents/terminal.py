@@ -202,8 +202,18 @@ def _interval_below(cell: str) -> str:
     return re.sub(r"(?<=[\d%]) (?=\([^()]* to [^()]*\)$)", "\n", cell)
 
 
+def _parted(word: str, width: int) -> str:
+    """Break a name that is too long where its parts end: ``gpt4o/ru_`` and ``monot5``."""
+    lines = [""]
+    for part in re.findall(r"[^_/:.-]*[_/:.-]+|.+", word) if cell_len(word) > width else [word]:
+        if lines[-1] and cell_len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
 def _folded(cell: str, width: int, console: Console) -> list[str]:
     if cell_len(cell) <= width:
         return [cell]
-    cell = _interval_below(cell)
+    cell = re.sub(r"\S+", lambda word: _parted(word[0], width), _interval_below(cell))
     return [line.plain.rstrip() for line in Text(cell).wrap(console, width, overflow="fold")]
