@@ -14,7 +14,7 @@ from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import parts_of
 from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, fits, tsv_header
 from robustcs.inputs.sniff import first_cells, refuse_other_kinds
-from robustcs.inputs.tables import MEASURE_NAMES, VALUE_NAMES, Table, read_table
+from robustcs.inputs.tables import MEASURE_NAMES, TURN_NAMES, VALUE_NAMES, Table, read_table
 from robustcs.inputs.text import LOOKS_LIKE, decimal_number, finite_number, first_record, is_turn_id, text_lines
 from robustcs.inputs.trec_lines import MS_MARCO, measure_columns
 from robustcs.inputs.turns import turn_sort_key
@@ -41,18 +41,18 @@ def read_scores(path: str | os.PathLike[str], name: str = "") -> pd.DataFrame:
     if mtrag.has_tasks(first_record(parts_of(path)[0]) or {}):
         return _in_order(_of_tasks(path, name))
     kind = refuse_other_kinds(path, "scores")
-    table = kind is not None and "scores" in kind.kinds and kind.shape == "table"
+    table = read_table(path) if kind is None or kind.shape == "table" or kind.kind == "texts" else None
     if kind is not None and kind.family in MS_MARCO and _turns_come_first(path):
         raise input_error(path, None, kind.says, kind.advice, "other-kind")
     values: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
     problems = ProblemList(path)
     averages = False
-    for number, measure, turn, cell in _of_table(path, problems) if table else _of_lines(path, problems):
+    for number, measure, turn, cell in _of_table(table, problems) if table else _of_lines(path, problems):
         if turn == ALL:
             averages = True
             continue
-        value = decimal_number(cell) if isinstance(cell, str) else finite_number(cell)
+        value = _number(cell)
         if value is None:
             problems.add(number, f"value {str(cell)[:40]!r} is not a number", "write a decimal number", "not-a-number")
             continue
@@ -110,6 +110,10 @@ def _turns_come_first(path: str | os.PathLike[str]) -> bool:
     return len(first) > _MOST_MEASURES or all(cell[0].isdigit() for cell in first)
 
 
+def _number(cell: object) -> float | None:
+    return decimal_number(cell) if isinstance(cell, str) else finite_number(cell)
+
+
 #: Line, measure, turn, raw value.
 _Score = tuple[int, str, str, object]
 
@@ -126,13 +130,19 @@ def _of_lines(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
         problems.add(number, found, LOOKS_LIKE.get(len(cells), "write the output of trec_eval -q"), "wrong-columns")
 
 
-def _of_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Score]:
-    table = read_table(path)
-    assert isinstance(table, Table)
+def _of_table(table: Table, problems: ProblemList) -> Iterator[_Score]:
+    """Yield the scores of a table. Without columns for measure and value, each column of numbers is a measure.
+
+    The first row decides whether a column other than the usual measures contains numbers.
+    """
     turn, measure, value = table.turn, table.find(MEASURE_NAMES), table.find(VALUE_NAMES)
     assert turn is not None
-    wide = [table.columns.index(name) for name in measure_columns(table.columns)]
+    usual = measure_columns(table.columns)
+    wide: list[int] | None = None
     for line, cells in table.cells(problems):
+        if wide is None:
+            others = [(place, name) for place, name in enumerate(table.columns) if name.lower() not in TURN_NAMES]
+            wide = [place for place, name in others if name in usual or _number(cells[place]) is not None]
         if not is_turn_id(cells[turn]):
             problems.add(line, "no turn id", "complete the row or delete it", "no-turn-id")
             continue

@@ -18,7 +18,7 @@ from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.bounds import measure_bounds
 from robustcs.evaluation.holes import JudgedRun, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import GIVEN, Measure, highest_score, parse_measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure, highest_score, parse_measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.ranking import Ranking
@@ -101,7 +101,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     judgments: dict[str, str] = {}
     missing = 0
     if systems:
-        wanted = [one for one in measures if one.family != GIVEN] or list(DEFAULT_MEASURES)
+        wanted = [one for one in measures if one.family not in (GIVEN, *ANSWER_FAMILIES)] or list(DEFAULT_MEASURES)
         depth = kept_depth(wanted)
         rankings, runs, missing = judged_runs(workspace, systems, depth)
         highest = max(int(workspace.qrels.grades.max()), 0)

@@ -68,9 +68,11 @@ class Workspace(Inputs):
     ) -> tuple[list[Measure], list[str]]:
         """Return the project's measures of rankings, or ``default``, and a note on the measures of answers that are ignored.
 
-        ``given``: also columns of files of scores.
+        ``given``: also columns of files of scores. There f1 and em are such columns, unless the project has gold answers.
         """
         measures = self.averaged(self.project.metrics or default, totals, given)
+        if given and not self.project.gold:
+            return measures, []
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
         ignored = f"{', '.join(left)} {verb(len(left), 'is ignored: it measures', 'are ignored: they measure')}"
@@ -109,7 +111,7 @@ class Workspace(Inputs):
         :func:`~robustcs.project.scoring.score` for ``alone``.
         """
         for measure in measures:
-            if measure.family in ANSWER_FAMILIES:
+            if measure.family in ANSWER_FAMILIES and any(file.kind == "runs" for file in files):
                 found = f"{measure.name} measures answers, but these systems have runs"
                 raise UsageError("no-answers", found, "use a measure such as ndcg_cut_3")
         frames, evaluated = score(self, files, measures, alone)

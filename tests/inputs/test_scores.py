@@ -56,6 +56,12 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("separator", [",", "\t", " "])
+def test_one_column_of_any_name(tmp_path: Path, separator: str) -> None:
+    frame = read_scores(write(tmp_path, separator.join(["query_id", "satisfaction\n1_1", "0.5\n"])))
+    assert frame.to_dict() == {"satisfaction": {"1_1": 0.5}}
+
+
 @pytest.mark.parametrize(
     ("content", "found"), [("P_1 all 0.5\n", "the file contains only averages (turn 'all')"), ("", "the file is empty")]
 )

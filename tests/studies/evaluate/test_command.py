@@ -85,6 +85,25 @@ def test_scores_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: py
     assert [row["value"] for row in printed["tables"]["measures"]] == pytest.approx([0.625, 0.25])
 
 
+@pytest.mark.parametrize("measure", ["f1", "satisfaction"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        "query_id,satisfaction,f1,comment\n1_1,0.5,0.5,good\n2_1,1,1,\n",
+        "query_id,measure,value\n1_1,satisfaction,0.5\n1_1,f1,0.5\n2_1,satisfaction,1\n2_1,f1,1\n",
+        "query_id\tf1\tsatisfaction\n1_1\t0.5\t0.5\n2_1\t1\t1\n",
+    ],
+)
+def test_scores_of_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], table: str, measure: str
+) -> None:
+    (tmp_path / "a.csv").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    assert run(["evaluate", "--scores", "a=a.csv", "--metric", measure, "--format", "json"]) == 0
+    rows = json.loads(capfd.readouterr().out)["tables"]["measures"]
+    assert [(row["metric"], row["value"]) for row in rows] == [(measure, 0.75)]
+
+
 def test_the_turn_as_unit(in_demo: Command) -> None:
     printed = json.loads(in_demo("evaluate --unit turn --metric P_1 --format json").out)
     assert (printed["policy"]["unit"], printed["policy"]["units"]) == ("turn", 70)
