@@ -9,7 +9,7 @@ from robustcs.errors import InputError
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
 from robustcs.inputs.answer_traces import Trace
-from robustcs.inputs.paths import shown
+from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify
 from robustcs.project.model import AnswerFiles
@@ -20,7 +20,7 @@ Passages = Mapping[str, Sequence[str]]
 
 
 class MadeOf:
-    """The passages from which answers were generated: those in tasks, else the top of the system's run, else its references."""
+    """The passages from which answers were generated: a run given for them, else those their file states, else a run's top."""
 
     def __init__(self, workspace: Workspace, traces: Mapping[str, Trace], gold: Sequence[str], notes: list[str]):
         self.workspace, self.traces, self.notes = workspace, traces, notes
@@ -29,10 +29,11 @@ class MadeOf:
         self.tasks = {name for name, trace in traces.items() if trace.passages and not trace.cited}
         self.human_names = {part.name for part in project.formulations.values() if part.role == "human"}
         own = next((part.run for part in project.formulations.values() if part.role == "human" and part.run), None)
+        # what a file of answers states goes before the assumption that the answers are from the run of the same name
         runs = {name: path for name, path in {**project.systems, **files.runs}.items()
-                if name in responses and (name in files.runs or name not in self.tasks)}  # fmt: skip
+                if name in responses and (name in files.runs or not traces[name].passages)}  # fmt: skip
         human = files.human or own
-        every = list(dict.fromkeys([*runs.values(), *([human] if human and runs else [])]))
+        every = list(dict.fromkeys([*runs.values(), *([human] if human and (runs or files.human) else [])]))
         read: list[Passages] = self.workspace.per_run(
             [("passages", path) for path in every], partial(top_passages, depth=files.depth)
         )
@@ -51,7 +52,7 @@ class MadeOf:
             self.notes.append(
                 f"assumption: each answer was generated from the top {counted(files.depth, 'passage')} of its run"
             )
-        if self.human is not None and any(not self.is_human(name) for name in self.runs):
+        if self.human is not None and any(not self.is_human(name) for name in responses):
             self.notes.append(f"assumption: a perfect rewriter would retrieve the passages of {self.human}")
         self.given = {name: self._given(name) for name in responses}
 
@@ -70,7 +71,7 @@ class MadeOf:
         if name in self.tasks:
             return self.traces[name].passages
         path = self.files.answered.get(name)
-        if path is None or (found := identify(path)) is None or "run" not in found.kinds:
+        if path is None or (found := identify(parts_of(path)[0])) is None or "run" not in found.kinds:
             self.notes.append(f"the passages of {name} are unknown, and so are the causes of its missed items")
             return None
         self.notes.append(f"{name}: assumption: each answer was generated from its references alone")

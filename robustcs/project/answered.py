@@ -384,15 +384,14 @@ class AnswerInputs:
     def checked(
         self, name: str, turn: str, passages: Passages, texts: Mapping[str, str], words: Callable[[str], Words]
     ) -> list[Sentence] | None:
-        """Return the sentences of an answer with their support; None if its passages are unknown or have no texts.
+        """Return the sentences of an answer with their support; None if its passages or their texts are unknown.
 
-        Without any passage, no sentence is supported.
+        If the answer has no passage, no sentence is supported.
         """
         answer, said = self.responses[name].get(turn, ""), self.said.get((name, turn))
         if said is not None and said.supported is not None:
             return [Sentence(*span, one) for span, one in zip(sentences_of(answer), said.supported, strict=True)]
         known = {passage: texts.get(passage, "") for passage in passages.get(turn, ())}
-        cited = self.traces[name].cited.get(turn)
-        if turn not in passages or (known and not cited and not any(known.values())):
+        if turn not in passages or (known and not any(known.values())):
             return None
-        return checked_sentences(answer, known, words, self.files.covered, cited)
+        return checked_sentences(answer, known, words, self.files.covered, self.traces[name].cited.get(turn))

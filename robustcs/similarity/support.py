@@ -13,7 +13,7 @@ Cited = Sequence[tuple[str, Sequence[str]]]
 
 
 class Sentence(NamedTuple):
-    """A sentence, the half-open interval [start, end) of an answer; None if it says nothing that passages could support."""
+    """A sentence, the half-open interval [start, end) of an answer; None if nothing was compared, or texts are missing."""
 
     start: int
     end: int
@@ -29,9 +29,9 @@ def checked_sentences(
 ) -> list[Sentence]:
     """Return the sentences of an answer, with whether a passage supports each.
 
-    A sentence is supported if one passage has the share ``least`` of its content words. With citations, only the passages that
-    it cites count; a cited passage without text counts as support. Refusals, questions and sentences without content words are
-    not compared.
+    A sentence is supported if one passage has the share ``least`` of its content words, and unsupported if none has and all
+    have texts. With citations, only the passages that it cites count. Refusals, questions and sentences without content words
+    are not compared.
 
     passages
         Id → text (empty if unknown) of the passages from which the answer was generated.
@@ -64,6 +64,6 @@ def _supported(
     if not own or refuses(sentence) or asks(sentence):
         return None
     known = [passages.get(passage, "") for passage in (passages if citing is None else citing)]
-    if citing is not None and not all(known):
-        return bool(known)
-    return any(held(own, words(text)) >= least for text in known)
+    if any(held(own, words(text)) >= least for text in known):
+        return True
+    return None if "" in known else False

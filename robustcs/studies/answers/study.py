@@ -50,8 +50,8 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
     or else by word matching, and finds the cause of each missing one. It also counts the sentences that no passage supports.
 
     Answers are JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks or InspectorRAGet exports. The
-    passages of an answer are those in the tasks, else the top passages of the run with the system's name (--passages or the
-    project), else those that the file lists.
+    passages of an answer are the top passages of a run given for the answers (--passages), else those that the file of answers
+    states (contexts of tasks, or references), else the top passages of the project's run with the system's name.
 
     with_
         Program that determines the response of each answer and its supported sentences. It replaces word lists and word

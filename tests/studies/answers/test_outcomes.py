@@ -458,6 +458,41 @@ def test_citations_decide_where_they_exist(tmp_path: Path) -> None:
     result = robustcs.answers(**given, collection=tmp_path / "texts.jsonl")
     assert result.turns[["sentences", "unsupported"]].drop_duplicates().to_numpy().tolist() == [[3, 2]]
     assert result.support["by"].tolist() == ["citations and words"] and (result.turns["given"] == 1).all()
+    # without the texts of passages nothing was compared, with citations or without
+    assert robustcs.answers(**given).support.empty
+    (tmp_path / "rag.jsonl").write_text("".join(json.dumps({**row, "answer": [{"text": ANSWERED}]}) + "\n" for row in rows))
+    assert robustcs.answers(**given).support.empty
+
+
+def test_a_passage_without_text_decides_nothing() -> None:
+    passages = {"d1": "Oceans cover most of the planet.", "d2": ""}
+    answer = "Oceans cover the planet. Whales swim in rivers."
+
+    def supported(cited: Any = None) -> list[bool | None]:
+        return [one.supported for one in checked_sentences(answer, passages, content_words, 0.5, cited)]
+
+    first, second = "Oceans cover the planet.", "Whales swim in rivers."
+    assert supported() == [True, None]
+    assert supported([(first, ("d1", "d2")), (second, ("d1",))]) == [True, False]
+    assert supported([(first, ("d2",)), (second, ())]) == [None, False]
+
+
+def test_stated_references_precede_the_run_of_the_same_name(tmp_path: Path) -> None:
+    rows = [{"topic_id": f"{place}_1", "references": ["d1"], "answer": [{"text": REFUSED}]} for place in range(6)]
+    for name, some in {"whole": rows, "first": rows[:3], "rest": rows[3:]}.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
+    (tmp_path / "plain.json").write_text(json.dumps({f"{place}_1": REFUSED for place in range(6)}))
+    (tmp_path / "a.trec").write_text("".join(f"{place}_1 Q0 gold 1 1 x\n" for place in range(6)))
+    (tmp_path / "qrels.txt").write_text("".join(f"{place}_1 0 gold 1\n" for place in range(6)))
+
+    def causes(answers_: str, more: str = "") -> set[str]:
+        (tmp_path / "robustcs.toml").write_text(
+            f'name = "x"\nqrels = "qrels.txt"\n[runs]\na = "a.trec"\n[answers.responses]\na = {answers_}\n{more}'
+        )
+        return set(robustcs.answers(project=tmp_path / "robustcs.toml").turns["cause"])
+
+    assert causes('"whole.jsonl"') == causes('["first.jsonl", "rest.jsonl"]') == {"retrieval"}
+    assert causes('"whole.jsonl"', '[answers.runs]\na = "a.trec"\n') == causes('"plain.json"') == {"generator"}
 
 
 def test_the_cell_of_a_run_names_the_component(tmp_path: Path) -> None:
