@@ -90,7 +90,8 @@ def _gate(result: Comparison) -> Table:
     field = result.spec("gate").field
     inside = alone.startswith("no worse than")
     columns: list[Shown] = [
-        *([] if alone else ["condition"]), "system", (field("metric"), lambda row: measure_label(row.metric)),
+        *([] if alone else ["condition"]), (field("system"), lambda row: row.system or "all"),
+        (field("metric"), lambda row: measure_label(row.metric)),
         "drop" if inside else difference("drop", header="Drop").rounded(3), *([] if inside else ["p_corrected"]), "outcome",
     ]  # fmt: skip
     about: dict[str, list[str]] = {}
