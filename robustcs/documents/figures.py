@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Literal
-from xml.sax.saxutils import escape
 
 from robustcs.documents.document import Figure, Picture
 from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, in_column
@@ -119,6 +119,6 @@ def link_turns(svg: str, titles: Mapping[str, str]) -> str:
         if len(known) > 1:
             title = f"{len(known)} turns at this point, one of them {title}"
             more = f' data-turns="{" ".join(known)}"'
-        return f'<a href="#{known[0]}"{more}><title>{escape(one_line(title))}</title>{match[2]}</a>'
+        return f'<a href="#{known[0]}"{more}><title>{escape(one_line(title), False)}</title>{match[2]}</a>'
 
     return _LINK.sub(link, svg)

@@ -125,21 +125,21 @@ class _Layout:
 
 def _layout(table: Table) -> _Layout:
     """Return the layout with the largest font that fits a column, else the page, else a split into parts."""
+    natural = [_width(table, index) for index in range(len(table.columns))]
     for environment, available in (("table", _COLUMN), ("table*", _PAGE)):
         for size, gap, scale in _SIZES:
-            paragraphs = _paragraphs(table, scale, gap, available)
+            paragraphs = _paragraphs(table, [scale * width for width in natural], scale, gap, available)
             if paragraphs is not None:
                 return _Layout(environment, size, gap, [range(len(table.columns))], paragraphs)
     size, gap, scale = _SIZES[-1]
     least = {index: _LEAST_PARAGRAPH * 5.3 * scale for index in range(len(table.columns)) if _is_long(table, index)}
-    widths = [least.get(index, _width(table, index, scale)) for index in range(len(table.columns))]
+    widths = [least.get(index, scale * width) for index, width in enumerate(natural)]
     parts = column_batches(table.columns, widths, 2 * gap, _PAGE)
     return _Layout("table*", size, gap, parts, least)
 
 
-def _paragraphs(table: Table, scale: float, gap: float, available: float) -> dict[int, float] | None:
+def _paragraphs(table: Table, widths: Sequence[float], scale: float, gap: float, available: float) -> dict[int, float] | None:
     """Return the columns that must be paragraphs so that the table fits, with their widths; None if it does not fit."""
-    widths = [_width(table, index, scale) for index in range(len(table.columns))]
     room = available - 2 * gap * (len(widths) - 1) - _groups_excess(table, widths, gap, scale)
     if sum(widths) <= room:
         return {}
@@ -159,10 +159,10 @@ def _is_long(table: Table, index: int) -> bool:
     return table.columns[index].align == "left" and any(len(row[index]) > _LONG_CELL for row in table.rows)
 
 
-def _width(table: Table, index: int, scale: float) -> float:
-    """Return the width of a column's cells and of its head, which may have two lines."""
+def _width(table: Table, index: int) -> float:
+    """Return the width at ten points of a column's cells and of its head, which may have two lines."""
     title = max(map(_letters, _lines(table.columns[index].title, table, index)))
-    return scale * max(title, *(_letters(one_line(row[index])) for row in table.rows), 0.0)
+    return max(title, *(_letters(one_line(row[index])) for row in table.rows), 0.0)
 
 
 def _letters(text: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from xml.sax.saxutils import escape
+from html import escape
 
 from robustcs.documents.drawing import INK, Area, Dots, Drawing, Lines, Panel, Point, Words
 from robustcs.documents.font import text_width
@@ -42,7 +42,7 @@ def svg_text(drawing: Drawing, name: str, alt: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
         f' role="{role}" aria-labelledby="{described}" color="{INK}" fill="currentColor" stroke-linejoin="round"'
         # no <title>: browsers would show it over the whole figure
-        f' font-family="{_SANS}"><desc id="{described}">{escape(one_line(alt))}</desc>{body}</svg>'
+        f' font-family="{_SANS}"><desc id="{described}">{escape(one_line(alt), False)}</desc>{body}</svg>'
     )
 
 
@@ -126,7 +126,7 @@ def _words(words: Words, at: Point) -> str:
     look += f' transform="rotate({_number(-words.angle)} {_number(x)} {_number(y)})"' if words.angle else ""
     first = y + (_BASELINE[words.above] - (len(lines) - 1) / 2 * _LINE) * words.size
     written = "".join(
-        f'<text x="{_number(x)}" y="{_number(first + number * _LINE * words.size)}"{look}>{escape(line)}</text>'
+        f'<text x="{_number(x)}" y="{_number(first + number * _LINE * words.size)}"{look}>{escape(line, False)}</text>'
         for number, line in enumerate(lines) if line
     )  # fmt: skip
     if words.backed:

@@ -117,6 +117,7 @@ def program() -> str:
     return digest.hexdigest()
 
 
+@cache
 def library_versions() -> dict[str, str]:
     """Return the versions of :data:`LIBRARIES`."""
     versions = {}

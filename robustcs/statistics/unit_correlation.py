@@ -12,10 +12,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.lazy import special
 from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEAST_UNITS, Tested, joined, units_note
-from robustcs.statistics.means import t_quantile
+from robustcs.statistics.means import t_p, t_quantile
 from robustcs.statistics.units import Units
 
 METHOD = "jackknife over units on Fisher's z"
@@ -72,8 +71,8 @@ def _jackknife(value: float, left_out: Floats, units: Units) -> Tested:
     if error <= 1e-9:
         return Tested(value, math.nan, math.nan, count, METHOD, joined(f"no interval: all {noun}s are alike", notes))
     half = float(t_quantile(count)) * error
-    p = 2 * float(special.stdtr(count - 1, -abs(z) / error))
-    return Tested(value, math.tanh(z - half), math.tanh(z + half), count, METHOD, notes, p, 0.0)
+    ends = math.tanh(z - half), math.tanh(z + half)
+    return Tested(value, *ends, count, METHOD, notes, t_p(z / error, count - 1), 0.0)
 
 
 # ---------------------------------------------------------------- correlations with each unit left out

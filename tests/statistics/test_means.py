@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import linalg, stats
 from statsmodels.stats.proportion import proportion_confint
 
-from robustcs.statistics.means import cluster_ratio, cluster_t_test, mean_estimates, share_estimates, t_quantile
+from robustcs.statistics.means import cluster_ratio, cluster_t_test, mean_estimates, share_estimates, t_p, t_quantile
 
 
 def sample(seed: int, lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -148,6 +148,12 @@ def test_coverage_of_means_and_shares() -> None:
     assert 0.91 <= np.mean([one.low <= truth <= one.high for one in found]) <= 0.99
     found = mean_estimates(lengths * level * 0.3 + random.normal(size=(400, 15)) * np.sqrt(lengths), lengths)
     assert 0.91 <= np.mean([one.low <= 0 <= one.high for one in found]) <= 0.98
+
+
+@pytest.mark.parametrize("freedom", [1, 1.3, 2, 4, 7.7, 28, 999, 1e4])
+def test_p_values_of_t_are_scipy_s_to_ten_digits(freedom: float) -> None:
+    for t in (0.0, 1e-12, 0.01, 0.3, -1.0, 1.7, 2.2, 5.0, -30.0, 1e9):
+        assert t_p(t, freedom) == pytest.approx(2 * stats.t.sf(abs(t), freedom), rel=1e-10, abs=1e-300)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
