@@ -40,8 +40,8 @@ class EvaluationPolicy:
         The runs rank passages ``DOC-N`` and the qrels judge documents ``DOC``: the best-ranked passage of each document counts,
         and its other passages are removed before ``depth`` applies.
     unit
-        Sampling unit for intervals and tests: ``conversation`` (single turns if turn ids do not show conversations, or show
-        fewer than five), or ``turn``.
+        Sampling unit for intervals and tests: ``conversation`` (the topic if ids contain both; single turns if turn ids do not
+        show conversations, or show fewer than five), or ``turn``.
     strict
         Reject files with any unusable row. Otherwise, up to 5% unusable rows are skipped, except in runs and judgments. Results
         do not record it, since it changes no score.
@@ -100,7 +100,7 @@ class Evaluated:
     unit, units
         Sampling unit of intervals and tests, and number of units; empty if the result has no units.
     unit_note
-        Why the sampling unit is not the conversation, if the user did not choose so; also among ``notes``.
+        Why the sampling unit is not the conversation or topic, if the user did not choose so; also among ``notes``.
     as_given
         Systems with per-turn scores, if others have runs.
     own_turns
@@ -142,8 +142,8 @@ class Evaluated:
     def about(self) -> str:
         """The start of the policy line: ``208 turns in 29 conversations``."""
         turns = counted(self.turns, "turn")
-        if self.unit == "conversation":
-            turns += f" in {counted(self.units, 'conversation')}"
+        if self.unit in ("conversation", "topic"):
+            turns += f" in {counted(self.units, self.unit)}"
         return f"{turns} of {counted(self.collections, 'collection')}" if self.collections else turns
 
     @property

@@ -20,10 +20,10 @@ from robustcs.wording import counted
 if TYPE_CHECKING:
     from robustcs.result import Result
 
-#: How to read :func:`expected_columns`.
+#: How to read :func:`expected_columns`; ``{}`` is the sampling unit.
 EXPECTED_NOTE = (
     f"Expected: the difference after the hole model fills in the unjudged passages in the top {FILLED_DEPTH} of all runs here."
-    " Its interval covers both the unknown grades and the sampling of conversations. Unjudged: share of the measured difference"
+    " Its interval covers both the unknown grades and the sampling of {}s. Unjudged: share of the measured difference"
     " expected to be due to unjudged passages, on these turns; –: the interval of this share extends beyond 0 to 100%. Holds"
     " for: the same system remains ahead if the predicted odds of relevance are multiplied by any factor in this range."
 )
@@ -172,7 +172,7 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
     """Return sentences on the expected drop and the share due to unjudged passages; ``expected``: a row of ``drops``."""
     interval = f"95% CI {plain(expected['expected_low'])} to {plain(expected['expected_high'])}"
     if math.isnan(expected["expected_low"]):
-        interval = "no interval: too few conversations, or too few that differ"
+        interval = "no interval: too few sampling units, or too few that differ"
     said = (
         f"With the unjudged passages in the top {FILLED_DEPTH} graded by the hole model, the expected drop is"
         f" {plain(expected['expected'])} ({interval})."

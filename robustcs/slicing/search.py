@@ -100,7 +100,8 @@ def check_units(units: Units) -> None:
     """Raise :class:`UsageError` if there are too few conversations to search for slices."""
     if units.note or units.count < FEWEST_UNITS:
         have = units.note or f"there are {counted(units.count, units.kind)}"
-        found = f"--find-slices requires {FEWEST_UNITS} {units.kind if not units.note else 'conversation'}s: {have}"
+        needed = "conversations or topics" if units.note else f"{units.kind}s"
+        found = f"--find-slices requires {FEWEST_UNITS} {needed}: {have}"
         raise UsageError("few-units", found, "use --slices, which works with fewer")
 
 

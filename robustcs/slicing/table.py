@@ -22,7 +22,6 @@ from robustcs.similarity.function_words import (
     referring,
 )
 from robustcs.slicing import BY_IDS, BY_TEXTS, TEXTS
-from robustcs.statistics.units import unit_of
 from robustcs.wording import counted
 
 #: Classes of question length: the largest number of words of each class except the last.
@@ -224,7 +223,7 @@ def _refuse_unknown(lacking: Sequence[str], asked: Sequence[str], found: Mapping
 
 def _by_ids(name: str, turns: Sequence[str]) -> list[Slicing]:
     if name == "conversation":
-        values = {turn: unit_of(turn) for turn in turns}
+        values = {turn: conversation(turn) for turn in turns}
         return [slicing(name, turns, values if len(set(values.values())) < len(turns) else {})]
     depths = {turn: depth for turn in turns if (depth := turn_depth(turn)) is not None}
     if name == "depth":

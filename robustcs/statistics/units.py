@@ -1,4 +1,4 @@
-"""The sampling unit: the conversation of a turn, or the turn itself.
+"""The sampling unit: the conversation or topic of a turn, or the turn itself.
 
 Turns of one conversation are correlated. Intervals that treat them as independent are too narrow, and tests reject too
 often. So this package works on sums over units.
@@ -27,7 +27,7 @@ _SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
 
 
 def unit_of(turn_id: str) -> str:
-    """Return the conversation of a turn: ``31`` for ``31_4``, ``hash`` for ``hash<::>4``, or else the id itself.
+    """Return the conversation or topic of a turn: ``31`` for ``31_4``, ``hash`` for ``hash<::>4``, or else the id itself.
 
     Conversations on one topic form one unit, because their questions are related: ``132`` for ``132_1-3``, ``1`` for ``1-2_3``.
     """
@@ -40,14 +40,14 @@ class Units:
     """T turns in K units.
 
     kind
-        The name of the unit: ``conversation``, ``turn``, or another part of turns, such as ``text``. A turn id without a
-        conversation forms its own unit.
+        The name of the unit: ``conversation``, ``topic`` (if ids contain both), ``turn``, or another part of turns, such as
+        ``text``. A turn id without a conversation forms its own unit.
     codes
         int64[T]: the unit of every turn, 0 … K − 1.
     labels
         The names of the K units, in the order of their codes.
     note
-        Why the unit is not the conversation, unless that was requested.
+        Why the unit is not the conversation or topic, unless that was requested.
     """
 
     kind: str
@@ -79,19 +79,14 @@ class Units:
         different, codes = np.unique(self.codes[np.asarray(rows)], return_inverse=True)
         return Units(self.kind, codes.astype(np.int64), tuple(self.labels[code] for code in different), self.note)
 
-    def describe(self) -> str:
-        """Return ``173 turns in 20 conversations`` or ``208 turns``, for the policy line."""
-        turns = counted(len(self.codes), "turn")
-        return f"{turns} in {counted(self.count, 'conversation')}" if self.kind == "conversation" else turns
-
     def stated(self, evaluated: Evaluated) -> Evaluated:
-        """Return ``evaluated`` with these units in its policy line, and with a note if they are not conversations."""
+        """Return ``evaluated`` with these units in its policy line, and with a note if they are smaller than conversations."""
         notes = (*evaluated.notes, self.note) if self.note else evaluated.notes
         return replace(evaluated, notes=notes, unit=self.kind, units=self.count, unit_note=self.note)
 
 
 def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[str, str] | None = None) -> Units:
-    """Return the units of ``turns``: conversations if there are at least five, otherwise turns, with a ``note``.
+    """Return the units of ``turns``: conversations (or topics) if there are at least five, otherwise turns, with a ``note``.
 
     ``groups``: turn → conversation (a column of a slices file), instead of :func:`unit_of`. Raises :class:`UsageError` for a
     turn that ``groups`` does not contain.
@@ -102,32 +97,38 @@ def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[
         raise UsageError("no-unit", f"turn {lost[0]} has no conversation ({len(lost)} such)", "assign one to every turn")
     names = [unit_of(turn) if groups is None else groups[turn] for turn in turns]
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    kind = _larger(turns) if groups is None else "conversation"
     if len(places) == len(turns) and groups is None:
         return _single(turns)
     if len(places) < LEAST_UNITS:
-        return _single(turns, _too_few("turn", counted(len(places), "conversation")))
-    return Units("conversation", np.array([places[name] for name in names], dtype=np.int64), tuple(places))
+        return _single(turns, _too_few("turn", counted(len(places), kind)))
+    return Units(kind, np.array([places[name] for name in names], dtype=np.int64), tuple(places))
 
 
 def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation") -> Units:
     """Return the units of items that belong to ``turns``: one turn id per item, which may repeat or be empty if unknown.
 
-    Units are conversations if there are at least five, otherwise turns, otherwise the items, named ``noun``; ``note`` states
-    why they are not conversations. Items of one turn are correlated, as turns of one conversation are. With ``unit`` ``turn``,
-    conversations are ignored.
+    Units are conversations (or topics) if there are at least five, otherwise turns, otherwise the items, named ``noun``;
+    ``note`` states why they are not conversations. Items of one turn are correlated, as turns of one conversation are. With
+    ``unit`` ``turn``, conversations are ignored.
     """
     few = ""
-    names = {"conversation": [unit_of(turn) for turn in turns], "turn": list(turns)} if any(turns) else {}
+    names = {_larger(turns): [unit_of(turn) for turn in turns], "turn": list(turns)} if any(turns) else {}
     for kind, of_item in names.items():
         places = {name: place for place, name in enumerate(dict.fromkeys(of_item))}
         # ids without conversations, and turns with one item each, give no larger units
-        told = len(places) < (len(set(turns)) if kind == "conversation" else len(turns))
-        if (kind == "conversation" and unit == "turn") or not told:
+        told = len(places) < (len(turns) if kind == "turn" else len(set(turns)))
+        if (kind != "turn" and unit == "turn") or not told:
             continue
         if len(places) >= LEAST_UNITS:
             return Units(kind, np.array([places[name] for name in of_item], dtype=np.int64), tuple(places), _too_few(kind, few))
         few = few or counted(len(places), kind)
     return Units(noun, np.arange(len(turns), dtype=np.int64), tuple(map(str, range(len(turns)))), _too_few(noun, few))
+
+
+def _larger(turns: Sequence[str]) -> str:
+    """Return what :func:`unit_of` returns for ``turns``: a ``topic`` if ids contain topic and conversation."""
+    return "topic" if any(map(_SHARED_TOPIC.fullmatch, turns)) else "conversation"
 
 
 def _too_few(kind: str, few: str) -> str:

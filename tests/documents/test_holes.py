@@ -50,7 +50,7 @@ def test_a_share_whose_interval_just_passes_0_is_no_small_drop() -> None:
 def test_a_gain_has_no_share_and_few_conversations_no_interval() -> None:
     assert "account for" not in expected_drop(-0.01, row()) and "too small" not in expected_drop(-0.01, row())
     said = expected_drop(0.2, row(expected_low=NAN, expected_high=NAN))
-    assert "0.170 (no interval: too few conversations, or too few that differ). Unjudged" in said
+    assert "0.170 (no interval: too few sampling units, or too few that differ). Unjudged" in said
     assert expected_drop(0.2, row(hole_share=0.0, hole_share_low=0.0, hole_share_high=0.0)).endswith(
         "No drawn grade changes it."
     )

@@ -67,7 +67,7 @@ def test_few_conversations_are_refused() -> None:
     few = TURNS[: 8 * 7]
     with pytest.raises(UsageError, match="requires 10 conversations: there are 7 conversations"):
         find_slices(SCORES[: len(few)], [[]], units_of(few), 0)
-    with pytest.raises(UsageError, match="requires 10 conversations: the sampling unit is the turn"):
+    with pytest.raises(UsageError, match="requires 10 conversations or topics: the sampling unit is the turn"):
         find_slices(SCORES[:24], [[]], units_of(TURNS[:24]), 0)
 
 

@@ -22,6 +22,9 @@ def test_ids_say_place_and_conversation() -> None:
     assert [one.slices for one in found] == [("first", "later"), ("1", "2", "10"), ("1", "2")]
     assert found[1].codes.tolist() == [0, 1, 0, 2] and found[1].numbers == (1.0, 2.0, 10.0)
     assert notes == ()
+    # iKAT: topic 9 has two conversations
+    (ikat,), _ = turn_slicings(("conversation",), ["9-1_1", "9-1_2", "9-2_1"], {}, {})
+    assert ikat.slices == ("9-1", "9-2")
 
 
 def test_texts_say_more_and_a_rewriter_its_own() -> None:

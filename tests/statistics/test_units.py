@@ -14,7 +14,7 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
-from robustcs.policy import EvaluationPolicy
+from robustcs.policy import Evaluated, EvaluationPolicy
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import unit_of, units_of, units_of_items
 from tests.formulations import score_frame
@@ -45,11 +45,21 @@ def test_conversations_are_the_unit_from_five_on() -> None:
     turns = [f"{c}_{t}" for c in range(5) for t in range(1, c + 2)]
     units = units_of(turns)
     assert (units.kind, units.count, units.note) == ("conversation", 5, "")
-    assert units.describe() == "15 turns in 5 conversations"
     assert units.sizes.tolist() == [1, 2, 3, 4, 5]
     few = units_of(turns[:10])
-    assert (few.kind, few.count, few.describe()) == ("turn", 10, "10 turns")
+    assert (few.kind, few.count) == ("turn", 10)
     assert "only 4 conversations" in few.note
+
+
+def test_conversations_that_share_a_topic_are_counted_as_topics() -> None:
+    """iKAT's ``9-1_3`` and CAsT 2022's ``132_1-3`` are turns of several conversations on one topic."""
+    ikat = [f"{topic}-{c}_{t}" for topic in range(5) for c in (1, 2) for t in (1, 2)]
+    evaluated = units_of(ikat).stated(Evaluated(EvaluationPolicy(), "runs", len(ikat), 0))
+    assert (evaluated.unit, evaluated.units, evaluated.about) == ("topic", 5, "20 turns in 5 topics")
+    assert units_of([f"{topic}_{c}-{t}" for topic in range(5) for c in (1, 2) for t in (1, 2)]).kind == "topic"
+    assert "there are only 3 topics" in units_of(ikat[:12]).note and units_of(ikat, "turn").kind == "turn"
+    by_items = units_of_items(ikat * 2, "text")
+    assert (by_items.kind, by_items.count, units_of_items(ikat * 2, "text", "turn").kind) == ("topic", 5, "turn")
 
 
 def test_ids_without_conversations_are_units_without_a_word() -> None:
@@ -59,7 +69,7 @@ def test_ids_without_conversations_are_units_without_a_word() -> None:
 
 def test_asking_for_turns_and_naming_conversations() -> None:
     turns = [f"{c}_{t}" for c in range(6) for t in (1, 2)]
-    assert units_of(turns, "turn").describe() == "12 turns"
+    assert (units_of(turns, "turn").kind, units_of(turns, "turn").count) == ("turn", 12)
     groups = {turn: turn[-1] + turn[0] for turn in turns}
     assert units_of(turns, groups=groups).count == 12
     groups = {turn: str(place % 5) for place, turn in enumerate(turns)}

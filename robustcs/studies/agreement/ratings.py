@@ -68,7 +68,7 @@ _LABELS = table(
 )  # fmt: skip
 _KEYS = (_CRITERION, text("source", f"of the rated items, or {ALL}", "Source"), count("items"))
 _LEAST = "95% CI; null for fewer than five units"
-_UNITS = (count("units"), text("unit", "conversation or turn"))
+_UNITS = (count("units"), text("unit", "conversation, topic or turn"))
 MEANS = table(
     "means", "Mean ratings by criterion and source, if ratings are numbers.",
     *_KEYS, *number("value", "mean over items of the item's mean rating", "mean").rounded(2).between(says=_LEAST),
@@ -256,7 +256,7 @@ def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, 
 def _units(turns: Sequence[str], unit: Unit) -> Units:
     """Return the sampling unit of each item, at least its turn: items of one turn are never independent."""
     units = units_of(turns, unit)
-    if units.kind == "conversation":
+    if units.kind != "turn":
         return units
     places = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
     return Units("turn", np.array([places[turn] for turn in turns], dtype=np.int64), tuple(places), units.note)

@@ -156,7 +156,7 @@ def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPoli
         return _Judge(name, grades, turns, units, judged), []
     kept = turns.copy()
     kept[np.flatnonzero(turns)[passed_over]] = False
-    note = f"{in_words(number, 'turn')} without human judgments in judged conversations {verb(number, 'is', 'are')} excluded"
+    note = f"{in_words(number, 'turn')} without human judgments in judged {units.kind}s {verb(number, 'is', 'are')} excluded"
     return _Judge(name, grades, kept, units.take(~passed_over), judged), [note]
 
 

@@ -260,7 +260,7 @@ def _left_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
 def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
     """Return the estimates and pairs of every judge, then the sample, and the plan if requested."""
     tables, unit = found.tables, found.unit
-    blocks: list[Block] = [Heading("What are the scores with human judgments of all conversations?", 2)]
+    blocks: list[Block] = [Heading(f"What are the scores with human judgments of all {unit}s?", 2)]
     pairs = dict(list(tables["estimate_pairs"].groupby(["judge", "metric"], sort=False)))
     for judge, rows in tables["estimates"].groupby("judge", sort=False):
         row = rows.iloc[0]

@@ -76,7 +76,7 @@ def _expected(result: Unjudged) -> Iterable[Block]:
         return
     distance = pairs["expected"].abs() / (pairs["holes_high"] - pairs["holes_low"] + ROUNDING)
     rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
-    note = EXPECTED_NOTE
+    note = EXPECTED_NOTE.format(result.evaluated.unit)
     if len(pairs) > len(rows):
         note += f" Shown: the {len(rows)} of {len(pairs)} pairs with the least certain order; CSV and JSON have all."
     if not result.settings.tipped:

@@ -150,7 +150,7 @@ def test_published_runs_at_level_2_over_all_turns(shared_data: Path) -> None:
     ]  # fmt: skip
     assert (rows["ci_low"] < rows["value"]).all() and (rows["value"] < rows["ci_high"]).all()
     # branches of a tree are one topic: 132_1-3 and 132_2-11 count together
-    assert (result.evaluated.unit, result.evaluated.units) == ("conversation", 18) and set(rows["units"]) == {18}
+    assert (result.evaluated.unit, result.evaluated.units) == ("topic", 18) and set(rows["units"]) == {18}
     # what both runs put first was judged, a question that is not in the bank among it
     pool = build_pool(rankings, 1, {})
     official = {tuple(line.split()[::2][:2]) for line in (folder / "question_pool_depth_1.pool").read_text().splitlines()}
