@@ -68,7 +68,10 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
         click.echo(harmless(explanation(made)))
         return
     if not made.folder.taken:
-        raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", "name the folder with these files")
+        advice = "name the folder with these files"
+        if made.folder.aside:
+            advice += f"; robustcs init --why lists why {counted(len(made.folder.aside), 'file')} cannot be read"
+        raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", advice)
     write_text(target, write_config(made, name_of(Path(folder))))
     click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
     for path in made.by_models:

@@ -21,7 +21,7 @@ from robustcs.inputs.ids import MAX_GRADE, Ids
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import csv_rows, find_column, json_lines, shape_of
-from robustcs.inputs.text import filled_lines, read_json, text_lines
+from robustcs.inputs.text import delimiter_of, filled_lines, read_json, text_lines
 from robustcs.kept import unsealed
 from robustcs.wording import counted
 
@@ -126,7 +126,7 @@ def _columns_of(path: StrPath) -> tuple[str, int, list[str]] | None:
     number, head = next(lines)
     if re.fullmatch(r'"?sep=."?', head.strip()):
         number, head = next(lines, (number, ""))
-    delimiter = max(",;\t", key=head.count)
+    delimiter = delimiter_of(head) or ","
     names = [name.strip(' "') for name in head.split(delimiter)]
     known = all(find_column(names, wanted) for wanted in (TURN, DOCUMENT, GRADE))
     return (delimiter, number, names) if known and len(names) > 2 else None

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from robustcs.errors import input_error
 from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems, csv_rows, fits
 from robustcs.inputs.sniff import refuse_other_kinds
+from robustcs.inputs.text import delimiter_of, first_lines
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns to read, in any letter case, with words joined by a space or by ``_``.
@@ -64,7 +65,7 @@ def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
     """
     refuse_other_kinds(path, "paraphrases")
     problems = RowProblems(path, "paraphrases")
-    rows = csv_rows(path, ",", problems)
+    rows = csv_rows(path, delimiter_of(next(iter(first_lines(path)), "")) or ",", problems)
     first = next(rows, None)
     if first is None:
         problems.raise_if_any()

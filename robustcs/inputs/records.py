@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Generic, Literal, TypeVar
@@ -18,6 +19,7 @@ from robustcs.inputs.text import (
     LONGEST_ID,
     LONGEST_LINE,
     LONGEST_TEXT,
+    delimiter_of,
     filled_lines,
     first_bytes,
     half_character,
@@ -241,11 +243,14 @@ LONGEST_CELL = 16 << 20
 csv.field_size_limit(LONGEST_CELL)
 
 
+_DECIMAL_COMMA = re.compile(r"\A\s*([+-]?[0-9]+),([0-9]+([eE][+-]?[0-9]+)?)\s*\Z")
+
+
 def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
     """Return the column names of the file (for JSONL, of its first row) and an iterator over its rows.
 
-    The separator is a comma (RFC 4180), or a tab if the header has tabs and no comma. Rows that are not CSV, have another
-    number of columns than the header, or are not JSON objects go to ``problems``.
+    The separator is that of :func:`~robustcs.inputs.text.delimiter_of`. Rows that are not CSV, have another number of columns
+    than the header, or are not JSON objects go to ``problems``.
 
     Raises :class:`InputError` for a file without rows.
     """
@@ -268,8 +273,7 @@ def columns_of(path: StrPath) -> list[str]:
 
 def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
     head = next(line for _, line in text_lines(path) if line.strip())
-    delimiter = "\t" if "\t" in head and "," not in head else ","
-    cells = csv_rows(path, delimiter, problems)
+    cells = csv_rows(path, delimiter_of(head) or ",", problems)
     first = next(cells, None)
     if first is None:
         problems.raise_if_any()
@@ -282,7 +286,10 @@ def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
 
 
 def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and cells of every row that is not blank; rows that are not CSV go to ``problems``."""
+    """Yield the line number and cells of every row that is not blank; rows that are not CSV go to ``problems``.
+
+    Between semicolons, a number with a decimal comma gets a decimal point: spreadsheets write both where the comma is decimal.
+    """
     reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1
@@ -296,7 +303,7 @@ def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[t
             note(line, f"not CSV ({error})", "double the quotes inside a quoted text, and close the text", "not-csv")
             continue
         if any(cell.strip() for cell in cells):
-            yield line, cells
+            yield line, cells if delimiter != ";" else [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
 
 
 def _named(header: Sequence[str], rows: Iterable[tuple[int, list[str]]], problems: ProblemList) -> Iterator[Row]:

@@ -23,7 +23,7 @@ from robustcs.inputs.reviews import is_reviews
 from robustcs.inputs.run_formats import PLAIN as PLAIN_RUN
 from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, is_parquet, read_table
-from robustcs.inputs.text import first_lines, first_record, is_turn_id
+from robustcs.inputs.text import delimiter_of, first_lines, first_record, is_turn_id
 from robustcs.inputs.text_formats import DPR, IKAT_TOPICS, PLAIN, QRECC, QUERIES, QUESTIONS, TOPICS, format_of, is_query
 from robustcs.inputs.trec_lines import (
     LINES,
@@ -299,14 +299,15 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
 # ---------------------------------------------------------------- tables and lines
 def _of_header(line: str) -> Identified | None:
     """Return the kind by column names other than turn ids."""
-    columns = [cell.strip(' "') for cell in line.lower().split("\t" if "\t" in line else ",")]
+    delimiter = delimiter_of(line)
+    columns = [cell.strip(' "') for cell in line.lower().split(delimiter or ",")]
     if is_annotations(columns):
         return Identified("snippets", "snippet annotations")
     if is_ratings(columns):
         return Identified("ratings", "ratings")
     if {"topic_id", "facet_id", "question_id"} <= set(columns):
         return Identified("clariq topics", "ClariQ topics")
-    if any("paraphrase" in name for name in columns) and "," in line:
+    if any("paraphrase" in name for name in columns) and delimiter in (",", ";"):
         return Identified("paraphrases", "paraphrases")
     if {"variation", "transformation_type"} <= set(columns):
         return Identified("paraphrases", "labelled query variations", ("texts",))

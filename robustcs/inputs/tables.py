@@ -1,6 +1,6 @@
 """Tables with a line of column names: CSV, TSV, columns separated by spaces, and Parquet.
 
-Columns are recognized by their usual names in any letter case. CSV follows RFC 4180; TSV has no quoting.
+Columns are recognized by their usual names in any letter case. CSV follows RFC 4180, also with semicolons; TSV has no quoting.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.files import arrow, open_binary, too_large
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.text import filled_lines, first_bytes
+from robustcs.inputs.text import delimiter_of, filled_lines, first_bytes
 
 #: The usual names of columns; the first one present counts.
 TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
@@ -65,7 +65,7 @@ class Table:
     columns
         The names as in the file.
     separator
-        The separator of cells: a comma, a tab, or a space for any white space; empty for Parquet.
+        The separator of cells: a comma, a semicolon, a tab, or a space for any white space; empty for Parquet.
     line
         The number of the line of names; 0 for Parquet, whose rows count from 1.
     cells
@@ -137,7 +137,7 @@ def read_table(path: StrPath) -> Table | None:
     if is_parquet(path):
         return _parquet(path)
     number, head = _first_line(path)
-    delimiter = "\t" if "\t" in head else "," if "," in head else None
+    delimiter = delimiter_of(head)
     columns = tuple(cell.strip().strip('"').strip() for cell in head.split(delimiter))
     table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, columns, delimiter, problems))
     if len(columns) < 2 or (table.turn is None and _CONVERSATION_NAMES.isdisjoint(table.names)):
@@ -161,7 +161,7 @@ def _cells(
 ) -> Iterator[tuple[int, Sequence[str]]]:
     from robustcs.inputs.records import csv_rows, fits
 
-    for number, cells in csv_rows(path, ",", problems) if delimiter == "," else _split(path, delimiter):
+    for number, cells in csv_rows(path, delimiter, problems) if delimiter in (",", ";") else _split(path, delimiter):
         if number <= header:
             continue
         if not fits(number, cells, len(names), problems, delimiter or " "):

@@ -162,6 +162,11 @@ def half_character(text: str) -> int | None:
     return next((match.start() for match in re.finditer(_ESCAPED, text, re.DOTALL) if match[1]), None)
 
 
+def delimiter_of(head: str) -> str | None:
+    """Return the delimiter of a table by its first line: a tab, else the more frequent of comma and semicolon; else None."""
+    return next((one for one in ("\t", max(",;", key=head.count)) if one in head), None)
+
+
 #: Message and advice for half a character.
 HALF_CHARACTER = ("half a character (a lone surrogate)", "save the file as UTF-8", "not-utf8")
 

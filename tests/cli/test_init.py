@@ -165,6 +165,25 @@ def test_human_texts_of_all_judged_turns_come_first(tmp_path: Path, monkeypatch:
     }  # fmt: skip
 
 
+def test_spreadsheets_with_semicolons_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("nothing to read")
+    assert run(["init"]) == 2
+    found = "no runs, qrels, texts or answers in .; name the folder with these files"
+    assert f"{found}; robustcs init --why lists why 1 file cannot be read" in capfd.readouterr().err
+    rows = [f"{turn}_1;d{place};{place},5\n" for turn in range(9) for place in range(3)]
+    Path("bm25.csv").write_text("query_id;doc_id;score\n" + "".join(rows), "utf-8-sig")
+    Path("judged.csv").write_text(
+        "query_id;doc_id;relevance\n" + "".join(f"{turn}_1;d{turn % 2};{turn % 2}\n" for turn in range(9))
+    )
+    assert run(["init"]) == 0
+    project = tomllib.loads(Path("robustcs.toml").read_text())
+    assert (project["qrels"], project["runs"]) == ("judged.csv", {"bm25": "bm25.csv"})
+    assert run(["evaluate", "--metric", "P_1", "--format", "json"]) == 0
+
+
 def test_broken_files_of_every_kind_stop_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

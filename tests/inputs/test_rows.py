@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robustcs.errors import InputError, ProblemList
+from robustcs.inputs.paraphrases import read_paraphrases
+from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.ratings import read_ratings
 from robustcs.inputs.records import columns_of, find_column, need_column, read_rows
+from robustcs.inputs.runs import read_run
+from robustcs.inputs.scores import read_scores
+from robustcs.inputs.sniff import identify
+from robustcs.inputs.texts import read_texts
 
 
 def rows_of(path: Path) -> tuple[list[str], list[tuple[int, dict[str, object]]]]:
@@ -21,6 +30,7 @@ def rows_of(path: Path) -> tuple[list[str], list[tuple[int, dict[str, object]]]]
 def test_commas_tabs_and_objects_say_the_same(tmp_path: Path) -> None:
     texts = {
         "a.csv": '\ufeffitem,worker\r\nq1,"Smith, J."\r\n\r\n"q\n2",w2\r\n',
+        "b.csv": '"item";worker\r\nq1;Smith, J.\r\n;\r\n"q\n2";w2\r\n',
         "a.tsv": 'item\tworker\nq1\tSmith, J.\n"q\n2"\tw2\n',
         "a.jsonl": '{"item": "q1", "worker": "Smith, J."}\n\n{"item": "q\\n2", "worker": "w2"}\n',
     }
@@ -30,6 +40,51 @@ def test_commas_tabs_and_objects_say_the_same(tmp_path: Path) -> None:
         assert columns == columns_of(tmp_path / name) == ["item", "worker"]
         assert [row for _, row in rows] == [{"item": "q1", "worker": "Smith, J."}, {"item": "q\n2", "worker": "w2"}]
         assert rows[0][0] == (1 if name.endswith("jsonl") else 2)
+
+
+#: Reader, and a table with commas and the same table with semicolons and decimal commas.
+READ: dict[str, tuple[Callable[[Path], Any], str, str]] = {
+    "run": (
+        lambda path: [column.tolist() for column in (read_run(path).scores, read_run(path, ranks=True).ranks)],
+        "query_id,doc_id,score,rank\n1_1,a,2.5,1\n1_1,b,-1.25e-3,2\n",
+        'query_id;doc_id;score;rank\n1_1;a;2,5;1\n"1_1";b;-1,25e-3;2\n;;;\n',
+    ),
+    "qrels": (
+        lambda path: (read_qrels(path).ids.texts(), read_qrels(path).grades.tolist()),
+        'query_id,doc_id,relevance,comment\n1_1,a,1.0,\n1_1,b,0,"no, 1.5"\n',
+        "query_id;doc_id;relevance;comment\n1_1;a;1,0;\n1_1;b;0;no, 1.5\n;;;\n",
+    ),
+    "scores": (
+        lambda path: read_scores(path).to_dict(),
+        "query_id,satisfaction,f1\n1_1,0.5,1.0\n1_2,1.0,0.25\n",
+        "query_id;satisfaction;f1\n1_1;0,5;1,0\n1_2;1;0,25\n;;\n",
+    ),
+    "texts": (
+        lambda path: read_texts(path, "original"),
+        'query_id,query\n1_1,"What is 1,5; why?"\n',
+        'query_id;query\n1_1;"What is 1,5; why?"\n',
+    ),
+    "ratings": (
+        lambda path: [rating[1:5] for rating in read_ratings(path)[0]],
+        "item,worker,grade\nq1,w1,4.5\nq1,w2,3\n",
+        "item;worker;grade\nq1;w1;4,5\nq1;w2;3\n",
+    ),
+    "paraphrases": (
+        lambda path: dict(read_paraphrases(path)),
+        'TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,"Why, then?",Why?\n',
+        "TURN_ID;MANUAL PARAPHRASE;RAW PARAPHRASE\n1_1;Why, then?;Why?\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_spreadsheets_with_semicolons_and_decimal_commas(tmp_path: Path, kind: str) -> None:
+    """What a spreadsheet exports where the comma is the decimal point is read like its English twin."""
+    read, english, german = READ[kind]
+    (tmp_path / "a.csv").write_text(english)
+    (tmp_path / "b.csv").write_text(german, "utf-8-sig", newline="\r\n")
+    assert read(tmp_path / "b.csv") == read(tmp_path / "a.csv")
+    assert identify(tmp_path / "b.csv") == identify(tmp_path / "a.csv") is not None
 
 
 def test_bad_rows_are_told_together(tmp_path: Path) -> None:

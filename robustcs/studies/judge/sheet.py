@@ -17,7 +17,7 @@ from pathlib import Path
 from robustcs.documents.files import write_text
 from robustcs.documents.text import one_line
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.text import read_text
+from robustcs.inputs.text import delimiter_of, read_text
 from robustcs.lazy import pd
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale, misfit_of
@@ -69,7 +69,7 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
     skipped = 1 if _SEPARATOR_LINE.fullmatch(text.split("\n", 1)[0].strip().strip('"')) else 0
     text = text.split("\n", 1)[1] if skipped and "\n" in text else text
     head = text.split("\n", 1)[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(head) or ",")
     names = [name.strip().lower() for name in next(rows, [])]
     lacking = [name for name in ("turn", "document", "grade") if name not in names]
     if lacking:
