@@ -116,16 +116,15 @@ def limits_of_turns(turns: Sequence[str], unit: Unit) -> list[Limit]:
     return _limits_of_units(units.kind, units.count, units.note) if turns else []
 
 
-def limits_of_result(evaluated: Evaluated, families: Iterable[Family] = ()) -> list[Limit]:
-    """Return limits from missing turns, probably swapped formulations, few sampling units, and ``families`` without power."""
+def limits_of_result(evaluated: Evaluated, family: Family | None = None) -> list[Limit]:
+    """Return limits from missing turns, probably swapped formulations, few sampling units, and a ``family`` without power."""
     limits = [Limit(_OF_ROLES, f"{note}.") for note in evaluated.notes if note.startswith(SWAPPED)]
     if evaluated.missing_rule == "zero" and evaluated.missing > MOST_MISSING * evaluated.turns:
         reason = f"{evaluated.missing} of {counted(evaluated.turns, 'turn')} are missing in at least one system and score 0."
         limits.append(Limit(_OF_JUDGMENTS, reason))
     of_units = _limits_of_units(evaluated.unit, evaluated.units, evaluated.unit_note) if evaluated.units else []
-    notes = dict.fromkeys(family.note for family in families if family.note)
-    of_tests = of_units or [limit for note in notes for limit in _insignificant(f"{note[0].upper()}{note[1:]}.")]
-    return limits + of_tests
+    note = family.note if family else ""
+    return limits + (of_units or (_insignificant(f"{note[0].upper()}{note[1:]}.", ("systems",)) if note else []))
 
 
 def _limits_of_units(kind: str, count: int, note: str) -> list[Limit]:
@@ -139,8 +138,8 @@ def _limits_of_units(kind: str, count: int, note: str) -> list[Limit]:
     )
 
 
-def _insignificant(reason: str) -> list[Limit]:
-    return [Limit(_OF_TESTS, reason), Limit(("differences",), reason, bars=True)]
+def _insignificant(reason: str, also: tuple[Subject, ...] = _OF_TESTS) -> list[Limit]:
+    return [Limit(also, reason), Limit(("differences",), reason, bars=True)]
 
 
 def limited(verdict: Verdict, limits: Iterable[Limit]) -> Verdict:

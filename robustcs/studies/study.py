@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from robustcs.project.model import Project
     from robustcs.project.workspace import Workspace
     from robustcs.result import Result
+    from robustcs.statistics.families import Family
 
 
 #: Largest number of systems whose pairs are compared by default; the work grows with the square of this number.
@@ -213,6 +214,8 @@ class Answer:
         Table and figure that open the report, unless an earlier question has some.
     exported
         Tables of the result that are written as files (default: all); the others belong to questions of the same section.
+    family
+        Family of the tests on which verdicts about systems and differences rest.
     """
 
     findings: tuple[str, ...]
@@ -223,6 +226,7 @@ class Answer:
     verdicts: tuple[Verdict, ...] = ()
     overview: tuple[Table | Figure, ...] = ()
     exported: tuple[str, ...] = ()
+    family: Family | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.document import Verdict
@@ -35,7 +36,9 @@ def verdicts(result: Answers) -> tuple[Verdict, ...]:
         row = lost.loc[lost["share"].idxmax()]
         size = f"{whole_percent(row['share'])} of the {answerable(result)} turns"
         text = f"{_LOSERS[row['cause']]} of {system_name(row['system'])} loses {size}"
-        found.append(_verdict(row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qa"))
+        basis, unknown = f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", unknown_causes(result, row["system"])
+        caveat = f"The cause of {unknown:,} further lost {verb(unknown, 'turn', 'turns')} is unknown." if unknown else ""
+        found.append(replace(_verdict(row, text, basis, "qa"), caveat=caveat))
     made_up = result.outcomes[(result.outcomes["outcome"] == "made_up") & (result.outcomes["count"] > 0)]
     if len(made_up):
         row = made_up.loc[made_up["of_kind"].idxmax()]
@@ -43,6 +46,12 @@ def verdicts(result: Answers) -> tuple[Verdict, ...]:
         text = f"{system_name(row['system'])} makes up an answer to {whole_percent(row['share'])} of the unanswerable turns"
         found.append(_verdict(row, text, f"{int(row['count']):,} of {counted(int(row['turns']), 'turn')}", "qr"))
     return tuple(found)
+
+
+def unknown_causes(result: Answers, system: object) -> int:
+    """Return the number of lost turns of a system whose cause is unknown."""
+    causes = result.causes
+    return int(causes["count"][(causes["system"] == system) & (causes["cause"] == UNKNOWN)].sum())
 
 
 def _verdict(row: Any, text: str, basis: str, tone: str) -> Verdict:
@@ -64,6 +73,8 @@ def answer_findings(result: Answers) -> tuple[str, ...]:
             parts = [
                 f"{_LOSERS[one].lower()} loses {int(causes['count'][one]):,} ({percent(causes['share'][one])})" for one in known
             ]
+            if unknown := unknown_causes(result, system):
+                parts.append(f"the cause of {unknown:,} lost {verb(unknown, 'turn', 'turns')} is unknown")
             lost = "; ".join(["", *parts])
             told.append(f"{system_name(str(system))} answers {kept:,} of {counted(turns, f'{answerable(result)} turn')}{lost}.")
         for outcome, *words in _SAID:

@@ -42,7 +42,10 @@ TURNS = table(
     count("sentences", "sentences compared with the passages; null without passage texts"),
     count("unsupported", "of these, sentences that no passage supports"),
 )  # fmt: skip
-_CAUSE = text("cause", "none (not lost), generator, retrieval, or wording, ranker, either, both; unknown without passages")
+_CAUSE = text(
+    "cause",
+    "none (not lost), generator, retrieval, or wording, ranker, either, both; unknown without passages or gold passages",
+)
 CAUSE_TABLE = table(
     "causes", "Answerable turns by the component that lost them: retrieval first, then the generator.",
     _SYSTEM, _CAUSE, count("count"), count("turns", "answerable and partial turns"),

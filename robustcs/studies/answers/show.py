@@ -21,6 +21,7 @@ SHOWN = 10
 #: Systems in one table, panels of the figure, and metrics of the files in a table.
 SIDE_BY_SIDE, PANELS, METRICS = 4, 4, 4
 _GIVEN = text("gold_given", header="Gold")
+_UNKNOWN = "no gold passage of the turn is known, or the passages of the answer are unknown"
 _GOLD: dict[object, str] = {True: "given", False: "not given", None: "no gold"}
 #: Cause → head of its column.
 CAUSE_NAMES = {"none": "not lost", "generator": "generator", "retrieval": "retrieval", "wording": "wording", "ranker": "ranker",
@@ -64,12 +65,12 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     systems = list(dict.fromkeys(result.outcomes["system"]))
     outcomes = result.outcomes[result.outcomes["outcome"] == "made_up"].drop_duplicates("system")
     parts = {
-        **{cause: result.causes[result.causes["cause"] == cause] for cause in ("generator", "retrieval")},
+        **{cause: result.causes[result.causes["cause"] == cause] for cause in ("generator", "retrieval", "unknown")},
         "made_up": outcomes.assign(share=outcomes["of_kind"], ci_low=outcomes["of_kind_low"], ci_high=outcomes["of_kind_high"]),
         "unsupported": result.support.assign(share=result.support["unsupported"]),
     }
-    heads = {"generator": "lost by generator", "retrieval": "lost by retrieval", "made_up": "made up",
-             "unsupported": "unsupported"}  # fmt: skip
+    heads = {"generator": "lost by generator", "retrieval": "lost by retrieval", "unknown": "lost, unknown",
+             "made_up": "made up", "unsupported": "unsupported"}  # fmt: skip
     share = result.spec("causes").field("share")
     found = {name: {row.system: row for row in rows.itertuples(index=False)} for name, rows in parts.items() if len(rows)}
 
@@ -80,7 +81,8 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     columns: list[Shown] = [(text("system", header="System"), str), *map(column, found)]
     note = (
         f"Lost: share of the {answerable(result)} turns whose answer is wrong or missing; by generator: a gold passage was"
-        " given, by retrieval: no gold passage was given. Made up: share of the unanswerable turns that are answered."
+        f" given, by retrieval: no gold passage was given.{_unknown(result)} Made up: share of the unanswerable turns that are"
+        " answered."
         f" Unsupported: share of sentences. {criterion_words(result)} In brackets: 95% CI (Wilson, clustered by"
         f" {result.evaluated.unit})."
     )
@@ -215,7 +217,8 @@ def _journey(result: Answers) -> list[Block]:
         blocks.append(wide_table(
             result, "outcomes", "What are the outcomes of the turns?", ["kind", "outcome", _GIVEN], "system", ["of_kind"],
             f"Share of the turns of each kind (their number in brackets). Gold: whether a gold passage was given to the"
-            f" generator. {criterion_words(result)} {wilson} Responses by: {by}.",
+            f" generator{f' (–: {_UNKNOWN})' * ('–' in set(rows['gold_given']))}. {criterion_words(result)} {wilson}"
+            f" Responses by: {by}.",
             rows=rows, heads={name: system_name(name) for name in part}, by="kind",
             slug=f"outcomes-{start}" if start else "outcomes",
         ))  # fmt: skip
@@ -224,7 +227,7 @@ def _journey(result: Answers) -> list[Block]:
         blocks.append(wide_table(
             result, "causes", "Which component loses answerable turns?", ["system", "turns"], "cause", ["share"],
             f"Turns: {answerable(result)}. Generator: a gold passage was given, but the answer is wrong or missing. Retrieval:"
-            " no gold passage was given.",
+            f" no gold passage was given.{_unknown(result)}",
             hint="--table causes_reversed attributes errors to the generator first.",
             heads={cause: CAUSE_NAMES[cause] for cause in present}, group="not lost, or lost by",
         ))  # fmt: skip
@@ -307,6 +310,11 @@ def criterion_words(result: Answers) -> str:
     if result.criterion:
         return f"Correct: {result.criterion}."
     return "Without a criterion of correct answers (--metric, --nuggets, --labels), any answer counts as answered."
+
+
+def _unknown(result: Answers) -> str:
+    """Return what an unknown cause is, as a sentence after others; empty if all causes are known."""
+    return f" Unknown: {_UNKNOWN}." if (result.causes["cause"] == "unknown").any() else ""
 
 
 def rows_value(result: Answers) -> Field:

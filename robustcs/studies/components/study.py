@@ -16,7 +16,7 @@ from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
 from robustcs.studies.components.analysis import MOST_CELLS, Components, components
 from robustcs.studies.components.findings import components_findings, verdicts
-from robustcs.studies.components.show import overview, show, to_read
+from robustcs.studies.components.show import cut_of, overview, show, to_read
 from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Question, command
 
 
@@ -101,7 +101,10 @@ def _answer(workspace: Workspace) -> Answer:
     opening = overview(result)
     shown = {block.slug for block in opening}
     rest = tuple(block for block in shown_blocks(result, show(result), ()) if getattr(block, "slug", "") not in shown)
-    return Answer(components_findings(result), _READING, rest, result, to_read(result), verdicts(result), opening)
+    family = result.families.get(cut_of(result)[0])
+    return Answer(
+        components_findings(result), _READING, rest, result, to_read(result), verdicts(result), opening, family=family
+    )
 
 
 _TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
@@ -18,7 +19,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
 from robustcs.studies.evaluate.findings import verdicts
-from robustcs.studies.evaluate.show import overview, show
+from robustcs.studies.evaluate.show import means_of, overview, show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
 from robustcs.wording import verb
@@ -135,7 +136,9 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    return Answer((), _READING, show(result), result, verdicts=verdicts(result), overview=overview(result))
+    metrics = means_of(result)
+    family = result.families[headline_measure(metrics)] if metrics else None
+    return Answer((), _READING, show(result), result, (), verdicts(result), overview(result), family=family)
 
 
 QUESTIONS = (

@@ -123,9 +123,9 @@ def lost(system: str, name: str, count: int, turns: int = 40, **more: object) ->
 
 OUTCOMES = {
     "causes": [
-        lost("qr", "none", 25), lost("qr", "generator", 3), lost("qr", "retrieval", 12, ci_low=0.18, ci_high=0.46),
+        lost("qr", "none", 16), lost("qr", "generator", 3), lost("qr", "retrieval", 12, ci_low=0.18, ci_high=0.46),
         lost("gpt", "none", 30), lost("gpt", "generator", 10, ci_low=0.1, ci_high=0.4), lost("gpt", "retrieval", 0),
-        lost("gpt", "unknown", 39),
+        lost("gpt", "unknown", 0), lost("qr", "unknown", 9, ci_low=0.1, ci_high=0.4),
     ],
     "outcomes": [
         outcome("qr", "correct", 25, kind="answerable"),
@@ -142,8 +142,8 @@ OUTCOMES = {
 def test_outcomes_and_causes_of_every_system() -> None:
     result = made("answers", OUTCOMES, criterion="F1 of at least 0.5")
     assert answer_findings(result) == (
-        "Correct: F1 of at least 0.5. QR answers 25 of 40 answerable turns; the generator loses 3 (7.5%); retrieval loses 12"
-        " (30.0%). 1 answer is made up. 2 answers are hedged.",
+        "Correct: F1 of at least 0.5. QR answers 16 of 40 answerable turns; the generator loses 3 (7.5%); retrieval loses 12"
+        " (30.0%); the cause of 9 lost turns is unknown. 1 answer is made up. 2 answers are hedged.",
         "gpt answers 30 of 40 answerable turns; the generator loses 10 (25.0%).",
     )
     assert "any answer counts as answered. QR answers" in answer_findings(made("answers", OUTCOMES, criterion=""))[0]
@@ -152,5 +152,8 @@ def test_outcomes_and_causes_of_every_system() -> None:
 def test_the_worst_cause_and_the_most_made_up_answers() -> None:
     worst, invented = verdicts(made("answers", OUTCOMES, criterion=""))
     assert worst.number == "30%" and invented.number == "12%"
-    assert worst.sentence == "Retrieval of QR loses 30% of the answerable turns (95% CI 18% to 46%; 12 of 40 turns)."
+    assert worst.sentence == (
+        "Retrieval of QR loses 30% of the answerable turns (95% CI 18% to 46%; 12 of 40 turns). The cause of 9 further lost"
+        " turns is unknown."
+    )
     assert invented.sentence == ("QR makes up an answer to 12% of the unanswerable turns (95% CI 1% to 53%; 1 of 8 turns).")
