@@ -69,24 +69,28 @@ def check_hole_model(
     """Hide a tenth of the judged passages ``hidings`` times, distributed like the unjudged ones, and predict the scores.
 
     The model keeps its variances and recalibration; its coefficients are fitted again. ``counted`` (bool[T]): the turns over
-    which means are taken.
+    which means are taken, if they are among those that the model ``sampled``.
     """
+    chosen = model.sampled
+    there = chosen[model.judged.turns]
+    judged, own = model.judged.take(there), model.values[there]
+    counted = np.ones(len(chosen), dtype=bool) if counted is None else counted
     rng = np.random.default_rng([model.seed, hidings])
     first, second = np.triu_indices(len(pool.names), 1)
-    truth = _means(pool, grades[None], measures, policy, counted)
+    truth = pool.score(grades[None], measures, policy)[..., counted & chosen].mean(axis=-1)
     inside: list[npt.NDArray[np.bool_]] = []
     for number in range(hidings):
-        hidden = hide(model.judged, model.holes, _HIDDEN, rng)
+        hidden = hide(judged, model.holes, _HIDDEN, rng)
         if not hidden.any():
             continue
         left = grades.copy()
-        left[model.judged.pairs[hidden]] = UNJUDGED
-        known, unknown = split(pool, model.judged, hidden, grades)
-        stages = fit_stages(known, model.values[~hidden], model.levels, model.turns, model.stages)
+        left[judged.pairs[hidden]] = UNJUDGED
+        known, unknown = split(pool, judged, hidden, grades)
+        stages = fit_stages(known, own[~hidden], model.levels, model.turns, model.stages)
         trial = model.about(unknown, stages, seed=model.seed + number + 1)
-        small, given = pool.scored(left, measures, trial.pairs)
+        small, given = pool.scored(left, measures, trial.pairs, chosen)
         batches = trial.draws(given, draws, small.batch(measures), slice(len(trial.pairs)))
-        drawn = np.concatenate([_means(small, sets, measures, policy, counted) for sets in batches])
+        drawn = np.concatenate([small.score(sets, measures, policy)[..., counted[chosen]].mean(axis=-1) for sets in batches])
         for values, true in ((drawn, truth[0]), (drawn[:, first] - drawn[:, second], truth[0, first] - truth[0, second])):
             low, high = draws_interval(values)
             touched = high - low > 1e-12
@@ -151,18 +155,6 @@ def hole_warnings(
             f"{total} of {total + len(judged)} passages are unjudged. With so many, the intervals of MAP may be too narrow."
         )
     return tuple(found)
-
-
-def _means(
-    pool: RunPool,
-    sets: Grades,
-    measures: Sequence[Measure],
-    policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_] | None,
-) -> Floats:
-    """Return float64[B, R, M]: mean scores by set of grades, run and measure."""
-    scores = pool.score(sets, measures, policy)
-    return np.asarray((scores if counted is None else scores[..., counted]).mean(axis=-1))
 
 
 def _trial_warning(level: float, slope: float, coverage: float, hidings: int) -> str | None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
-from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
+from robustcs.evaluation.hole_model import HoleModel, enough_draws, fit_hole_model
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
@@ -31,8 +31,8 @@ from robustcs.statistics.units import Units
 
 #: Unjudged passages down to this rank of any run get grades. This is the usual depth of a pool.
 FILLED_DEPTH = 10
-#: Number of draws of grades.
-DRAWS = 200
+#: Number of draws of grades, and the least number for very many turns.
+DRAWS, LEAST_DRAWS = 200, 100
 
 #: Columns of an expected difference, in the order of :meth:`FilledHoles.differences`.
 EXPECTED = (
@@ -166,13 +166,13 @@ def fill_holes(
     sources: RunSources = UNKNOWN_SOURCES,
     check: bool = True,
     depth: int = FILLED_DEPTH,
-    draws: int = DRAWS,
+    draws: int | None = None,
 ) -> FilledHoles:
     """Draw grades for the unjudged passages of ``pool`` and score all runs with them.
 
     ``counted`` (bool[T]): the turns over which means are taken; ``units``: their sampling units. ``sources``: those of the
-    runs. ``check``: whether to test the model on hidden judgments. ``depth``: the rank to which passages get grades. The result
-    does not depend on the number of draws scored together.
+    runs. ``check``: whether to test the model on hidden judgments. ``depth``: the rank to which passages get grades. ``draws``:
+    by default :data:`DRAWS`, fewer for many turns. The result does not depend on the number of draws scored together.
 
     Raises :class:`UsageError` if the judgments do not suffice to fit the model.
     """
@@ -181,6 +181,7 @@ def fill_holes(
     if model is None:
         return FilledHoles(now[None], now, units, seed, 0, None, ())
     small, known = pool.scored(grades, measures, model.pairs)
+    draws = draws or enough_draws(len(pool.turns), DRAWS, LEAST_DRAWS)
     batches = model.draws(known, draws, small.batch(measures), slice(len(model.pairs)))
     sums = np.concatenate([units.sums(small.score(sets, measures, policy)[..., counted]) for sets in batches])
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None

@@ -36,8 +36,11 @@ _FREEDOM = 5
 _HIDINGS, _HIDDEN = 4, 0.25
 #: Number of parameter draws over which grade probabilities are averaged.
 _AVERAGED = 64
-#: Logits processed together.
-_CELLS = 4_000_000
+#: Logits processed together, and those that fit in the processor's cache.
+_CELLS, _CACHED = 2_000_000, 20_000
+#: Number of turns above which variances, the recalibration, the check and tipping points are computed from a part of the data:
+#: this many random turns, or fewer draws. The docs page ``holes.md`` describes how far results may differ.
+MANY_TURNS = 1000
 #: Last ranks of the bands in which hidden passages are distributed like the unjudged ones.
 _BANDS = (1, 2, 3, 5, 10, 20, 50, 100)
 
@@ -52,6 +55,8 @@ class HoleModel:
         The H unjudged pairs that get grades; :attr:`pairs`.
     judged
         The judged pairs from which the model learned; ``values`` (int16[n]): their grades.
+    sampled
+        bool[T]: the turns from which variances and the recalibration were estimated: all, or :data:`MANY_TURNS` at random.
     stages
         L − 1 fits, from each level to the next.
     recalibration
@@ -66,6 +71,7 @@ class HoleModel:
     holes: PairFeatures
     judged: PairFeatures
     values: npt.NDArray[np.int16]
+    sampled: Mask
     stages: tuple[StageFit, ...]
     recalibration: Recalibration
     limit: float
@@ -89,14 +95,14 @@ class HoleModel:
         pool, of which ``grades`` are.
         """
         pairs = self.pairs if pairs is None else pairs
-        for start in range(0, count, max(size, 1)):
-            numbers = range(start, min(start + max(size, 1), count))
-            sets = np.tile(grades, (len(numbers), 1))
-            step = max(1, _CELLS // max(len(self.holes), 1))
-            for first in range(0, len(numbers), step):
-                some = numbers[first : first + step]
-                sets[first : first + len(some), pairs] = self.kept(some).grades(1)
-            yield sets
+        step = max(1, _CELLS // max(len(self.holes), 1))
+        for first in range(0, count, step):
+            drawn = self.kept(range(first, min(first + step, count))).grades(1)
+            for start in range(0, len(drawn), max(size, 1)):
+                some = drawn[start : start + max(size, 1)]
+                sets = np.tile(grades, (len(some), 1))
+                sets[:, pairs] = some
+                yield sets
 
     def kept(self, draws: Sequence[int]) -> KeptDraws:
         """Return the ``draws`` with these numbers in a form that allows multiplying their odds."""
@@ -128,19 +134,21 @@ class HoleModel:
         corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
         found = np.empty((len(self.stages), draws, len(holes)))
         for number, stage in enumerate(self.stages):
-            known = carried(holes, self.stages[:number])
             noise = np.stack([generator.standard_normal(len(stage.beta)) for generator in generators]) * widths[:, None]
             off = noise @ np.linalg.inv(stage.precision)
             roots = np.linalg.cholesky(stage.turn_covariance[turns])
-            own = np.stack([generator.standard_normal((len(turns), roots.shape[1])) for generator in generators])
+            drawn = np.stack([generator.standard_normal((len(turns), roots.shape[1])) for generator in generators])
             # (turns, q, draws): the turns' coefficients, given the shared ones
-            turn = stage.turn[turns][:, :, None] + roots @ own.transpose(1, 2, 0)
+            turn = stage.turn[turns][:, :, None] + roots @ drawn.transpose(1, 2, 0)
             turn -= (stage.pull[turns].reshape(-1, off.shape[1]) @ off.T).reshape(turn.shape)
-            turn[:, 1:] += np.stack([generator.normal(0, _MISFIT, own.shape[2] - 1) for generator in generators], axis=1)
+            turn[:, 1:] += np.stack([generator.normal(0, _MISFIT, drawn.shape[2] - 1) for generator in generators], axis=1)
             deeper = np.array([[generator.normal(0, _BEYOND)] for generator in generators])
-            logits = np.hstack([stage.beta + off, deeper]) @ np.column_stack([known.fixed, beyond]).T
+            shared, own = np.split(np.hstack([stage.beta + off, deeper]), [holes.fixed.shape[1]], axis=1)
+            # as in :func:`carried`, without a copy of the features
+            others = [*(before.turn[holes.turns, 0] for before in self.stages[:number][-1:]), beyond]
+            logits = shared @ holes.fixed.T + own @ np.stack(others)
             for part, coefficients in zip(parts, turn, strict=True):
-                logits[:, part] += coefficients.T @ known.varying[part].T
+                logits[:, part] += coefficients.T @ holes.varying[part].T
             found[number] = self.recalibration.apply(corrections, logits, holes.height)
         return found
 
@@ -162,12 +170,15 @@ class KeptDraws:
 
     def grades(self, factor: float) -> Grades:
         """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``."""
-        rolled, reached = self.rolled.copy(), np.zeros(self.rolled.shape, dtype=np.int16)
+        reached = np.zeros(self.rolled.shape, dtype=np.int16)
+        step = max(1, _CACHED // max(self.rolled.shape[1], 1))
         with np.errstate(over="ignore", invalid="ignore"):
-            for against in self.against:
-                # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
-                rolled *= 1 + against / factor
-                reached += rolled < 1
+            for rows in (slice(first, first + step) for first in range(0, len(reached), step)):
+                rolled = self.rolled[rows]
+                for against in self.against[:, rows]:
+                    # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
+                    rolled = rolled * (1 + against / factor)
+                    reached[rows] += rolled < 1
         return np.asarray(self.levels[reached])
 
 
@@ -209,19 +220,24 @@ def fit_hole_model(
             "one-grade", "no judged passage of the runs has grade 0: the qrels contain relevant passages only",
             "judge passages that are not relevant",
         )  # fmt: skip
-    stages = fit_stages(judged, values, levels, len(pool.turns))
+    sampled = _sample(len(pool.turns), seed)
+    if len(np.unique(values[sampled[judged.turns]])) < len(levels):
+        sampled[:] = True  # a grade is too rare for a sample
+    some = sampled[judged.turns]
+    few, own = judged.take(some), values[some]
+    stages = fit_stages(few, own, levels, len(pool.turns))
     unjudged = pair_features(pool, holes, grades, groups)
     logits, outcomes, heights, turns = [], [], [], []
     rng = np.random.default_rng(seed)
     for _ in range(_HIDINGS):
-        hidden = hide(judged, unjudged, _HIDDEN, rng)
-        known, unknown = split(pool, judged, hidden, grades)
-        refitted = fit_stages(known, values[~hidden], levels, len(pool.turns), stages)
+        hidden = hide(few, unjudged, _HIDDEN, rng)
+        known, unknown = split(pool, few, hidden, grades)
+        refitted = fit_stages(known, own[~hidden], levels, len(pool.turns), stages)
         for number, stage in enumerate(refitted):
-            there = values[hidden] >= levels[number]
+            there = own[hidden] >= levels[number]
             features = carried(unknown, refitted[:number]).take(there)
             logits.append(stage.logits(features))
-            outcomes.append(values[hidden][there] >= levels[number + 1])
+            outcomes.append(own[hidden][there] >= levels[number + 1])
             heights.append(features.height)
             turns.append(features.turns)
     return HoleModel(
@@ -229,13 +245,27 @@ def fit_hole_model(
         holes=unjudged,
         judged=judged,
         values=values,
-        stages=stages,
+        sampled=sampled,
+        stages=stages if some.all() else fit_stages(judged, values, levels, len(pool.turns), stages),
         recalibration=recalibration(*map(np.concatenate, (logits, outcomes, heights, turns))),
         limit=float(np.quantile(judged.log_best, _WITHIN)),
         groups=groups,
         turns=len(pool.turns),
         seed=seed,
     )
+
+
+def enough_draws(turns: int, most: int, least: int) -> int:
+    """Return ``most``, or in proportion fewer draws above :data:`MANY_TURNS` turns, but at least ``least``."""
+    return max(least, most * MANY_TURNS // max(turns, MANY_TURNS))
+
+
+def _sample(turns: int, seed: int) -> Mask:
+    """Return bool[T]: :data:`MANY_TURNS` random turns, or all if there are no more."""
+    chosen = np.ones(turns, dtype=bool)
+    if turns > MANY_TURNS:
+        chosen[np.random.default_rng(seed).permutation(turns)[MANY_TURNS:]] = False
+    return chosen
 
 
 def fit_stages(

@@ -16,7 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from robustcs.evaluation.hole_expectation import Contrast, FilledHoles
+from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles
+from robustcs.evaluation.hole_model import enough_draws
 from robustcs.evaluation.hole_order import SURE
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
@@ -30,6 +31,8 @@ from robustcs.statistics.ranks import DECIMALS
 LARGEST, STEPS = 50.0, 64
 #: Steps between the factors tried first; the first change is then narrowed down.
 _COARSE = 16
+#: Least number of draws, for very many turns.
+LEAST_DRAWS = 20
 #: Kinds of conclusions: the side expected ahead, a significant difference on similar conversations, agreement of the draws.
 Kind = Literal["order", "differ", "sure"]
 #: The number of the measure, the place of the contrast in the family, the kind of the conclusion, and the scope: the place of
@@ -86,7 +89,7 @@ def tipping(
             for column, one in enumerate(measures) for place in map(family.index, asked.get(one.name, ())) for kind in kinds
             if kind != "differ" or filled.units.count >= LEAST_UNITS for scope in (_ALL, place)
         ]  # fmt: skip
-        stands = factors.answers(questions, factors.base)
+        stands = factors.answers(questions, factors.every)
         found = nearest(partial(factors.conclusions, questions), stands)
         for (column, place, kind, scope), stand, ends in zip(questions, stands, found, strict=True):
             said = (*family[place].names, measures[column].name, _WORDS[kind][stand])
@@ -128,10 +131,12 @@ class _Factors:
         assert filled.scoring is not None
         self.filled, self.scoring, self.family = filled, filled.scoring, family
         self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
-        #: By measure, float64[D, C, K], at factor 1.
-        self.base = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
+        #: By measure, float64[D, C, K], at factor 1: all draws, and those that are used.
+        self.every = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
+        draws = min(len(filled.sums), enough_draws(len(self.scoring.pool.turns), DRAWS, LEAST_DRAWS))
+        self.base = [drawn[:draws] for drawn in self.every]
         self.largest = cache(lambda column: largest_statistics(self.base[column], filled.seed))
-        self.kept = self.scoring.model.kept(range(len(filled.sums)))
+        self.kept = self.scoring.model.kept(range(draws))
         self.at_one = self.kept.grades(1)
 
     def conclusions(self, questions: Sequence[_Question], step: int, some: Codes) -> Codes:

@@ -5,6 +5,7 @@ A set of grades has one number per pair, so a passage has the same grade in ever
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +20,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Codes
+from robustcs.statistics import Codes, Mask
 
 #: Best rank of a judged passage that no run retrieves.
 NEVER = 2**31 - 1
@@ -97,13 +98,18 @@ class RunPool:
         cells = len(self.turns) * max(self._matrix(places, measures).shape[1] for places in self.places)
         return int(max(1, min(_CELLS // max(cells, 1), _GRADES // len(self))))
 
-    def scored(self, grades: Grades, measures: Sequence[Measure], changed: Codes) -> tuple[RunPool, Grades]:
+    def scored(
+        self, grades: Grades, measures: Sequence[Measure], changed: Codes, turns: Mask | None = None
+    ) -> tuple[RunPool, Grades]:
         """Return a part of the pool with the same scores if only the grades of the pairs ``changed`` vary, and its ``grades``.
 
-        ``changed`` are the first pairs of the part. It lacks passages below all cutoffs whose grades have no effect.
+        ``changed`` are the first pairs of the part. It lacks passages below all cutoffs whose grades have no effect, and all
+        turns but ``turns`` (bool[T]), which include those of ``changed``.
         """
-        tops, most = [self._matrix(places, measures) for places in self.places], _most(measures)
+        turns = np.ones(len(self.turns), dtype=bool) if turns is None else turns
+        tops, most = [self._matrix(places, measures)[turns] for places in self.places], _most(measures)
         kept = grades >= _lowest(grades, measures)
+        kept[:-1] &= turns[self.pair_turns]
         kept[changed] = False
         highest = self._highest(np.flatnonzero(kept[:-1]), grades, most)
         kept[:] = False
@@ -112,8 +118,13 @@ class RunPool:
         pairs = np.concatenate([changed, np.flatnonzero(kept)])
         number = np.empty(len(grades), dtype=np.int32)
         number[pairs] = np.arange(len(pairs))
-        turns, documents = self.pair_turns[pairs[:-1]], self.pair_documents[pairs[:-1]]
-        part = replace(self, pair_turns=turns, pair_documents=documents, places=tuple(number[top] for top in tops))
+        part = replace(
+            self,
+            turns=tuple(itertools.compress(self.turns, turns)),
+            pair_turns=(np.cumsum(turns) - 1)[self.pair_turns[pairs[:-1]]],
+            pair_documents=self.pair_documents[pairs[:-1]],
+            places=tuple(number[top] for top in tops),
+        )
         return part, grades[pairs]
 
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
@@ -155,29 +166,28 @@ class RunPool:
             return np.empty((size, 0), dtype=np.int16)
         # sets differ in few pairs: the others are counted once
         differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
-        changed, same = np.flatnonzero(differ), np.flatnonzero(~differ & (grades[0, :-1] >= lowest))
-        enough = np.full(turns, lowest - 1, dtype=np.int16)
-        if most is not None:
-            # grades count only if they exceed the lowest one of a complete ranking
-            same = self._highest(same, grades[0], most)
-            number = np.bincount(self.pair_turns[same], minlength=turns)
-            enough[number == most] = grades[0, same[np.cumsum(number)[number == most] - 1]]
-        values = grades[:, changed]
-        counted = np.flatnonzero(values > enough[self.pair_turns[changed]])
-        places = np.add.outer(np.arange(len(grades)) * turns, self.pair_turns[changed]).ravel()[counted]
-        shared, own = grades[0, same].astype(np.int64) - lowest, values.ravel()[counted].astype(np.int64) - lowest
-        present = np.bincount(np.concatenate([shared, own])) > 0
-        levels = np.flatnonzero(present)[::-1]
-        code = np.cumsum(present[::-1])[::-1] - 1  # 0 is the highest level
-        counts = np.bincount(code[shared] * turns + self.pair_turns[same], minlength=len(levels) * turns)
-        found = np.bincount(code[own] * size + places, minlength=len(levels) * size).reshape(len(levels), len(grades), turns)
-        rows = (found + counts.reshape(len(levels), 1, turns)).reshape(len(levels), size)
-        width = int(rows.sum(axis=0).max(initial=0))
-        index, above = np.zeros((width if most is None else min(width, most), size), np.int16), np.zeros(size, np.int64)
-        for row in rows:
-            above += row
-            index += above <= np.arange(len(index))[:, None]
-        return np.append(levels + lowest, ABSENT).astype(np.int16)[index].T
+        same = self._highest(np.flatnonzero(~differ & (grades[0, :-1] >= lowest)), grades[0], most)
+        values, shared = np.take(grades, self._by_turn(np.flatnonzero(differ)), axis=1), grades[0, same]
+        levels, counts = [], [np.zeros((len(grades), turns), dtype=np.int64)]  # the numbers of grades from each level up
+        for level in range(max(values.max(initial=lowest), shared.max(initial=lowest)), lowest - 1, -1):
+            own = values == level
+            if own.any() or (shared == level).any():
+                levels.append(level)
+                found = np.bincount(self.pair_turns[same[shared == level]], minlength=turns)
+                counts.append(counts[-1] + found + own.sum(axis=1, dtype=np.int32))
+        width = int(counts[-1].max(initial=0))
+        index = np.zeros((width if most is None else min(width, most), size), np.int16)
+        for above in counts[1:]:
+            index += above.ravel() <= np.arange(len(index))[:, None]
+        return np.array([*levels, ABSENT], dtype=np.int16)[index].T
+
+    def _by_turn(self, pairs: Codes) -> Codes:
+        """Return int64[m, T]: the ``pairs`` of every turn, then N, which has no grade."""
+        pairs = pairs[np.argsort(self.pair_turns[pairs], kind="stable")]
+        number = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
+        found = np.full((number.max(initial=0), len(number)), len(self))
+        found[np.arange(len(pairs)) - np.repeat(np.cumsum(number) - number, number), self.pair_turns[pairs]] = pairs
+        return found
 
     def _highest(self, pairs: Codes, grades: Grades, most: int | None) -> Codes:
         """Return the ``most`` pairs of every turn with the highest ``grades``, by turn and descending grade; all for None."""
