@@ -22,6 +22,7 @@ from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.ratings import read_grades
 from robustcs.inputs.records import shape_of
+from robustcs.inputs.run_formats import RAG_RUN
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
 from robustcs.inputs.text import first_record
@@ -72,7 +73,6 @@ class _Table:
             self.values[key] = {name: self._taken(file, why) for name, file in zip(names, files, strict=True)}
 
     def _taken(self, file: Found, why: str) -> str:
-        self.folder.aside.pop(file.path, None)
         self.folder.take(file.path, why)
         return file.path
 
@@ -149,21 +149,27 @@ def _answers(folder: Folder, table: _Table) -> None:
     """Find generated answers (name or folder contains response), and nuggets and snippets, which are in the same folder."""
     responses = [file for file in folder.of("answers") if {"response", "responses"} & set(words_of(file.path))]
     assignments, nuggets = folder.of("assignments"), folder.of("nuggets")
-    # answers in sentences are also runs, which is decided elsewhere
-    cited = [file for file in folder.of("run") if file.is_a("answers") and not responses and (assignments or nuggets)]
+    runs = folder.of("run")
+    said = [file for file in runs if file.is_a("answers") and not responses]
+    # the references of answers are rankings only if there are no others
+    ranked = any(not file.is_a("answers") for file in runs)
+    made_of = [file for file in said if ranked and file.what is not None and file.what.family == RAG_RUN.name]
+    cited = said if assignments or nuggets else made_of
     places = {Path(file.path).parent for file in (*responses, *nuggets, *assignments)}
     snippets = [file for file in folder.of("snippets") if Path(file.path).parent in places] if responses else []
-    if not (responses or cited or assignments) or not (snippets or nuggets or assignments):
+    if not (responses or cited or assignments) or not (snippets or nuggets or assignments or made_of):
         return
     table.several("snippets", snippets, "snippets that answers should contain, by their folder")
     table.one("nuggets", nuggets, "nuggets that answers should contain")
-    runs = [str((first_record(folder.place(file)) or {}).get("run_id") or "") for file in assignments]
-    by_run = all(runs) and len(set(runs)) == len(runs)
+    ids = [str((first_record(folder.place(file)) or {}).get("run_id") or "") for file in assignments]
+    by_run = all(ids) and len(set(ids)) == len(ids)
     table.named("responses", responses, "answers of a system, by its name")
     if cited:
         names = short_names([file.path for file in cited])
         table.values["responses"] = {name: file.path for name, file in zip(names, cited, strict=True)}
-    table.named("assignments", assignments, "nuggets found in answers", runs if by_run else ())
+    for file in made_of:
+        folder.take(file.path, "answers of a system, with their passages")
+    table.named("assignments", assignments, "nuggets found in answers", ids if by_run else ())
     for file in nuggets[1:]:
         folder.leave(file.path, f"{nuggets[0].path} is used; a project has one file of nuggets")
 

@@ -96,7 +96,8 @@ class Folder:
         return pooled([self.path / path for path in self.joined.get(file.path, [file.path])])  # type: ignore[no-any-return]
 
     def take(self, path: str, why: str) -> None:
-        """Record that a file is used."""
+        """Record that a file is used, even if another part of it is not."""
+        self.aside.pop(path, None)
         self.taken[path] = f"{self.taken[path]}; {why}" if path in self.taken else why
 
     def refuse(self, path: str, error: InputError) -> None:

@@ -509,6 +509,32 @@ def test_tasks_of_mtrag(tmp_path: Path) -> None:
     assert not aside(tmp_path)
 
 
+def answers_of(system: str) -> str:
+    """Answers of TREC RAG; ``references`` are the passages from which they were generated."""
+    said = {"topic": "What?", "references": ["MARCO_1"], "answer": [{"text": "x", "citations": [0]}]}
+    return "".join(json.dumps({"run_id": system, "topic_id": turn, **said}) + "\n" for turn in TURNS)
+
+
+def test_references_of_answers_are_no_ranking_beside_runs(tmp_path: Path) -> None:
+    """They would be a third ranker of the grid, and each system would be there twice."""
+    cells = {f"bm25/{name}.trec": ranked(texts) for name, texts in (("raw", RAW), ("t5", rewrites(1)), ("human", HUMAN))}
+    more = {name.replace("bm25", "monot5"): text for name, text in cells.items()}
+    fill(tmp_path, {"qrels.txt": QRELS, **cells, **more})
+    grid = set(config(tmp_path)["components"])
+    made = config(fill(tmp_path, {"answers/raw.jsonl": answers_of("raw"), "answers/t5.jsonl": answers_of("t5")}))
+    assert set(made["components"]) == grid and len(grid) == 6 and not any("answers" in path for path in made["runs"].values())
+    assert made["answers"] == {"responses": {"raw": "answers/raw.jsonl", "t5": "answers/t5.jsonl"}}
+    assert not aside(tmp_path)
+
+
+def test_references_of_answers_are_runs_if_there_are_no_others(tmp_path: Path) -> None:
+    nuggets = json.dumps({"qid": "1_1", "query": "q", "nuggets": [{"text": "a fact", "importance": "vital"}]})
+    fill(tmp_path, {"qrels.txt": QRELS, "nuggets.jsonl": nuggets, "a.jsonl": answers_of("a"), "b.jsonl": answers_of("b")})
+    made = config(tmp_path)
+    assert made["runs"] == made["answers"]["responses"] == {"a": "a.jsonl", "b": "b.jsonl"}
+    assert not aside(tmp_path)  # a used file is not also listed as ignored
+
+
 def test_an_export_has_the_answers_of_its_models(tmp_path: Path) -> None:
     export = {
         "models": [{"model_id": "a"}, {"model_id": "b"}], "metrics": [], "documents": [],
