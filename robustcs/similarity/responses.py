@@ -1,12 +1,14 @@
 """What a system did: answered, partly answered, abstained, asked back, or gave no answer; and the sentences of an answer.
 
-The detector consists of regular expressions over the first and the last sentence. It was written on the answers of one
-generator (gemini of MTRAG-UN); :data:`MEASURED` is its error on another (glm), against the published ``idk_eval``.
+The detector recognises English only. It consists of regular expressions over the first and the last sentence. It was written on
+the answers of one generator (gemini of MTRAG-UN); :data:`MEASURED` is its error on another (glm), against the published
+``idk_eval``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from robustcs.inputs.answer_traces import Response
 
@@ -14,6 +16,8 @@ from robustcs.inputs.answer_traces import Response
 MEASURED = "on answers of glm to MTRAG-UN, it found 132 of 133 refusals and no refusal among 322 full answers"
 
 _WORD = re.compile(r"\w")
+#: Words of most English answers, and of few in other languages.
+_ENGLISH = re.compile(r"\b(?:the|and|with|this|that|you|not)\b", re.IGNORECASE)
 #: The number of an item of a list, before its text.
 _ITEM = re.compile(r"\W*[0-9]{1,3}[.)]")
 #: Ends of sentences: punctuation and white space, or lines. Not after single letters and common abbreviations.
@@ -71,6 +75,12 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
             found.append((left, start + len(part.rstrip())))
         start = end[1]
     return found
+
+
+def are_english(answers: Iterable[str]) -> bool:
+    """Return whether at least 10% of the answers with more than 20 characters contain a frequent English word."""
+    long = [answer for answer in answers if len(answer) > 20]
+    return 10 * sum(bool(_ENGLISH.search(answer)) for answer in long) >= len(long)
 
 
 def refuses(sentence: str) -> bool:

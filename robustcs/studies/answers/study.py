@@ -18,7 +18,7 @@ from robustcs.project.answered import AnswerInputs
 from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.requirements import answers_and_gold
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.responses import MEASURED
+from robustcs.similarity.responses import MEASURED, are_english
 from robustcs.similarity.texts import has_content
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.statistics.units import units_of
@@ -29,7 +29,7 @@ from robustcs.studies.answers.outcomes import Journey
 from robustcs.studies.answers.show import overview, show
 from robustcs.studies.signature import MOST, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
-from robustcs.wording import counted, system_name
+from robustcs.wording import counted, some_of, system_name
 
 #: Agreement of word matching with people, for the note of results that depend on it.
 WORDS_AGREE = (
@@ -54,7 +54,7 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
     states (contexts of tasks, or references), else the top passages of the project's run with the system's name.
 
     with_
-        Program that determines the response of each answer and its supported sentences. It replaces word lists and word
+        Program that determines the response of each answer and its supported sentences. It replaces English word lists and word
         matching; see docs/programs.md. Its output is stored.
 
     Raises :class:`UsageError` if answers are missing, if neither gold information nor labels are given, or for an unknown
@@ -105,8 +105,14 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
         if command_ is not None:
             inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
         traced = inputs.trace(turns, kinds, made_of.given, correct, texts or {}, lost_by)
-        if any("detector" in one.by for one in traced):
-            notes.append(f"a detector (word lists) determines the responses; {MEASURED}")
+        by_detector = [one.name for one in traced if "detector" in one.by]
+        if by_detector:
+            notes.append(f"a detector (English word lists) determines the responses; {MEASURED}")
+        if other := [system_name(name) for name in by_detector if not are_english(inputs.responses[name].values())]:
+            notes.append(
+                f"few answers of {some_of(other)} contain frequent English words; the detector does not recognise refusals in"
+                " other languages: label the answers (--labels), or use a program (--with)"
+            )
         if items_found is not None and not assigned:
             notes.append(WORDS_AGREE)
         without = ", ".join(

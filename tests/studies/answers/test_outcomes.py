@@ -464,6 +464,22 @@ def test_citations_decide_where_they_exist(tmp_path: Path) -> None:
     assert robustcs.answers(**given).support.empty
 
 
+def test_answers_in_another_language_are_told(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("".join(f"{place}_1 0 d1 1\n" for place in range(6)))
+    for name, said in {
+        "de": "Dazu habe ich leider keine Informationen gefunden.",
+        "fr": "Je n'ai pas trouvé d'informations dans les documents.",
+        "en": "The bill is in your account.",
+        "names": "Paris",  # too short to tell
+    }.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({f"{place}_1": said for place in range(6)}))
+    given = {name: tmp_path / f"{name}.json" for name in ("de", "fr", "en", "names")}
+    notes = robustcs.answers(responses=given, gold_passages=tmp_path / "qrels.txt").evaluated.notes
+    (told,) = [note for note in notes if "frequent English words" in note]
+    assert told.startswith("few answers of de, fr contain frequent English words; the detector does not recognise refusals")
+    assert any(note.startswith("a detector (English word lists) determines") for note in notes)
+
+
 def test_a_passage_without_text_decides_nothing() -> None:
     passages = {"d1": "Oceans cover most of the planet.", "d2": ""}
     answer = "Oceans cover the planet. Whales swim in rivers."
