@@ -174,11 +174,12 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     lost = next(row for row in drops if row["group"] == "qr")
     opening = openings(report.document)["How much do unjudged passages matter?"]
     ends = f"95% CI {lost['expected_low']:.3f} to {lost['expected_high']:.3f}"
-    loses = f"QR loses {lost['expected']:.3f} NDCG@3 to Human with unjudged passages filled in by the hole model"
-    assert opening.startswith(f"{loses} ({ends}; measured drop {lost['drop']:.3f}; mean of 70 turns)".replace("-", "−"))
+    loses = f"QR loses an estimated {lost['expected']:.3f} NDCG@3 to Human if a model grades the unjudged passages"
+    measured = f"measured drop {lost['drop']:.3f}, if they count as not relevant; mean over 70 turns"
+    assert opening.startswith(f"{loses} ({ends}; adjusted p = {lost['expected_p']:.3f}; {measured})".replace("-", "−"))
     drop = next(row for row in drops if row["group"] == "manual")
     ends = f"95% CI {drop['expected_low']:.3f} to {drop['expected_high']:.3f}"
-    expected = f"in the top 10, the expected drop is {drop['expected']:.3f} ({ends})".replace("-", "−")
+    expected = f"in the top 10 graded by the hole model, the expected drop is {drop['expected']:.3f} ({ends})".replace("-", "−")
     part = f"Unjudged passages account for {100 * drop['hole_share']:.0f}% of the measured drop (95% CI "
     tip = next(
         row for row in tables(report, "unjudged", "tipping") if row["second"] == "manual" and row["metric"] == "ndcg_cut_3"
@@ -186,14 +187,14 @@ def test_what_is_told_of_a_drop_is_what_is_expected_and_the_proof_follows(report
     unless = f"unless the odds of relevance of unjudged passages are more than {tip['factor_above']:.2g} times"
     sets = {f"manual_{number}" for number in (1, 2, 3)}
     least = sum(row["low"] for row in pairs if row["first"] == "human" and row["second"] in sets) / 3
-    [sentence] = [text for text in said if text.startswith("From human to the sets of manual")]
-    bounds = f"however unlikely, the drop lies between {least:.3f} and ".replace("-", "−")
+    [sentence] = [text for text in said if text.startswith("From Human to the sets of manual")]
+    bounds = f"of all runs have, the drop lies between {least:.3f} and ".replace("-", "−")
     assert 0 < sentence.index(expected) < sentence.index(part) < sentence.index(unless) < sentence.index(bounds)
     [tested] = [text for text in said if text.startswith("On the 3 test sets of manual,")]
     assert tested.index("max-T over 2 groups") < tested.index(expected)
     apart = sum(row["expected_p"] <= 0.05 for row in pairs)
     open_ = sum(not row["separable"] for row in pairs)
-    differ = f"by the hole model, {apart} of 66 pairs of systems differ significantly by NDCG@3"
+    differ = f"by the hole model, {apart} of 66 pairs of systems differ significantly in NDCG@3"
     [orders] = [text for text in said if differ in text]
     assert f"The order by NDCG@3 is proven on these turns for {66 - open_} of 66 pairs of systems" in orders
     [doubt] = [text for text in said if text.startswith("The expected values may be wrong.")]
@@ -219,8 +220,8 @@ def test_the_findings_on_people_have_the_numbers_of_the_results(report: Report) 
     alphas = {(row["criterion"], row["stage"]): row["alpha_ordinal"] for row in table("crowd", "agreement")}
     before, after = (alphas["relevance", stage] for stage in ("before", "after"))
     assert crowd.lstrip().startswith(
-        "1 worker contradicted gold checks; 32 of their grades are excluded."
-        f" Excluding workers changes the ordinal alpha: relevance from {before:.2f} to {after:.2f}; "
+        "1 worker contradicted gold checks; their 32 grades for these topics are excluded."
+        f" Excluding workers changes the agreement (ordinal alpha): relevance from {before:.2f} to {after:.2f}; "
     )
     for row in table("crowd", "measures"):
         if row["turn_set"] == "all" and row["metric"] == "ndcg_cut_3":

@@ -12,11 +12,13 @@ from robustcs.documents.drawing import (
     DASHED,
     INK,
     MOST_MARKS,
+    TITLE,
     Drawing,
     Key,
     Panel,
     letters,
     page_width,
+    room,
     round_ticks,
 )
 from robustcs.documents.text import shortened, turn_anchor
@@ -33,7 +35,7 @@ _LABEL = 0.11  # height of a turn id
 _MOST_LABELS = 3  # per corner; the lines of more would cross
 _TITLE_CHARACTERS = 46
 # The same for small multiples.
-_PER_ROW, _PER_ROW_IN_COLUMN, _GAP, _HEAD = 3, 2, 0.2, 0.34
+_PER_ROW, _PER_ROW_IN_COLUMN, _GAP, _HEAD, _LINE = 3, 2, 0.2, 0.34, 0.12
 _PANEL_CHARACTERS = 14  # per inch
 
 
@@ -92,16 +94,23 @@ def scatter_panels(scatters: Sequence[Scatter]) -> Drawing:
     per_row = _PER_ROW if full > COLUMN_WIDTH else _PER_ROW_IN_COLUMN
     columns, rows = min(len(scatters), per_row), -(-len(scatters) // per_row)
     side = (full - _LEFT - _RIGHT - _GAP * (per_row - 1)) / per_row
-    drawing = Drawing(_LEFT + columns * side + (columns - 1) * _GAP + _RIGHT, rows * (_HEAD + side) + _BOTTOM + _LEGEND)
+    longest = int(_PANEL_CHARACTERS * side / letters(1))
+    fits = all(len(one.title) <= longest for one in scatters)
+    titles = [[one.title] if fits else one.title.rsplit(": ", 1) for one in scatters]
+    head = _HEAD + letters(_LINE) * (max(map(len, titles)) - 1)
+    drawing = Drawing(_LEFT + columns * side + (columns - 1) * _GAP + _RIGHT, rows * (head + side) + _BOTTOM + _LEGEND)
     x, y = (
         _padded(min(low), max(high))
         for low, high in (zip(*(_limits(getattr(one, axis)) for one in scatters), strict=True) for axis in "xy")
     )
     for number, scatter in enumerate(scatters):
         row, column = divmod(number, per_row)
-        panel = drawing.panel(_LEFT + column * (side + _GAP), drawing.height - (row + 1) * (_HEAD + side), side, side, x, y)
+        left, bottom = _LEFT + column * (side + _GAP), drawing.height - (row + 1) * (head + side)
+        panel = drawing.panel(left, bottom, side, side, x, y)
         _corners(panel, scatter)
-        panel.title = shortened(scatter.title, int(_PANEL_CHARACTERS * side / letters(1)))
+        *above, panel.title = (shortened(line, longest) for line in titles[number])
+        for line in above:  # a title that is too long for one line
+            drawing.write(left, bottom + side + 6 / 72 + letters(_LINE), line, TITLE, bold=True, above="baseline")
         lowest = number + per_row >= len(scatters)
         panel.x_ticks = [(place, label if lowest else "") for place, label in round_ticks(*x, 4)]
         panel.y_ticks = [(place, "" if column else label) for place, label in round_ticks(*y, 4)]
@@ -185,6 +194,8 @@ def _marginals(above: Panel, right: Panel, scatter: Scatter, limits: tuple[tuple
 def _legend(drawing: Drawing, scatters: Sequence[Scatter]) -> None:
     keys = []
     for number, (colour, dot) in enumerate(CORNER_LOOKS):
-        counts = ", ".join(str(len(scatter.corners[number].rows)) for scatter in scatters)
-        keys.append(Key(f"{scatters[0].corners[number].meaning} ({counts})", colour, shape=dot, size=4.0))
+        meaning = scatters[0].corners[number].meaning
+        counts = f"{meaning} ({', '.join(str(len(scatter.corners[number].rows)) for scatter in scatters)})"
+        fits = _LEFT + _MARGINAL + room([counts]) <= drawing.width
+        keys.append(Key(counts if fits else meaning, colour, shape=dot, size=4.0))
     drawing.legend(keys, _LEFT, _LEGEND - 0.06, 1)
