@@ -6,6 +6,7 @@ turns is rejected. So is a run without any judged passage, unless the command al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ from robustcs.policy import Missing
 from robustcs.statistics import Mask
 from robustcs.wording import counted, some_of, system_name, verb
 
+#: The number of a passage in ClueWeb22 and iKAT.
+_NUMBERED = re.compile(r":[0-9]+\Z")
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -32,11 +36,14 @@ class Expected:
         Their source, for messages: ``the qrels``, ``the gold answers``.
     passage
         A judged passage, for messages.
+    documents
+        Whether the policy cuts the ids of passages in runs to those of documents.
     """
 
     turns: tuple[str, ...]
     what: str = "the qrels"
     passage: str = ""
+    documents: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +95,9 @@ class Turns:
         return _chosen(self.expected.turns, self.counted)
 
 
-def expected_of(qrels: Qrels) -> Expected:
+def expected_of(qrels: Qrels, documents: bool = False) -> Expected:
     """Return the judged turns in the order of a grade matrix."""
-    return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.documents[0])
+    return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.documents[0], documents=documents)
 
 
 def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:
@@ -162,7 +169,7 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
             file.path, None,
             f"none of its passages is judged: its passage ids look like {file.passage!r}, those of {expected.what} like"
             f" {expected.passage!r}",
-            _advice(file.passage, expected.passage),
+            _advice(file.passage, expected),
             "no-judged-passage",
         )
         for file in files
@@ -170,14 +177,16 @@ def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem
     ]  # fmt: skip
 
 
-def _advice(found: str, judged: str) -> str:
-    """Return the advice for a passage id ``found`` if judged passages have ids like ``judged``."""
-    advice = "check that the files belong together"
-    if not are_passage_ids(Ids.of([judged])):
-        if are_passage_ids(Ids.of([found])):
-            return "use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC"
-        return advice
-    return f"{advice}; remove --documents (documents = true in [policy]) if it is set: it cuts DOC-N to DOC in the ids of runs"
+def _advice(found: str, expected: Expected) -> str:
+    """Return the advice for a passage id ``found`` (cut, if the policy cuts ids) that is not judged."""
+    if bool(_NUMBERED.search(found)) != bool(_NUMBERED.search(expected.passage)):
+        return "one of them has passages DOC:N, the other documents DOC; give both the same ids (--documents cuts only DOC-N)"
+    judged = are_passage_ids(Ids.of([expected.passage]))
+    if expected.documents and judged:
+        return "remove --documents (documents = true in [policy]): it cuts DOC-N to DOC in the ids of runs"
+    if not expected.documents and not judged and are_passage_ids(Ids.of([found])):
+        return "use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC"
+    return "check that the files belong together"
 
 
 def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:

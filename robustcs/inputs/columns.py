@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -21,7 +21,7 @@ from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
 from robustcs.inputs.files import too_large
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in
+from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in, looks_like
 from robustcs.inputs.trec_lines import LINES, QRELS_LINES, RUN_LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
 from robustcs.wording import counted
@@ -87,15 +87,15 @@ class Field(NamedTuple):
 class Layout(NamedTuple):
     """The layout of a kind of file; ``columns`` are the names of its columns in messages.
 
-    ``more`` allows further columns after the last one (a run's tag may contain spaces). ``advise`` maps a wrong number of
-    columns to advice, such as the option that reads such a file.
+    ``more`` allows further columns after the last one (a run's tag may contain spaces). ``advice`` is for a wrong number of
+    columns in a line that is not of another kind of TREC file.
     """
 
     what: str
     columns: tuple[str, ...]
     fields: tuple[Field, ...]
     more: bool
-    advise: Callable[[int], str]
+    advice: str
 
 
 @dataclass(frozen=True)
@@ -289,11 +289,14 @@ def _read_lines(
             continue
         cells = line.split()
         if len(cells) < expected or (len(cells) > expected and not layout.more):
+            # only the last line of a file has no line end
+            cut = len(cells) < expected and chunk.endswith(line)
             problems.add(
                 number,
                 f"{len(cells)} column{'s' * (len(cells) != 1)}, but a {layout.what} has {expected}"
                 f" ({' '.join(layout.columns)})",
-                layout.advise(len(cells)),
+                looks_like(b"\t".join(cells).decode("utf-8", "replace"))
+                or ("the file may be cut: its last line has no line end" if cut else layout.advice),
                 "wrong-columns",
             )
             continue

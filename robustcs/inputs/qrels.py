@@ -27,9 +27,7 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
 from robustcs.wording import counted
 
-
-def _advise(columns: int) -> str:
-    return LOOKS_LIKE[min(columns, 6)] if columns == 3 or columns >= 6 else "write the four columns of qrels"
+_ADVICE = "write the four columns of qrels"
 
 
 _LAYOUT = Layout(
@@ -37,7 +35,7 @@ _LAYOUT = Layout(
     columns=QRELS_COLUMNS,
     fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("grade", 3, "integer")),
     more=False,
-    advise=_advise,
+    advice=_ADVICE,
 )
 
 
@@ -46,7 +44,7 @@ _THREE_COLUMNS = Layout(
     columns=("turn", "document", "grade"),
     fields=(Field("turn", 0, "label"), Field("document", 1, "text"), Field("grade", 2, "integer")),
     more=False,
-    advise=_advise,
+    advice=_ADVICE,
 )
 
 

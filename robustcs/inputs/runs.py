@@ -23,9 +23,7 @@ from robustcs.inputs.text import LOOKS_LIKE, decimal_number, finite_number, is_t
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
 
-
-def _advise(columns: int) -> str:
-    return LOOKS_LIKE[columns] if columns in (3, 4) else "write the six columns of a TREC run"
+_ADVICE = "write the six columns of a TREC run"
 
 
 _LAYOUT = Layout(
@@ -33,11 +31,11 @@ _LAYOUT = Layout(
     columns=RUN_COLUMNS,
     fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("score", 4, "single")),
     more=True,
-    advise=_advise,
+    advice=_ADVICE,
 )
 
 
-_LAYOUT_WITH_RANK = Layout(_LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _advise)
+_LAYOUT_WITH_RANK = Layout(_LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _ADVICE)
 
 
 _THREE_COLUMNS = Layout(
@@ -45,7 +43,7 @@ _THREE_COLUMNS = Layout(
     columns=("turn", "document", "rank"),
     fields=(Field("turn", 0, "label"), Field("document", 1, "text"), Field("score", 2, "real")),
     more=False,
-    advise=_advise,
+    advice=_ADVICE,
 )
 
 

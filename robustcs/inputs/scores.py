@@ -15,7 +15,7 @@ from robustcs.inputs.paths import parts_of
 from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, fits, tsv_header
 from robustcs.inputs.sniff import first_cells, refuse_other_kinds
 from robustcs.inputs.tables import MEASURE_NAMES, TURN_NAMES, VALUE_NAMES, Table, read_table
-from robustcs.inputs.text import LOOKS_LIKE, decimal_number, finite_number, first_record, is_turn_id, text_lines
+from robustcs.inputs.text import decimal_number, finite_number, first_record, is_turn_id, looks_like, text_lines
 from robustcs.inputs.trec_lines import MS_MARCO, measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
@@ -127,7 +127,7 @@ def _of_lines(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_
             yield number, cells[0], cells[1], cells[2]
             continue
         found = f"{counted(len(cells), 'column')}, but per-turn scores have 3 (measure turn value)"
-        problems.add(number, found, LOOKS_LIKE.get(len(cells), "write the output of trec_eval -q"), "wrong-columns")
+        problems.add(number, found, looks_like(line) or "write the output of trec_eval -q", "wrong-columns")
 
 
 def _of_table(table: Table, problems: ProblemList) -> Iterator[_Score]:

@@ -70,7 +70,8 @@ def counted_turns(workspace: Workspace, pool: RunPool, qrels: Qrels, what: str =
             project.systems.items(), pool.missing, pool.first, pool.places, strict=True
         )
     ]
-    return count_turns(Expected(pool.turns, what, passage=qrels.documents[0]), answered, project.policy.missing)
+    policy = project.policy
+    return count_turns(Expected(pool.turns, what, qrels.documents[0], policy.documents), answered, policy.missing)
 
 
 def run_groups(project: Project) -> dict[str, tuple[str, ...]]:

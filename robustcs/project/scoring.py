@@ -131,7 +131,7 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
         measures = [parse_measure(name, given=True) for name in tables[0]]
     measures = measures or DEFAULT_MEASURES
     matrices = inputs.matrices([(file.role, file.path) for file in runs])
-    expected = expected_of(inputs.qrels)
+    expected = expected_of(inputs.qrels, inputs.project.policy.documents)
     notes = [note for matrix in matrices for note in matrix.notes] + list(inputs.qrels.notes)
     notes += sampling_notes(measures, inputs.qrels.grades)
     frames = {file: evaluate(matrix, measures, inputs.project.policy) for file, matrix in zip(runs, matrices, strict=True)}

@@ -125,7 +125,8 @@ class Workspace(Inputs):
         See :mod:`robustcs.evaluation.turns`. Raises :class:`InputError` for runs that share no turn with the qrels.
         """
         answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
-        return count_turns(expected_of(self.qrels), answered, self.project.policy.missing, holes=holes)
+        policy = self.project.policy
+        return count_turns(expected_of(self.qrels, policy.documents), answered, policy.missing, holes=holes)
 
     # ------------------------------------------------------------ scores of the three formulations
 

@@ -100,13 +100,24 @@ def test_every_foreign_file_is_refused_with_both_kinds_of_id(tmp_path: Path) -> 
         ]
 
 
-def test_ids_cut_by_documents_are_told(tmp_path: Path) -> None:
-    qrels = judgments(("1_1", "X-0-1374"))
-    (problem,) = unjudged_runs(expected_of(qrels), [run_file(tmp_path / "cut", qrels, ("1_1", "X-0"))])
-    assert problem.advice == (
-        "check that the files belong together; remove --documents (documents = true in [policy]) if it is set: it cuts DOC-N"
-        " to DOC in the ids of runs"
-    )
+@pytest.mark.parametrize(
+    ("judged", "found", "documents", "advice"),
+    [
+        ("X-0-1374", "X-0", True, "remove --documents (documents = true in [policy]): it cuts DOC-N to DOC in the ids of runs"),
+        ("X-0-1374", "Y_7", False, "check that the files belong together"),
+        ("X-0-1374", "X-0-9", False, "check that the files belong together"),
+        ("X", "Y", True, "check that the files belong together"),
+        ("X", "Y-3", False, "use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC"),
+        ("clueweb22-en0-1-2:7", "clueweb22-en0-1-2", False, "one of them has passages DOC:N, the other documents DOC"),
+        ("clueweb22-en0-1-2:7", "clueweb22-en0-1", True, "one of them has passages DOC:N, the other documents DOC"),
+        ("clueweb22-en0-1-2", "clueweb22-en0-1-2:7", False, "one of them has passages DOC:N, the other documents DOC"),
+        ("clueweb22-en0-1-2:7", "clueweb22-en0-1-2:8", False, "check that the files belong together"),
+    ],
+)  # fmt: skip
+def test_advice_on_ids_depends_on_the_policy(tmp_path: Path, judged: str, found: str, documents: bool, advice: str) -> None:
+    qrels = judgments(("1_1", judged))
+    (problem,) = unjudged_runs(expected_of(qrels, documents), [run_file(tmp_path / "run", qrels, ("1_1", found))])
+    assert problem.advice.removesuffix("; give both the same ids (--documents cuts only DOC-N)") == advice
 
 
 def test_a_run_of_holes_is_noted_where_holes_mean_something(tmp_path: Path) -> None:

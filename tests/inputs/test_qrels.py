@@ -73,6 +73,10 @@ def test_problems_are_bounded_and_counted(tmp_path: Path, first: str) -> None:
          "it looks like a run; use --run, --original, --qr or --human"),
         ("P_1 31_1 0.5\n", ":1: 3 columns, but a qrels file has 4 (turn iteration document grade); "
          "it looks like per-turn scores; use --scores"),
+        ("1 0 a 1\nask about the turn 31_1 again please\n", ":2: 7 columns, but a qrels file has 4"
+         " (turn iteration document grade); write the four columns of qrels"),
+        ("1 0 a 1\n1 0 b", ":2: 3 columns, but a qrels file has 4 (turn iteration document grade); "
+         "the file may be cut: its last line has no line end"),
         ("31_1 0\n", ":1: 2 columns, but a qrels file has 4 (turn iteration document grade); "
          "write the four columns of qrels"),
         ("1 0 a 1\n1 0 b 1.5\n", ":2: grade '1.5' is not a whole number; write a whole number"),

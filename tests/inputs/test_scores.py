@@ -38,7 +38,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         "P_1 31_1 0.5\nP_1 31_1 0.5\nP_1 31_2 high\nP_1 31_3 nan\nP_1 31_4 inf\nP_1 31_5 1_0\n31_1 0 d 1\n"
-        "31_1 Q0 d 1 2 t\nP_1 31_1\nP_1\n",
+        "31_1 Q0 d 1 2 t\nP_1 31_1\nP_1\nask about this turn\n",
     )
     with pytest.raises(InputError) as error:
         read_scores(path)
@@ -53,6 +53,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
         " use --run, --original, --qr or --human",
         ":9: 2 columns, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
         ":10: 1 column, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
+        ":11: 4 columns, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
     ]
 
 

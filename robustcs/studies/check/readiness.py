@@ -126,7 +126,8 @@ class Readiness:
         if one.name == "augment" and self.project.new_judgments:
             runs = [self._by_all_judgments(run) for run in runs]
         if self.survey.qrels and runs:
-            count_turns(expected_of(self.survey.qrels), runs, self.project.policy.missing, holes=one.accepts_unjudged)
+            policy = self.project.policy
+            count_turns(expected_of(self.survey.qrels, policy.documents), runs, policy.missing, holes=one.accepts_unjudged)
 
     # ------------------------------------------------------------ retrieval
 

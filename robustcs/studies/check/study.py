@@ -52,7 +52,7 @@ def ask(workspace: Workspace) -> Check:
     turns = survey.qrels.turns if survey.qrels else sorted(survey.scored, key=turn_sort_key)
     notes += [] if turns else ["no qrels or scores could be read, so the turns of other files cannot be checked"]
     notes += [note for matrix in survey.matrices for note in matrix.notes]
-    notes += notes_on(expected_of(survey.qrels), survey.runs) if survey.qrels else []
+    notes += notes_on(expected_of(survey.qrels, workspace.project.policy.documents), survey.runs) if survey.qrels else []
     notes += [*survey.notes, *doubts(workspace.project, survey)]
     limits = [
         *limits_of_rows(workspace.skipped),

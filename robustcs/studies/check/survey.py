@@ -16,7 +16,6 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
-from robustcs.inputs.ids import are_passage_ids
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.pooled import rows_of, texts_in_order
 from robustcs.inputs.qrels import Qrels
@@ -45,7 +44,6 @@ class _Run(NamedTuple):
     turns: frozenset[str]
     order: dict[str, int] | None
     matrix: GradeMatrix | None
-    passages: bool
 
 
 def _surveyed(
@@ -59,7 +57,7 @@ def _surveyed(
     ranking = rank_run(run, policy)
     order = numbered(ranking) if name in answering else None
     matrix = grade_matrix(ranking, qrels) if qrels else None
-    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix, are_passage_ids(ranking.ids))
+    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix)
 
 
 class Survey:
@@ -255,11 +253,6 @@ class Survey:
         self.runs.append(answered_by_run(name, path, run.matrix))
         self._refuse_stranger(f"{name} run", self.runs[-1], self.qrels)
         workspace.remember(name, path, run.rows)
-        if run.passages and not are_passage_ids(self.qrels.documents):
-            self.notes.append(
-                f"{name} has passage ids (DOC-N), but the qrels have document ids; set documents = true in [policy], or add"
-                " --documents"
-            )
 
     def _refuse_stranger(self, of: str, file: Answered, qrels: Qrels) -> None:
         """Record a file without any judged turn as unusable."""

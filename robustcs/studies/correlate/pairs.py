@@ -182,7 +182,7 @@ class _Reader:
         answered = [answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run]
         frames = [evaluate(matrix, measures, self.project.policy) for _, matrix in matrices]
         notes = [*qrels.notes, *sampling_notes(measures, qrels.grades)]
-        return frames, expected_of(qrels), answered, notes
+        return frames, expected_of(qrels, self.project.policy.documents), answered, notes
 
     def _wanted(self, defaults: Sequence[Measure], measures: Sequence[Measure]) -> list[Measure]:
         return list(dict.fromkeys([*self.workspace.averaged(self.project.metrics or defaults), *measures]))

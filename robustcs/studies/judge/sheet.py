@@ -22,7 +22,7 @@ from robustcs.lazy import pd
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale, misfit_of
 
-COLUMNS = ("topic", "turn", "human", "document", "passage", "influence", "expected_influence", "grade")
+COLUMNS = ("topic", "turn", "question", "document", "passage", "influence", "expected_influence", "grade")
 #: A cell of a spreadsheet has at most 32,767 characters; longer text would spill into further rows.
 _LONGEST = 30_000
 _FORMULA = re.compile(r"[=+\-@]")
@@ -35,7 +35,7 @@ _SEPARATOR_LINE = re.compile(r"sep=.")
 def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
     """Write the rows of a worklist with an empty grade column.
 
-    ``texts``: turn → Human text, ``passages``: document → text; missing texts stay empty.
+    ``texts``: turn → question, ``passages``: document → text; missing texts stay empty.
     """
     refuse_existing(path)
     out = io.StringIO()

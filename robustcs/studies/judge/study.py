@@ -184,20 +184,22 @@ class _Desk:
         """Write the remaining passages to a sheet."""
         refuse_existing(target)
         judged, project = read_judgments(self.path, self.scale), self.workspace.project
-        texts = self.workspace.texts_of(self.workspace.qrels.turns).get("human", {})
+        texts = self.workspace.texts_of(self.workspace.qrels.turns)
+        questions = texts.get("original", {}) | (human := texts.get("human", {}))
         passages = _passages(self.workspace, {document for _, document in self.holes.pairs.keys() - judged.keys()})
         worklist, _ = worklist_of(self.holes, judged)
         left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
-        write_sheet(target, left, texts, passages)
+        write_sheet(target, left, questions, passages)
         self._warn(worklist)
         done = len(worklist.pairs) - len(left)
         self.call.tell(f"wrote {target}: {counted(len(left), 'passage')} to judge, {done} already judged")
         if without := len(left) - int(left["document"].isin(list(passages)).sum()):
             where = f"not in {project.collection}" if project.collection else "no --collection given"
             self.call.tell(f"{without} of them {verb(without, 'has', 'have')} no text ({where}) but can still be graded")
-        if without := len(set(left["turn"]) - set(texts)):
-            has = f"{counted(without, 'turn')} {verb(without, 'has', 'have')}"
-            self.call.tell(f"{has} no Human text; add it with --rewrites human=FILE")
+        if lacking := set(left["turn"]) - set(human):
+            has = f"{counted(len(lacking), 'turn')} {verb(len(lacking), 'has', 'have')} no Human text"
+            own = ", so the sheet has the Original one" if lacking <= questions.keys() else ""
+            self.call.tell(f"{has}{own}; add it with --rewrites human=FILE")
 
     def take(self, source: Path) -> None:
         """Add the grades of a filled-in sheet."""

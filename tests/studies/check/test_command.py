@@ -98,8 +98,8 @@ def test_ids_cut_at_the_document_are_told(shared_data: Path, capfd: pytest.Captu
     runs = [f"--run={name}={folder / 'runs' / f'org_convdr.{name}.gz'}" for name in ("passages.trec", "run")]
     assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--format", "json"]) == 0
     notes = " ".join(json.loads(capfd.readouterr().out)["notes"])
-    assert "passages.trec has passage ids (DOC-N), but the qrels have document ids; set documents = true in [policy]" in notes
-    assert "run has passage ids" not in notes.replace("passages.trec has passage ids", "")
+    assert notes.count("; use --documents (documents = true in [policy]) to evaluate passages DOC-N as documents DOC") == 1
+    assert "passages.trec: none of its passages is judged" in notes
     assert run(["check", "--qrels", str(folder / "qrels-docs.txt.gz"), *runs, "--documents", "--format", "json"]) == 0
     result = json.loads(capfd.readouterr().out)
     assert "passage ids" not in " ".join(result["notes"]) and result["policy"]["documents"] is True

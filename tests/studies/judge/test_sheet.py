@@ -46,7 +46,7 @@ def filled(sheet: Path, grades: dict[int, str], delimiter: str = ",") -> Path:
 def test_there_and_back(tmp_path: Path, scale: Scale) -> None:
     sheet = tmp_path / "sheet.csv"
     write_sheet(sheet, holes(PAIRS), {"1_1": "Was kostet Brot?"}, {"a": "Zwei\n東京 Euro"})
-    head = "\ufefftopic,turn,human,document,passage,influence,expected_influence,grade\r\n"
+    head = "\ufefftopic,turn,question,document,passage,influence,expected_influence,grade\r\n"
     assert sheet.read_bytes().startswith(head.encode())
     assert "\r\n1,1_1,Was kostet Brot?,a,Zwei 東京 Euro,0.25,0.125,\r\n" in sheet.read_bytes().decode()
     assert read_sheet(sheet, scale, frozenset(PAIRS), {}) == ({}, 4)
@@ -65,7 +65,7 @@ def test_a_spreadsheet_runs_nothing_and_keeps_every_id(tmp_path: Path) -> None:
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["document"] for row in rows] == ["a", "'=cmd|' /C calc'!A0", "'000123", "b;c"]
-    assert rows[0]["human"] == "'+1 or @2"
+    assert rows[0]["question"] == "'+1 or @2"
     assert [row["passage"] for row in rows] == ["'=HYPERLINK(1)", "", "", "␛[2J-⟨U+202E⟩"]
     assert rows[2]["turn"] == "'1-3"
     for row in rows:
