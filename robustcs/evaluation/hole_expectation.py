@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
-from robustcs.evaluation.hole_model import HoleModel, enough_draws, fit_hole_model
+from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
@@ -181,7 +181,7 @@ def fill_holes(
     if model is None:
         return FilledHoles(now[None], now, units, seed, 0, None, ())
     small, known = pool.scored(grades, measures, model.pairs)
-    draws = draws or enough_draws(len(pool.turns), DRAWS, LEAST_DRAWS)
+    draws = draws or model.enough_draws(DRAWS, LEAST_DRAWS)
     batches = model.draws(known, draws, small.batch(measures), slice(len(model.pairs)))
     sums = np.concatenate([units.sums(small.score(sets, measures, policy)[..., counted]) for sets in batches])
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None

@@ -56,7 +56,8 @@ class HoleModel:
     judged
         The judged pairs from which the model learned; ``values`` (int16[n]): their grades.
     sampled
-        bool[T]: the turns from which variances and the recalibration were estimated: all, or :data:`MANY_TURNS` at random.
+        bool[T]: the turns from which variances and the recalibration were estimated: all, or, of those with judged pairs,
+        :data:`MANY_TURNS` at random.
     stages
         L − 1 fits, from each level to the next.
     recalibration
@@ -83,6 +84,10 @@ class HoleModel:
     def pairs(self) -> Codes:
         """int64[H]: the unjudged pairs of the pool, by turn and document id."""
         return self.holes.pairs
+
+    def enough_draws(self, most: int, least: int) -> int:
+        """Return ``most``, or in proportion fewer draws if more than :data:`MANY_TURNS` turns have unjudged passages."""
+        return max(least, most * MANY_TURNS // max(len(np.unique(self.holes.turns)), MANY_TURNS))
 
     def about(self, holes: PairFeatures, stages: tuple[StageFit, ...], seed: int) -> HoleModel:
         """Return the model with refitted ``stages`` for other passages."""
@@ -220,7 +225,10 @@ def fit_hole_model(
             "one-grade", "no judged passage of the runs has grade 0: the qrels contain relevant passages only",
             "judge passages that are not relevant",
         )  # fmt: skip
-    sampled = _sample(len(pool.turns), seed)
+    learned_from = np.unique(judged.turns)
+    sampled = np.ones(len(pool.turns), dtype=bool)
+    if len(learned_from) > MANY_TURNS:
+        sampled[np.random.default_rng(seed).permutation(learned_from)[MANY_TURNS:]] = False
     if len(np.unique(values[sampled[judged.turns]])) < len(levels):
         sampled[:] = True  # a grade is too rare for a sample
     some = sampled[judged.turns]
@@ -253,19 +261,6 @@ def fit_hole_model(
         turns=len(pool.turns),
         seed=seed,
     )
-
-
-def enough_draws(turns: int, most: int, least: int) -> int:
-    """Return ``most``, or in proportion fewer draws above :data:`MANY_TURNS` turns, but at least ``least``."""
-    return max(least, most * MANY_TURNS // max(turns, MANY_TURNS))
-
-
-def _sample(turns: int, seed: int) -> Mask:
-    """Return bool[T]: :data:`MANY_TURNS` random turns, or all if there are no more."""
-    chosen = np.ones(turns, dtype=bool)
-    if turns > MANY_TURNS:
-        chosen[np.random.default_rng(seed).permutation(turns)[MANY_TURNS:]] = False
-    return chosen
 
 
 def fit_stages(

@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 
 from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles
-from robustcs.evaluation.hole_model import enough_draws
 from robustcs.evaluation.hole_order import SURE
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
@@ -133,7 +132,7 @@ class _Factors:
         self.weights = np.array([one.weights(len(self.scoring.pool.names)) for one in family])
         #: By measure, float64[D, C, K], at factor 1: all draws, and those that are used.
         self.every = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
-        draws = min(len(filled.sums), enough_draws(len(self.scoring.pool.turns), DRAWS, LEAST_DRAWS))
+        draws = min(len(filled.sums), self.scoring.model.enough_draws(DRAWS, LEAST_DRAWS))
         self.base = [drawn[:draws] for drawn in self.every]
         self.largest = cache(lambda column: largest_statistics(self.base[column], filled.seed))
         self.kept = self.scoring.model.kept(range(draws))

@@ -8,7 +8,7 @@ import pytest
 from robustcs.evaluation import hole_model
 from robustcs.evaluation.hole_check import check_hole_model
 from robustcs.evaluation.hole_expectation import DRAWS, LEAST_DRAWS, FilledHoles, contrasts, fill_holes
-from robustcs.evaluation.hole_model import HoleModel, enough_draws, fit_hole_model
+from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.statistics.units import units_of
@@ -86,6 +86,15 @@ def test_a_grade_too_rare_for_a_part_takes_all_turns(monkeypatch: pytest.MonkeyP
     assert rare is not None and rare.levels.tolist() == [0, 1, 2] and rare.sampled.all()
 
 
-def test_fewer_draws_above_the_limit_alone() -> None:
-    limit = hole_model.MANY_TURNS
-    assert [enough_draws(turns, 200, 30) for turns in (1, limit, 2 * limit, 10 * limit, 100 * limit)] == [200, 200, 100, 30, 30]
+def test_only_turns_with_passages_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns that no run answers leave the model and the number of draws as they are."""
+    runs, judged = made_runs()
+    monkeypatch.setattr(hole_model, "MANY_TURNS", len(runs[0].turns))
+    pool, _, left = made_pool(runs, judged | {(f"9_{turn}", "far"): 0 for turn in range(1, 60)})
+    model = fit_hole_model(pool, left)
+    assert model is not None and len(pool.turns) > 60 and model.sampled.all()
+    draws = []
+    for limit in (30, 29, 15, 1):
+        monkeypatch.setattr(hole_model, "MANY_TURNS", limit)
+        draws.append(model.enough_draws(200, 25))
+    assert draws == [200, 193, 100, 25]
