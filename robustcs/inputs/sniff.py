@@ -53,7 +53,7 @@ _TAKEN_BY: dict[Kind, str] = {
     "texts": "--rewrites",
     "paraphrases": "--paraphrases",
     "collection": "--collection",
-    "answers": "--answers or --gold",
+    "answers": "--response, --answers or --gold",
     "snippets": "robustcs agreement",
     "ratings": "robustcs agreement",
     "clariq topics": "robustcs clariq --topics",
@@ -121,10 +121,10 @@ class Identified:
         """What to do with the file."""
         if self.kind == "ptkb":
             return "give the judgments of passages instead"
-        one = self.family.startswith(("a ", "an "))
-        return (
-            f"use {'it' if one else 'them'} with {_TAKEN_BY[self.kind]}" if self.kind in _TAKEN_BY else "no command reads them"
-        )
+        if self.kind not in _TAKEN_BY:
+            return "no command reads them"
+        also = f", or as answers with {_TAKEN_BY['answers']}" if "answers" in self.also else ""
+        return f"use {'it' if self.family.startswith(('a ', 'an ')) else 'them'} with {_TAKEN_BY[self.kind]}{also}"
 
 
 def identify(path: str | os.PathLike[str]) -> Identified | None:

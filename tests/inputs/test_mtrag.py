@@ -71,8 +71,12 @@ def test_passages_without_scores_are_in_the_order_of_the_file(tmp_path: Path) ->
         (read_predicted_answers, REFERENCE, "§: tasks without predictions; name a file of answers"),
         (read_gold_answers, SECOND, "§: tasks without targets; name a file of tasks with targets"),
         (read_slices, REFERENCE, "§: tasks without labels; give tasks with labels such as answerability"),
-        (read_qrels, FIRST, "§: these are MTRAG tasks; use them with --answers or --gold"),
-        (lambda path: read_texts(path, "original"), REFERENCE, "§: these are MTRAG tasks; use them with --answers or --gold"),
+        (read_qrels, FIRST, "§: these are MTRAG tasks; use them with --response, --answers or --gold"),
+        (
+            lambda path: read_texts(path, "original"),
+            REFERENCE,
+            "§: these are MTRAG tasks; use them with --response, --answers or --gold",
+        ),
     ],
 )
 def test_what_tasks_lack_is_told(tmp_path: Path, reader: Callable[[Path], Any], task: dict[str, Any], message: str) -> None:

@@ -148,7 +148,8 @@ def test_what_is_said_of_another_kind(tmp_path: Path) -> None:
     assert refuse_other_kinds(path, "run") == identify(path)
     with pytest.raises(InputError) as caught:
         refuse_other_kinds(path, "texts")
-    assert str(caught.value) == f"{path}: this is an iKAT run; use it with --run, --original, --qr or --human"
+    said = f"{path}: this is an iKAT run; use it with --run, --original, --qr or --human"
+    assert str(caught.value) == f"{said}, or as answers with --response, --answers or --gold"
     # looks alone are left to the reader, who knows the line
     path.write_text("1_1 0 d1 2\n")
     found = refuse_other_kinds(path, "texts")

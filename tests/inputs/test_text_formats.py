@@ -156,5 +156,5 @@ def test_questions_beside_answers_and_nuggets(tmp_path: Path) -> None:
     nuggets = [{"qid": "2024-1", "query": "one?", "nuggets": [{"text": "x", "importance": "vital"}]}]
     assert read_texts(written(tmp_path, nuggets, lines=True), "original") == {"2024-1": "one?"}
     without = [{"run_id": "r", "topic_id": "2024-1", "references": ["a"], "answer": said}]
-    with pytest.raises(InputError, match="these are TREC RAG answers; use them with --run, --original, --qr or --human"):
+    with pytest.raises(InputError, match="TREC RAG answers; use them with --run, .* --human, or as answers with --response,"):
         read_texts(written(tmp_path, without, lines=True), "original")
