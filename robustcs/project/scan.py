@@ -213,7 +213,7 @@ def short_names(paths: Sequence[str], tags: Sequence[str] = ()) -> list[str]:
 
     If none of these is unique, the name is the whole path.
     """
-    stems = [Path(path).name.split(".")[0] for path in paths]
+    stems = [_stem(path) for path in paths]
     full = ["_".join(telling_words(path)) for path in paths]
     names = []
     for place, path in enumerate(paths):
@@ -227,6 +227,12 @@ def short_names(paths: Sequence[str], tags: Sequence[str] = ()) -> list[str]:
         else:
             names.append(path)
     return [name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)]
+
+
+def _stem(path: str) -> str:
+    """Return the name of a file up to its first dot; of qrels, what follows: ``gpt4o`` for ``qrels.gpt4o.txt``."""
+    first, *further = Path(path).name.removesuffix(".gz").split(".")
+    return ".".join(further[:-1]) if first in ("qrel", "qrels") and len(further) > 1 else first
 
 
 def is_rewriter_word(words: Iterable[str]) -> bool:

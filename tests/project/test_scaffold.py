@@ -109,6 +109,10 @@ def test_no_two_systems_get_one_name() -> None:
     assert short_names(["results/1/run.trec", "out/run.trec"], ["", "mine"]) == ["1", "mine"]
     assert short_names(["x/bm25.trec", "y/bm25.trec", "dense.res"], ["", "", ""]) == ["x_bm25", "y_bm25", "dense"]
     assert short_names(["run.txt", "runs/run.txt"], ["t", "t"]) == ["run.txt", "runs/run.txt"]
+    # judges: not "judged by qrels"
+    assert short_names(["qrels.llm-judge-gpt4o.txt"]) == ["llm-judge-gpt4o"]
+    assert short_names(["qrels.rag24.nist.txt.gz", "qrels.rag24.umbrela.txt"]) == ["rag24.nist", "rag24.umbrela"]
+    assert short_names(["qrels.txt.gz"]) == ["qrels"]
 
 
 # ---------------------------------------------------------------- what is opened
