@@ -55,8 +55,7 @@ def slices_table(
     told = [
         (f"{row.slicing}: {row.slice}", note)
         for row in shown.itertuples()
-        if row.units >= LEAST_UNITS
-        for note in _parts(row.note)
+        for note in (_parts(row.note) if row.units >= LEAST_UNITS else [""])
     ]
     said = (
         f"{note} K: number of {unit}s, if fewer than {LEAST_UNITS}; such a slice has no interval. − rest: minus the {mean} of"

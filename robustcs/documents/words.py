@@ -75,26 +75,30 @@ def points_interval(low: float, high: float) -> str:
 
 
 def noted(notes: Iterable[tuple[str, str]]) -> str:
-    """Return `` Unstable: 9 turns only (NDCG@3 > 0; NDCG@3 = 1).`` for pairs of (label, note), each note once.
+    """Return `` Unstable: 9 turns only (NDCG@3 > 0; NDCG@3 = 1).`` for pairs of (label, note), each note and each label once.
 
-    Notes that differ in only one number are combined, with the range of that number and at most five labels.
+    Notes that differ in only one number are combined, with the range of that number. "Unstable" is separated from the rest of
+    its note. At most five labels are listed, and none if the note applies to all.
     """
+    every: set[str] = set()
     what: dict[str, list[str]] = {}
     for label, note in notes:
-        if note:
-            what.setdefault(note, []).append(re.sub(r" \((.*)\)$", r", \1", label))
+        label = re.sub(r" \((.*)\)$", r", \1", label)
+        every.add(label)
+        unstable, _, rest = note.partition("; ") if note.startswith("unstable: ") else ("", "", note)
+        for part in filter(None, (unstable, rest)):
+            what.setdefault(part, []).append(label)
     alike: dict[tuple[str, ...], list[str]] = {}
     for note in what:
         alike.setdefault(tuple(_NUMBER.split(note)), []).append(note)
     said = []
     for variants in alike.values():
         together = _ranged(variants)
-        if together:
-            labels = [label for note in variants for label in what[note]]
-            said.append((together, "; ".join(labels[:5]) + and_more(len(labels), 5)))
-        else:
-            said += [(note, "; ".join(what[note])) for note in variants]
-    return "".join(f" {_sentence(note)} ({labels})." for note, labels in said)
+        for note, some in [(together, variants)] if together else [(note, [note]) for note in variants]:
+            labels = list(dict.fromkeys(label for one in some for label in what[one]))
+            which = "" if every == set(labels) else f" ({'; '.join(labels[:5])}{and_more(len(labels), 5)})"
+            said.append(f" {_sentence(note)}{which}.")
+    return "".join(said)
 
 
 def _sentence(note: str) -> str:

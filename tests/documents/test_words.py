@@ -15,10 +15,19 @@ def test_notes_are_told_once() -> None:
 
 def test_notes_that_differ_in_one_number_are_one() -> None:
     notes = [("a", "one unit carries 94 % of it"), ("b", "one unit carries 51 % of it"), ("c", "one unit carries 78 % of it")]
-    assert noted(notes) == " One unit carries 51–94 % of it (a; b; c)."
+    assert noted([*notes, ("d", "")]) == " One unit carries 51–94 % of it (a; b; c)."
     assert (
-        noted([(f"x{place}", f"{place + 20} units") for place in range(7)]) == " 20–26 units (x0; x1; x2; x3; x4 and 2 more)."
+        noted([(f"x{place}", f"{place + 20} units") for place in range(7)] + [("all", "")])
+        == " 20–26 units (x0; x1; x2; x3; x4 and 2 more)."
     )
+
+
+def test_a_note_on_all_needs_no_labels_and_a_label_stands_once() -> None:
+    assert noted([("a", "few"), ("b", "few")]) == " Few." == noted([("a", "few")])
+    assert noted([("a", "few"), ("a", "few"), ("b", "")]) == " Few (a)."
+    # the caveat of an interval, and a further note on some rows
+    notes = [("a", "unstable: only 8 topics"), ("b", "unstable: only 8 topics; all alike"), ("c", "unstable: only 7 topics")]
+    assert noted(notes) == " Unstable: only 7–8 topics. All alike (b)."
 
 
 def test_notes_that_differ_in_more_are_not() -> None:

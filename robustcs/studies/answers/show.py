@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
-from robustcs.documents.words import measure_label
+from robustcs.documents.words import clustered, measure_label
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.inputs.answer_traces import KINDS
@@ -83,8 +83,8 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
         f"Lost: share of the {answerable(result)} turns whose answer is wrong or missing; by generator: a gold passage was"
         f" given, by retrieval: no gold passage was given.{_unknown(result)} Made up: share of the unanswerable turns that are"
         " answered."
-        f" Unsupported: share of sentences. {criterion_words(result)} In brackets: 95% CI (Wilson, clustered by"
-        f" {result.evaluated.unit})."
+        f" Unsupported: share of sentences. {criterion_words(result)} In brackets: 95% CI"
+        f" (Wilson{clustered(result.evaluated.unit)})."
     )
     table = result_table(result, "causes", "Where do the systems fail?", columns, note, rows=systems, slug="overview")
     turns = result.turns
@@ -117,7 +117,7 @@ def _coverage(result: Answers) -> list[Block]:
             result, "item_causes", f"Which component loses {said(result)}?", ["system", "items"], "cause", ["share"],
             "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
             " Retrieval: no passage of either contains it."
-            f" In brackets: 95% CI (Wilson intervals, clustered by {result.evaluated.unit}).",
+            f" In brackets: 95% CI (Wilson intervals{clustered(result.evaluated.unit)}).",
             rows=causes, hint="--table item_causes covers all items.",
             heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or lost by",
         )
@@ -175,7 +175,7 @@ def _means(result: Answers, gold: Gold) -> Table:
     columns: list[Shown] = ["system", value.called(f"{_HEADS[first]} (95% CI)")]
     columns += [number(name, header=_HEADS[name]).rounded(0 if name == LENGTH else 3) for name in metrics[1:]]
     note = _SAYS[first].format(covered=f"{100 * result.covered:.0f}%")
-    note += f" Means over {counted(int(own['turns'].iloc[0]), 'turn')}. 95% CI clustered by {result.evaluated.unit}."
+    note += f" Means over {counted(int(own['turns'].iloc[0]), 'turn')}. 95% CI{clustered(result.evaluated.unit)}."
     note += sentences(sorted(own["note"]))
     rows = own.join(others).reset_index()
     return result_table(result, "measures", _QUESTIONS[gold], columns, note, rows=rows, slug=f"measures-{gold}")
@@ -206,7 +206,7 @@ def named(value: str) -> str:
 def _journey(result: Answers) -> list[Block]:
     """Return the flow from kinds to outcomes, and tables of outcomes, causes, scores, support, pairs and the detector."""
     systems, unit = list(dict.fromkeys(result.outcomes["system"])), result.evaluated.unit
-    wilson = f"In brackets: 95% CI (Wilson, clustered by {unit})."
+    wilson = f"In brackets: 95% CI (Wilson{clustered(unit)})."
     by = "; ".join(f"{system_name(name)}: {how}" for name, how in result.responses_by.items())
     blocks: list[Block] = [_flow_figure(result, systems)]
     for start in range(0, len(systems), SIDE_BY_SIDE):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.documents.words import noted, number, signed
+from robustcs.documents.words import clustered, noted, number, signed
 from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, FOUND, Audit
 from robustcs.studies.audit.findings import verdict
@@ -60,7 +60,7 @@ def show(result: Audit) -> tuple[Block, ...]:
 def _agreement(result: Audit) -> Table:
     bare = [result.spec("agreement").field(name).bare for name in ("kappa_weighted", "kappa_level", "alpha")]
     notes = [
-        f"κ: Cohen's κ on all grades, 95% CI clustered by {result.evaluated.unit}; weighted: quadratic weights; level: relevant"
+        f"κ: Cohen's κ on all grades, 95% CI{clustered(result.evaluated.unit)}; weighted: quadratic weights; level: relevant"
         f" (≥ {result.evaluated.policy.relevance_level}) or not. α: Krippendorff's, ordinal."
     ]
     for row in result.agreement.itertuples():
@@ -162,7 +162,7 @@ def overview(result: Audit) -> tuple[Table | Figure, ...]:
     of_bias = ["judge", "judge_share", "human_share", "ratio", "ratio_low", "ratio_high"]
     best = found.head(_BEST).merge(_whole(result)[of_bias], on="judge", how="left")
     note = (
-        f"Cohen's κ: 1 is full agreement, 0 is chance agreement; 95% CI in brackets, clustered by {result.evaluated.unit}."
+        f"Cohen's κ: 1 is full agreement, 0 is chance agreement; 95% CI in brackets{clustered(result.evaluated.unit)}."
         " Ratio: share that the judge calls relevant divided by the share that human judges call relevant."
     )
     caption = f"How close is each judge to human judges?{cut}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import noted, number, threshold_label
+from robustcs.documents.words import clustered, noted, number, threshold_label
 from robustcs.lazy import pd
 from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
@@ -44,7 +44,7 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
     unit = result.evaluated.unit
     still = sorted(set(result.measures["system"]) - set(moved["system"]))
     note = (
-        f"Change: new minus old. 95% CI: two-sided sign-flip test, clustered by {unit}, one comparison at a time. p adj.: max-T"
+        f"Change: new minus old. 95% CI: two-sided sign-flip test{clustered(unit)}, one comparison at a time. p adj.: max-T"
         " over the runs of a measure."
         + (f" No change: {some_of([*map(system_name, still)])}." if still else "")
         + noted((f"{system_name(row.system)}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())

@@ -53,6 +53,6 @@ def _others(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
     lower = own[own["p_corrected"] <= ALPHA]
     near = [name for name in others if name not in {*lower["first"], *lower["second"]}]
     if not near:
-        return "; all others score significantly lower"
+        return f"; {verb(len(others), 'the other scores', 'all others score')} significantly lower"
     score = verb(len(near), "does not score", "do not score")
     return f"; {counted(len(near), 'system')} {score} significantly lower ({some_of([*map(system_name, near)], _NAMED)})"

@@ -139,6 +139,14 @@ OUTCOMES = {
 }  # fmt: skip
 
 
+def test_turns_as_units_are_no_clusters() -> None:
+    items = [Item("nuggets", f"{place}_1", f"fact number{place}", "vital", frozenset(["d"])) for place in range(6)]
+    result = held(items, System("a", {"1_1": "fact number1"}), System("b", {}))
+    notes = [block.note for block in show(result) if isinstance(block, Table)]
+    assert result.evaluated.unit == "turn" and any("95% CI (Wilson intervals)." in note for note in notes)
+    assert not any("clustered" in note for note in notes)
+
+
 def test_outcomes_and_causes_of_every_system() -> None:
     result = made("answers", OUTCOMES, criterion="F1 of at least 0.5")
     assert answer_findings(result) == (

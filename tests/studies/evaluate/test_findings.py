@@ -14,6 +14,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
+from robustcs.studies.evaluate.findings import _others as others_than
 from robustcs.studies.evaluate.findings import verdicts
 from robustcs.studies.evaluate.show import show
 
@@ -73,6 +74,11 @@ def test_none_and_all() -> None:
     best, apart = sentences(told({pair: (one, 0.04, 0.05) for pair, (one, _, _) in TESTS.items()}))
     assert "top has the highest mean NDCG@3, 0.500; all others score significantly lower [" in best
     assert apart.startswith("6 of 6 pairs of systems differ significantly")
+
+
+def test_of_two_systems_the_other_scores_lower() -> None:
+    pairs = pd.DataFrame({"first": ["top"], "second": ["low"], "p_corrected": [0.01]})
+    assert others_than(pairs, "top", ["low"]) == "; the other scores significantly lower"
 
 
 def test_a_best_system_that_was_not_compared_with_all_others_is_not_said_to_differ() -> None:
