@@ -32,8 +32,8 @@ from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
 from robustcs.version import __version__
 
-#: Numbers in place of a question's: the cards of turns, and the state that ``robustcs compare`` reads later.
-_TURNS, _STATE = -2, -1
+#: Parts that answer no question: the cards of turns, and the state that ``robustcs compare`` reads later.
+_SHAPES = {"turns": Turns, "state": str}
 
 
 @dataclass(frozen=True)
@@ -88,41 +88,44 @@ def _make(
     protect_inputs(project)
     source_date()  # an invalid date is an error before the work, not after it
     names = Names(folder)
-    every = questions()
+    every = {question.name: question for question in questions()}
     start = "name your files in robustcs.toml, which robustcs init writes from a folder"
-    needs(any(question.given(project) for question in every), "nothing-to-report", "no analysis has all its inputs", start)
-    parts, failed = _parts(project, every)
-    kept_as: dict[int, tuple[str, Any]] = {number: (every[number].name, Kept) for number in parts}
-    kept_as |= {_TURNS: ("turns", Turns), _STATE: ("state", str)}
-    parts |= dict.fromkeys((_TURNS, _STATE), _turn_part(project))
-    depends = {number: names.described(part) for number, part in parts.items()}
-    found = {number: store.find(kept_as[number][0], depends[number], kept_as[number][1]) for number in parts}
-    waiting = [(number, part) for number, part in parts.items() if found[number] is None]
+    needs(
+        any(question.given(project) for question in every.values()),
+        "nothing-to-report",
+        "no analysis has all its inputs",
+        start,
+    )
+    parts, failed = _parts(project, every.values())
+    parts |= dict.fromkeys(_SHAPES, _turn_part(project))
+    depends = {name: names.described(part) for name, part in parts.items()}
+    found = {name: store.find(name, depends[name], _SHAPES.get(name, Kept)) for name in parts}
+    waiting = [(name, part) for name, part in parts.items() if found[name] is None]
     files_read = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
     work = partial(_work, names, *((HERE, untracked) if jobs.side_by_side(waiting, files_read) else (jobs, track)))
     answered: dict[str, list[Kept]] = {}
     with closing(jobs.all(work, waiting, files_read)) as outcomes:
-        for number in parts:
-            if number == _TURNS and not answered.keys() - failed:
-                needed = "; ".join(_lacking(project, every, failed, names))
+        for name in parts:
+            if name == "turns" and not answered.keys() - failed:
+                needed = "; ".join(_lacking(project, every.values(), failed, names))
                 raise UsageError("nothing-to-report", "no analysis has all its inputs", needed or start)
-            if title := {_TURNS: "Every turn", _STATE: ""}.get(number, every[max(number, 0)].title):
+            question = every.get(name)
+            if title := question.title if question else {"turns": "Every turn"}.get(name):
                 tell(title)
-            if found[number] is None:
+            if found[name] is None:
                 result, error, _ = next(outcomes)
-                if isinstance(error, UsageError) and number >= 0:
-                    failed[every[number].key] = error
+                if isinstance(error, UsageError) and question:
+                    failed[question.key] = error
                     continue
                 if error is not None:
                     raise error
-                name, shape = kept_as[number]
-                found[number] = store.keep(name, depends[number], result, shape)
-            if number >= 0:
-                answered.setdefault(every[number].key, []).append(found[number])
-    sections = [question for question in every if not question.joins and question.key in answered.keys() - failed]
+                found[name] = store.keep(name, depends[name], result, _SHAPES.get(name, Kept))
+            if question:
+                answered.setdefault(question.key, []).append(found[name])
+    sections = [question for question in every.values() if not question.joins and question.key in answered.keys() - failed]
     answers = [(question, joined(answered[question.key])) for question in sections]
-    lacking = _lacking(project, every, failed, names)
-    turns, state = found[_TURNS], found[_STATE]
+    lacking = _lacking(project, every.values(), failed, names)
+    turns, state = found["turns"], found["state"]
     store.prune()
     inputs = _unique(entry for _, kept in [*answers, (None, turns)] for entry in kept["inputs"])
     document = _with_latex(_document(project, answers, lacking, inputs, turns["cards"], command), answers)
@@ -134,16 +137,16 @@ def _make(
     return Report(document, files, store.computed)
 
 
-def _parts(project: Project, every: Sequence[Question]) -> tuple[dict[int, Project], dict[str, UsageError]]:
-    """Return the part of the project that each question reads, by number, and, by key, why a section cannot be answered."""
+def _parts(project: Project, every: Iterable[Question]) -> tuple[dict[str, Project], dict[str, UsageError]]:
+    """Return the part of the project that each question reads, by name, and, by key, why a section cannot be answered."""
     parts, failed, part = {}, {}, project
-    for number, question in enumerate(every):
+    for question in every:
         try:
             part = part if question.joins else question.part(project)
         except UsageError as error:
             failed[question.key] = error
         if question.key not in failed:
-            parts[number] = part if question.texts else _without_texts(part)
+            parts[question.name] = part if question.texts else _without_texts(part)
     return parts, failed
 
 
@@ -154,20 +157,18 @@ def _without_texts(project: Project) -> Project:
     return replace(project, formulations={**project.formulations, **parts})
 
 
-def _lacking(project: Project, every: Sequence[Question], failed: Mapping[str, UsageError], names: Names) -> list[str]:
+def _lacking(project: Project, every: Iterable[Question], failed: Mapping[str, UsageError], names: Names) -> list[str]:
     """Return the unanswered questions that have some of their inputs, with the missing inputs."""
     some = [question for question in every if question.key in failed and question.given(project)]
     return [f"{question.title} ({names.hide(str(failed[question.key]))})" for question in some]
 
 
-def _work(names: Names, jobs: Jobs, track: Track, item: tuple[int, Project]) -> str:
-    """Return the part of the report for a question, by its number, as JSON; may run in another process."""
-    number, part = item
-    if number == _TURNS:
-        return json.dumps(_turns(part, names, jobs, track))
-    if number == _STATE:
-        return json.dumps(_state(part, names, jobs, track))
-    return ask(questions()[number], part, names, jobs, track)
+def _work(names: Names, jobs: Jobs, track: Track, item: tuple[str, Project]) -> str:
+    """Return a part of the report, by its name, as JSON; may run in another process."""
+    name, part = item
+    if name in _SHAPES:
+        return json.dumps({"turns": _turns, "state": _state}[name](part, names, jobs, track))
+    return ask(next(question for question in questions() if question.name == name), part, names, jobs, track)
 
 
 def _turn_part(project: Project) -> Project:
