@@ -175,16 +175,16 @@ class KeptDraws:
 
     def grades(self, factor: float) -> Grades:
         """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``."""
-        reached = np.zeros(self.rolled.shape, dtype=np.int16)
+        grades = np.full(self.rolled.shape, self.levels[0])
         step = max(1, _CACHED // max(self.rolled.shape[1], 1))
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows in (slice(first, first + step) for first in range(0, len(reached), step)):
+            for rows in (slice(first, first + step) for first in range(0, len(grades), step)):
                 rolled = self.rolled[rows]
-                for against in self.against[:, rows]:
+                for against, rise in zip(self.against[:, rows], np.diff(self.levels), strict=True):
                     # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
                     rolled = rolled * (1 + against / factor)
-                    reached[rows] += rolled < 1
-        return np.asarray(self.levels[reached])
+                    grades[rows] += (rolled < 1) * rise
+        return grades
 
 
 def fit_hole_model(

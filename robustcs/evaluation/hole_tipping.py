@@ -153,7 +153,7 @@ class _Factors:
         if alone:
             sides = (self.family[scope].first, self.family[scope].second)
             first, second = (self.scoring.found[list(side)].any(axis=0) for side in sides)
-            grades = np.where(first != second, grades, self.at_one)
+            grades = self.at_one + (grades - self.at_one) * (first != second)  # several times faster than where
         # p depends on the whole family
         family = not alone and any(kind == "differ" for _, _, kind, _ in asked)
         places = list(range(len(self.family))) if family else sorted({place for _, place, _, _ in asked})
