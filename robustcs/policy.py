@@ -111,6 +111,8 @@ class Evaluated:
         Number of collections, if judgments of several were read; else 0.
     criterion
         What makes an answer correct, for results on answers; else empty.
+    ranker
+        The ranker of Original, QR and Human, if components name it; else empty.
     """
 
     policy: EvaluationPolicy
@@ -127,6 +129,7 @@ class Evaluated:
     skipped: tuple[str, ...] = ()
     collections: int = 0
     criterion: str = ""
+    ranker: str = ""
 
     @property
     def missing_rule(self) -> Missing:
@@ -178,6 +181,8 @@ class Evaluated:
             more["skipped"] = list(self.skipped)
         if self.collections:
             more["collections"] = self.collections
+        if self.ranker:
+            more["ranker"] = self.ranker
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
         return {
             **policy, **more, "missing": self.missing_rule, "basis": self.basis, "turns": self.turns,

@@ -14,7 +14,7 @@ from robustcs.statistics.estimate import p_text
 from robustcs.wording import FORMULATION_NAMES, and_more
 
 if TYPE_CHECKING:
-    from robustcs.result import Basis
+    from robustcs.result import Basis, Evaluated
 
 CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "QR and Human correct"}
 #: A number within a note.
@@ -60,6 +60,11 @@ def clustered(unit: str) -> str:
 def component(basis: Basis) -> str:
     """Return the name of the QA component: ``reader`` for answers, ``ranker`` for rankings."""
     return "reader" if basis == "answers" else "ranker"
+
+
+def qa_component(evaluated: Evaluated) -> str:
+    """Return the QA component, with its name if that is known: ``the ranker bm25``."""
+    return f"the {component(evaluated.basis)} {evaluated.ranker}".rstrip()
 
 
 def points(difference: float) -> str:

@@ -148,7 +148,11 @@ class Workspace(Inputs):
             rewriters={name: frame for (role, name), frame in scores.items() if role != "human" and name != "original"},
             human=scores["human", "human"],
         )
-        return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)))
+        # the cell WORDING/RANKER of each run
+        cells = {path: name for name, path in self.project.components.items()}
+        rankers = {cells.get(file.path, "").partition("/")[2].strip() for file in files.values()}
+        ranker = rankers.pop() if len(rankers) == 1 else ""
+        return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)), ranker=ranker)
 
     def formulation_files(self, measures: Sequence[Measure] = ()) -> dict[tuple[Role, str], ScoredFile]:
         """Return the files that score Original (optional), the rewriters and Human, by role and name. No file is read.

@@ -8,7 +8,6 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.words import (
-    component,
     cut_label,
     measure_label,
     number,
@@ -16,6 +15,7 @@ from robustcs.documents.words import (
     percent_range,
     points,
     points_interval,
+    qa_component,
     whole_percent,
 )
 from robustcs.statistics.estimate import p_text
@@ -33,7 +33,8 @@ class _Told:
     """
 
     def __init__(self, result: Breakdown, rewriter: str, cut: Cut):
-        self.cut, self.part, self.who = cut, f"the {component(result.evaluated.basis)}", _who(rewriter)
+        self.cut, self.part = cut, qa_component(result.evaluated)
+        self.who = "the rewriter" if rewriter == "qr" else f"the rewriter {rewriter}"
         blame = result.blame[result.blame["rewriter"] == rewriter]
         self.lines = at(result.attribution[result.attribution["rewriter"] == rewriter], cut).set_index("cause")
         self.row: Any = next(at(blame, cut).itertuples())

@@ -114,7 +114,10 @@ _READING = (
 
 
 def _rankings(project: Project) -> Project:
-    return of_rankings(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
+    part = of_rankings(project, ("qrels", "thresholds", "policy", "seed"), ("run", "scores", "rewrites"))
+    runs = {formulation.run for formulation in part.formulations.values()}
+    # these cells tell the name of the ranker
+    return replace(part, components={name: path for name, path in project.components.items() if path in runs})
 
 
 def _answers(project: Project) -> Project:

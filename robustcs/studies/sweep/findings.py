@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from robustcs.documents.words import component, measure_label, whole_percent
+from robustcs.documents.words import measure_label, qa_component, whole_percent
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.sweep.analysis import Sweep
 from robustcs.wording import counted
@@ -40,7 +40,7 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
 
     With several rewriters, the sentence is about the one with the largest share of turns on which QR and Human are correct.
     """
-    part = f"the {component(result.evaluated.basis)}"
+    part = qa_component(result.evaluated)
     blame, every = result.rows("blame"), result.rows("causes")
     family = f"max-T over {counted(len(blame), 'comparison')}"
     several = len({row.rewriter for row in blame}) > 1

@@ -195,6 +195,16 @@ def test_missing_drop_leaves_out_the_turn_that_one_run_lacks(in_demo: Command) -
     assert {row["turn"] for row in drop["tables"]["turns"]} == turns.keys() - {"4_4"}
 
 
+def test_components_name_the_ranker(in_copy: Command) -> None:
+    """Only if they name one ranker for all runs; file names are no evidence."""
+    config = Path("robustcs.toml")
+    cells = {"raw/stem": "original", "t5/stem": "qr", "human/stem": "human"}
+    before = config.read_text() + "\n[components]\n"
+    config.write_text(before + "".join(f'"{cell}" = "runs/stem_{role}.trec"\n' for cell, role in cells.items()))
+    assert read(in_copy("breakdown --format json").out)["policy"]["ranker"] == "stem"
+    assert "ranker" not in read(in_copy("breakdown --qr runs/plain_qr.trec --format json").out)["policy"]
+
+
 def test_order_and_depth_change_what_is_evaluated(in_copy: Command, tmp_path: Path) -> None:
     runs = tmp_path / "demo" / "runs"
     lines = (runs / "stem_qr.trec").read_text().splitlines()

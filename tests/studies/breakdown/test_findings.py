@@ -89,6 +89,15 @@ def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tu
     assert qr.sentence == f"{first}{semicolon}{rest}."
 
 
+def test_the_ranker_and_the_rewriter_have_their_names() -> None:
+    result = blamed(made(("gpt4o",)), half=(44, 11, 0.01, 0.03))
+    qa, *_ = verdicts(replace(result, evaluated=replace(result.evaluated, ranker="bm25")))
+    assert qa.text == (
+        "The ranker bm25 fails on 44% of turns even with the human rewrite, more often than the rewriter gpt4o (adjusted"
+        " p = 0.030)"
+    )
+
+
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
@@ -200,7 +209,7 @@ def test_findings_of_several_rewriters() -> None:
         " 0.5), 9 (18%) are answered by no rewriter. On 8 more turns, neither Human nor any rewriter is correct."
     )
     [_, qr, _] = verdicts(replace(result, rewriters=rewriters, repairs=repairs))
-    assert qr.tone == "qr" and qr.text.startswith("t5 fails ")
+    assert qr.tone == "qr" and qr.text.startswith("The rewriter t5 fails ")
     assert qr.basis.endswith("; t5 has the highest mean NDCG@3 of 3 rewriters, bert does not differ significantly from it")
 
 
