@@ -159,7 +159,7 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
         scores = np.array([question.score for question, _ in found]).astype(np.float32)
     codes = np.array([code[question.turn] for question, _ in found], dtype=np.int32)
     ids = Ids.of(item for _, item in found)
-    told = f"{name}: not in the bank: {len(unmapped)} of {len(asked)} questions; they keep their places in the run"
+    told = f"{name}: {len(unmapped)} of {len(asked)} questions are not in the bank; they keep their places in the run"
     notes = (told,) if unmapped else ()
     run = Run(name, turns, codes, ids, scores, np.arange(1, len(found) + 1), notes)
     return Mapped(run, how, tuple(unmapped))

@@ -84,7 +84,7 @@ def test_what_the_bank_lacks_keeps_its_place_and_is_listed() -> None:
     assert mapped.run.scores.tolist() == [3, 2, 1, 1]
     assert mapped.how == {"id": 1, "exact": 0, "normalised": 1}
     assert mapped.unmapped == (asked[0], asked[3])
-    assert mapped.run.notes == ("mine: not in the bank: 2 of 4 questions; they keep their places in the run",)
+    assert mapped.run.notes == ("mine: 2 of 4 questions are not in the bank; they keep their places in the run",)
 
 
 def test_texts_need_a_bank() -> None:

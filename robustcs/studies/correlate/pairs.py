@@ -47,7 +47,7 @@ from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
 from robustcs.similarity.rankings import RankingPair, equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
-from robustcs.wording import counted, some_of, told_once, verb
+from robustcs.wording import counted, some_of, system_name, told_once, verb
 
 #: Depth of the overlap in Figure 2 of the error-analysis paper.
 DEFAULT_DEPTH = 1000
@@ -317,7 +317,8 @@ class _Reader:
             return list(wanted)
         depths = {name: ranking_depth(ranking) for name, (ranking, _) in self.runs.items()}
         depth = min(depths.values())
-        short = [name for name in (*(part.name for part in self.rewriters), self.human.name) if depths[name] == depth]
+        names = (*(part.name for part in self.rewriters), self.human.name)
+        short = [system_name(name) for name in names if depths[name] == depth]
         runs = f"the run of {short[0]} ends" if len(short) == 1 else f"the runs of {', '.join(short[:-1])} and {short[-1]} end"
         for one in wanted:
             if one.depth > depth:

@@ -72,7 +72,7 @@ def test_runs_that_are_shallower_than_the_papers(
     assert found["value"] == pytest.approx(0.7232339605, abs=1e-9)
     assert 0.64 < found["ci_low"] < found["value"] < found["ci_high"] < 0.80
     assert result["notes"][:2] == [
-        "the runs of qr and human end at rank 100: overlap covers the top 100",
+        "the runs of QR and Human end at rank 100: overlap covers the top 100",
         "1 turn of qr excluded: same text as Human but a different ranking (72_7)",
     ]
     # the raw turns stand in for those that were not rewritten
