@@ -25,7 +25,7 @@ class MadeOf:
     def __init__(self, workspace: Workspace, traces: Mapping[str, Trace], gold: Sequence[str], notes: list[str]):
         self.workspace, self.traces, self.notes = workspace, traces, notes
         project, files, responses = workspace.project, workspace.project.answers or AnswerFiles(), traces
-        self.files = files
+        self.files, self.gold = files, gold
         self.tasks = {name for name, trace in traces.items() if trace.passages and not trace.cited}
         self.human_names = {part.name for part in project.formulations.values() if part.role == "human"}
         own = next((part.run for part in project.formulations.values() if part.role == "human" and part.run), None)
@@ -72,7 +72,8 @@ class MadeOf:
             return self.traces[name].passages
         path = self.files.answered.get(name)
         if path is None or (found := identify(parts_of(path)[0])) is None or "run" not in found.kinds:
-            self.notes.append(f"the passages of {name} are unknown, and so are the causes of its missed items")
+            if self.gold:
+                self.notes.append(f"the passages of {name} are unknown, and so are the causes of its missed items")
             return None
         self.notes.append(f"{name}: assumption: each answer was generated from its references alone")
         return top_passages(rank_run(read_run(path, name), self.workspace.project.policy), None)

@@ -197,17 +197,13 @@ def annotated_texts(workspace: Workspace) -> None:
         raise UsageError("no-inputs", "no annotations are given", advice)
 
 
-def answers_and_gold(workspace: Workspace) -> None:
-    """Require ``[answers]`` with answers, and with gold information or labels. Tasks may contain labels."""
-    known, project = workspace.project.answers, workspace.project
+def generated_answers(workspace: Workspace) -> None:
+    """Require ``[answers]`` with answers."""
+    known = workspace.project.answers
     if known is None or not (known.answered or known.assignments):
         raise UsageError("no-responses", "no answers of systems are given", "add --tasks NAME=FILE or --response NAME=FILE")
     if twice := sorted(known.responses.keys() & known.tasks.keys()):
         raise UsageError("repeated-run", f"{twice[0]} has two files of answers", "give --tasks or --response for a system")
-    gold = (known.snippets, known.nuggets, known.assignments, known.tasks, known.labels, known.gold_passages, project.qrels)
-    if not any(gold):
-        advice = "add --gold-passages FILE, --labels FILE, --nuggets FILE or --snippets FILE"
-        raise UsageError("no-gold", "neither gold information nor labels are given", advice)
 
 
 def reviews(workspace: Workspace) -> None:
@@ -281,7 +277,7 @@ REQUIREMENTS: Mapping[str, Callable[[Workspace], object]] = {
         check.__name__: check
         for check in (
             systems, grid, two_states, measures_of_rankings, formulations, question_pairs, new_judgments, groups, compared_runs,
-            questions, compared_texts, scikit_learn, annotated_texts, texts_of_turns, sampled, answers_and_gold, reviews,
+            questions, compared_texts, scikit_learn, annotated_texts, texts_of_turns, sampled, generated_answers, reviews,
         )
     },
 }  # fmt: skip

@@ -40,7 +40,7 @@ STUDIES: tuple[Study, ...] = (
           ("questions",), ("rewrites", "texts"), in_report=False),
     Study("diversity", "Measure how different paraphrases are from their turns.", WORDS,
           ("compared_texts",), ("rewrites", "paraphrases")),
-    Study("answers", "Evaluate generated answers; find the cause of errors.", BLAME, ("answers_and_gold",), ("answers",)),
+    Study("answers", "Evaluate generated answers; find the cause of errors.", BLAME, ("generated_answers",), ("answers",)),
     Study("clariq", "Evaluate clarifying questions and how much they help.", PEOPLE, ("clariq",), ("clariq",)),
     Study("passages", "Select the passages of each turn to annotate.", PEOPLE,
           ("qrels", "collection", "scikit_learn"), ("qrels", "collection"), in_report=False),

@@ -9,7 +9,7 @@ from typing import Any
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import measure_label, percent, percent_range, whole_percent, with_interval
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
-from robustcs.studies.answers.show import answerable, criterion_words, golds, headline, main_causes, said
+from robustcs.studies.answers.show import answerable, answers_alone, criterion_words, golds, headline, main_causes, said
 from robustcs.wording import counted, system_name, verb
 
 #: Cause → subject and explanation in a finding.
@@ -25,6 +25,8 @@ _WORDS = {
 _SAID = (
     ("made_up", "is made up", "are made up"), ("hedged", "is hedged", "are hedged"), ("asked_back", "asks back", "ask back"),
 )  # fmt: skip
+#: The same for a system whose kinds of turns are unknown.
+_SAID_ALONE = {"abstained": "it abstains from", "asked_back": "it asks back on", "no_answer": "it gives no answer to"}
 _LOSERS = {"generator": "The generator", "retrieval": "Retrieval", "wording": "The wording", "ranker": "The ranker"}
 
 
@@ -77,6 +79,13 @@ def answer_findings(result: Answers) -> tuple[str, ...]:
                 parts.append(f"the cause of {unknown:,} lost {verb(unknown, 'turn', 'turns')} is unknown")
             lost = "; ".join(["", *parts])
             told.append(f"{system_name(str(system))} answers {kept:,} of {counted(turns, f'{answerable(result)} turn')}{lost}.")
+        if answers_alone(result):
+            counts = part["outcome"].value_counts()
+            others = [f"{words} {counts[outcome]:,}" for outcome, words in _SAID_ALONE.items() if counts.get(outcome)]
+            answered = int(counts.get("answered", 0))
+            share = f"{answered:,} of {counted(len(part), 'turn')} ({percent(answered / len(part))})"
+            sentences.append("; ".join([f"{system_name(str(system))} answers {share}", *others]) + ".")
+            continue
         for outcome, *words in _SAID:
             number = int((part["outcome"] == outcome).sum())
             if number:

@@ -63,6 +63,8 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     The figure shows the systems with the most and the fewest turns that are lost or made up.
     """
     systems = list(dict.fromkeys(result.outcomes["system"]))
+    if answers_alone(result):
+        return (_outcomes(result, systems, ["outcome"], "overview"), _flow_figure(result, systems))
     outcomes = result.outcomes[result.outcomes["outcome"] == "made_up"].drop_duplicates("system")
     parts = {
         **{cause: result.causes[result.causes["cause"] == cause] for cause in ("generator", "retrieval", "unknown")},
@@ -203,25 +205,35 @@ def named(value: str) -> str:
     return value.replace("_", " ")
 
 
+def _outcomes(result: Answers, systems: Sequence[str], columns: Sequence[str], slug: str) -> Table:
+    """Return the shares of the outcomes of some systems; ``columns`` without ``kind`` if all turns are of one kind."""
+    rows = result.outcomes[result.outcomes["system"].isin(systems)]
+    rows = rows.assign(kind=[f"{named(kind)} ({turns:,})" for kind, turns in zip(rows["kind"], rows["turns"], strict=True)],
+                       outcome=rows["outcome"].map(named), gold_given=rows["gold_given"].map(_given))  # fmt: skip
+    by = "; ".join(f"{system_name(name)}: {how}" for name, how in result.responses_by.items())
+    note = (
+        "Share of the turns of each kind (their number in brackets). Gold: whether a gold passage was given to the generator"
+        f"{f' (–: {_UNKNOWN})' * ('–' in set(rows['gold_given']))}. "
+    )
+    several = "kind" in columns
+    note = note if several else f"Share of {counted(int(rows['turns'].iloc[0]), 'turn')}. "
+    note += f"{criterion_words(result)} In brackets: 95% CI (Wilson{clustered(result.evaluated.unit)}). Responses by: {by}."
+    shown = [_GIVEN if name == "gold_given" else name for name in columns]
+    return wide_table(
+        result, "outcomes", "What are the outcomes of the turns?", shown, "system", ["of_kind"], note,
+        rows=rows, heads={name: system_name(name) for name in systems}, by="kind" if several else None, slug=slug,
+    )  # fmt: skip
+
+
 def _journey(result: Answers) -> list[Block]:
     """Return the flow from kinds to outcomes, and tables of outcomes, causes, scores, support, pairs and the detector."""
     systems, unit = list(dict.fromkeys(result.outcomes["system"])), result.evaluated.unit
     wilson = f"In brackets: 95% CI (Wilson{clustered(unit)})."
-    by = "; ".join(f"{system_name(name)}: {how}" for name, how in result.responses_by.items())
     blocks: list[Block] = [_flow_figure(result, systems)]
     for start in range(0, len(systems), SIDE_BY_SIDE):
-        part = systems[start : start + SIDE_BY_SIDE]
-        rows = result.outcomes[result.outcomes["system"].isin(part)]
-        rows = rows.assign(kind=[f"{named(kind)} ({turns:,})" for kind, turns in zip(rows["kind"], rows["turns"], strict=True)],
-                           outcome=rows["outcome"].map(named), gold_given=rows["gold_given"].map(_given))  # fmt: skip
-        blocks.append(wide_table(
-            result, "outcomes", "What are the outcomes of the turns?", ["kind", "outcome", _GIVEN], "system", ["of_kind"],
-            f"Share of the turns of each kind (their number in brackets). Gold: whether a gold passage was given to the"
-            f" generator{f' (–: {_UNKNOWN})' * ('–' in set(rows['gold_given']))}. {criterion_words(result)} {wilson}"
-            f" Responses by: {by}.",
-            rows=rows, heads={name: system_name(name) for name in part}, by="kind",
-            slug=f"outcomes-{start}" if start else "outcomes",
-        ))  # fmt: skip
+        slug = f"outcomes-{start}" if start else "outcomes"
+        by = ["outcome"] if answers_alone(result) else ["kind", "outcome", "gold_given"]
+        blocks.append(_outcomes(result, systems[start : start + SIDE_BY_SIDE], by, slug))
     if len(result.causes):
         present = [cause for cause in CAUSE_NAMES if (result.causes["cause"] == cause).any()]
         blocks.append(wide_table(
@@ -285,6 +297,10 @@ def _journey(result: Answers) -> list[Block]:
 
 
 def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
+    if answers_alone(result):
+        rows = result.outcomes.assign(outcome=result.outcomes["outcome"].map(named), share=result.outcomes["of_kind"])
+        colours = {outcome: colour for outcome, colour in COLOURS.items() if (rows["outcome"] == outcome).any()}
+        return share_figure("journey", "Turns by outcome.", rows, "system", "outcome", colours)
     shown = systems[:PANELS]
     flows: dict[str, dict[tuple[str, str, str], int]] = {system_name(name): {} for name in shown}
     for row in result.outcomes.itertuples(index=False):
@@ -303,6 +319,11 @@ def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
         return flow_figure(flows, names, COLOURS)
 
     return Figure("journey", caption, f"{'; '.join(words)}.", draw)
+
+
+def answers_alone(result: Answers) -> bool:
+    """Return whether neither gold information nor labels tell the kind of any turn."""
+    return bool((result.outcomes["kind"] == "unknown").all())
 
 
 def criterion_words(result: Answers) -> str:

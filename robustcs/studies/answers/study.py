@@ -16,7 +16,7 @@ from robustcs.project.answer_passages import MadeOf
 from robustcs.project.answer_program import Program
 from robustcs.project.answered import AnswerInputs
 from robustcs.project.model import AnswerFiles, Project, needs, only
-from robustcs.project.requirements import answers_and_gold
+from robustcs.project.requirements import generated_answers
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.responses import MEASURED, are_english
 from robustcs.similarity.texts import has_content
@@ -48,6 +48,8 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
 
     The command also measures how many nuggets and snippets the answers contain, by a judge's assignments (JSONL of nuggetizer)
     or else by word matching, and finds the cause of each missing one. It also counts the sentences that no passage supports.
+    Without gold information and labels, the kinds of turns are unknown: the output then tells how often each system answers,
+    abstains, asks back or gives no answer.
 
     Answers are JSON {turn: answer}, JSONL with id and answer, answers of TREC RAG, MTRAG tasks or InspectorRAGet exports. The
     passages of an answer are the top passages of a run given for the answers (--passages), else those that the file of answers
@@ -57,11 +59,11 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
         Program that determines the response of each answer and its supported sentences. It replaces English word lists and word
         matching; see docs/programs.md. Its output is stored.
 
-    Raises :class:`UsageError` if answers are missing, if neither gold information nor labels are given, or for an unknown
-    metric, and :class:`InputError` for a broken file.
+    Raises :class:`UsageError` if answers are missing or for an unknown metric, and :class:`InputError` for a broken file.
 
     Examples:
       robustcs answers
+      robustcs answers --response old=old.jsonl --response new=new.jsonl
       robustcs answers --tasks ours=ours.jsonl --gold-passages qrels.tsv
       robustcs answers --tasks a=a.jsonl --tasks b=b.jsonl \\
           --labels reference.jsonl --metric RL_F
@@ -74,7 +76,7 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
 
 def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], tuple[Answers, Callable[[], Layers | None]]]:
     """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
-    answers_and_gold(workspace)
+    generated_answers(workspace)
     inputs = AnswerInputs(workspace)
     files, assigned, notes = inputs.files, inputs.assigned, inputs.notes
     items = [*_snippets(workspace, files, notes), *_nuggets(workspace, files, assigned, notes)]

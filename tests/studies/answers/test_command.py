@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+import robustcs
+from robustcs.cli.main import run
+from robustcs.documents.document import Table
+from robustcs.studies.answers.findings import answer_findings
+from robustcs.studies.answers.show import overview
 from tests.conftest import Command
 
 RESPONSES = "--response qr=responses/qr.jsonl --response human=responses/human.jsonl"
@@ -73,6 +79,22 @@ def test_assignments_alone_bring_their_answers(in_demo: Command) -> None:
         ours, theirs = ({row["system"]: row["value"] for row in tables["measures"] if row["metric"] == metric}
                         for tables in (found, whole))  # fmt: skip
         assert ours == {name: theirs[name] for name in ("qr", "human")}
+
+
+def test_answers_alone_show_what_systems_did(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    refusal = "I do not have enough information to answer this question."
+    said = {"Yes, it is a fish.": "answered", refusal: "abstained", "": "no_answer"}
+    given = [*said] * 4
+    (tmp_path / "a.json").write_text(json.dumps({f"{turn}_1": text for turn, text in enumerate(given)}))
+    assert run(["answers", "--config", os.devnull, "--response", f"a={tmp_path / 'a.json'}", "--format", "json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert {row["outcome"]: row["count"] for row in found["tables"]["outcomes"]} == dict.fromkeys(said.values(), 4)
+    assert {row["kind"] for row in found["tables"]["outcomes"]} == {"unknown"}
+    assert not [note for note in found["notes"] if "missed items" in note]
+    result = robustcs.answers(responses={"a": tmp_path / "a.json"})
+    assert answer_findings(result) == ("a answers 4 of 12 turns (33.3%); it abstains from 4; it gives no answer to 4.",)
+    table, _ = overview(result)
+    assert isinstance(table, Table) and [row[0] for row in table.rows] == ["answered", "abstained", "no answer"]
 
 
 @pytest.mark.parametrize(
