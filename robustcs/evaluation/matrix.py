@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robustcs.evaluation.ranking import Ranking, notes_on_repeated, rank_run
+from robustcs.evaluation.ranking import Ranking, notes_on_rows, rank_run
 from robustcs.inputs.ids import Ids, pair_keys
 from robustcs.inputs.qrels import JudgedPairs, Qrels
 from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
@@ -89,18 +89,22 @@ def graded_run(path: str | os.PathLike[str], name: str, policy: EvaluationPolicy
     turn by turn, so its text is never in memory. Raises :class:`InputError` as :func:`robustcs.inputs.runs.read_run` does.
     """
     ranks = policy.order == "rank"
-    builder, rows, repeated = MatrixBuilder(qrels), 0, 0
+    builder, rows = MatrixBuilder(qrels), 0
+    counts = np.zeros(3, dtype=np.int64)
     notes: tuple[str, ...] = ()
     try:
         for run in run_pieces(path, name, ranks):
             run.ids.keep_hashes()
             ranking = rank_run(run, policy)
             builder.add(ranking)
-            rows, repeated, notes = rows + len(run), repeated + ranking.repeated, run.notes
+            counts += ranking.repeated, ranking.constant, len(run.turns)
+            rows, notes = rows + len(run), run.notes
     except ScatteredError:
         run = read_run(path, name, ranks)
         return grade_matrix(rank_run(run, policy), qrels), run.parts or len(run)
-    return builder.build(name, (*notes, *notes_on_repeated(name, repeated, policy))), run.parts or rows
+    repeated, constant, turns = counts.tolist()
+    notes += notes_on_rows(name, repeated, constant, turns, policy)
+    return builder.build(name, notes), run.parts or rows
 
 
 class MatrixBuilder:

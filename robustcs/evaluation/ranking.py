@@ -9,14 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.errors import InputError
 from robustcs.inputs.ids import Ids, document_ids, first_of_pairs
-from robustcs.inputs.runs import Run
+from robustcs.inputs.paths import StrPath, parts_of
+from robustcs.inputs.runs import Run, read_run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
 from robustcs.wording import counted
 
 #: Rows whose ids are searched or decoded together, so that they fit the processor's cache.
 _ROWS = 16_384
+#: Share of turns up to which equal scores or contradicting ranks give no note.
+_FEW = 0.1
+_BY_RANK = '--order rank (order = "rank" in [policy])'
 #: Turn → its best passages with their grades; None for unjudged passages.
 Top = dict[str, list[tuple[str, int | None]]]
 
@@ -35,6 +40,8 @@ class Ranking:
         bool[n]: whether the document has the same score (or rank) as the previous one of the turn.
     repeated
         Number of rows skipped because their document is ranked higher in the same turn.
+    constant
+        Number of turns with at least three documents that all have the same score (or rank), before ``depth`` applies.
     """
 
     name: str
@@ -45,6 +52,7 @@ class Ranking:
     tied: npt.NDArray[np.bool_]
     repeated: int
     notes: tuple[str, ...]
+    constant: int = 0
 
     def by_turn(self, depth: int | None = None) -> Iterator[tuple[str, list[str]]]:
         """Yield every turn with the ids of its top ``depth`` documents, or of all if ``depth`` is None."""
@@ -78,23 +86,65 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     rows = _first_occurrences(run, rows)
     repeated = len(run) - len(rows)
     starts = _starts(turns[rows], len(run.turns))
-    if policy.depth is not None:
-        rows = rows[np.arange(len(rows)) - starts[turns[rows]] < policy.depth]
-        starts = _starts(turns[rows], len(run.turns))
     turns, keys = turns[rows], keys[rows]
     tied = np.zeros(len(turns), dtype=bool)
     tied[1:] = (keys[1:] == keys[:-1]) & (turns[1:] == turns[:-1])
-    notes = (*run.notes, *notes_on_repeated(run.name, repeated, policy))
-    return Ranking(run.name, run.turns, starts, run.ids, rows, tied, repeated, notes)
+    lengths = np.diff(starts)
+    constant = int(((np.bincount(turns[tied], minlength=len(lengths)) == lengths - 1) & (lengths > 2)).sum())
+    if policy.depth is not None:
+        kept = np.arange(len(rows)) - starts[turns] < policy.depth
+        rows, tied = rows[kept], tied[kept]
+        starts = _starts(turns[kept], len(run.turns))
+    notes = (*run.notes, *notes_on_rows(run.name, repeated, constant, len(run.turns), policy))
+    return Ranking(run.name, run.turns, starts, run.ids, rows, tied, repeated, notes, constant)
 
 
-def notes_on_repeated(name: str, repeated: int, policy: EvaluationPolicy) -> tuple[str, ...]:
-    """Return a note on documents that occur several times in a turn."""
-    if not repeated:
+def notes_on_rows(name: str, repeated: int, constant: int, turns: int, policy: EvaluationPolicy) -> tuple[str, ...]:
+    """Return notes on documents that occur several times in a turn, and on :attr:`Ranking.constant` turns if they are many."""
+    notes = []
+    if repeated and policy.documents:
+        notes = [f"{name}: {repeated:,} further passages of documents skipped; the best-ranked passage of each document counts"]
+    elif repeated:
+        notes = [f"{name}: {counted(repeated, 'repeated document')} skipped; the best-ranked row of each counts"]
+    if policy.order == "score" and constant > _FEW * turns:
+        found = f"{name}: all scores are equal in {constant:,} of {counted(turns, 'turn')}, whose passages are ordered by id"
+        notes.append(f"{found}; {_BY_RANK} orders them by rank")
+    return tuple(notes)
+
+
+def notes_on_ranks(run: Run, path: StrPath, policy: EvaluationPolicy) -> tuple[str, ...]:
+    """Return a note if the ranks in a file of TREC lines contradict its scores in many turns.
+
+    A turn counts if the passage of its best rank does not have the highest score. The ranks are read only if this is so for the
+    first passage of many turns.
+    """
+    from robustcs.inputs.sniff import identify
+
+    if policy.order == "rank" or _contradicting(run, np.arange(len(run))) <= _FEW * len(run.turns):
         return ()
-    if policy.documents:
-        return (f"{name}: {repeated:,} further passages of documents skipped; the best-ranked passage of each document counts",)
-    return (f"{name}: {counted(repeated, 'repeated document')} skipped; the best-ranked row of each counts",)
+    kind = identify(parts_of(path)[0])
+    try:
+        ranks = read_run(path, run.name, ranks=True).ranks if kind is not None and kind.shape == "lines" else None
+    except InputError:  # ranks that are not numbers cannot be used either
+        return ()
+    found = 0 if ranks is None else _contradicting(run, ranks)
+    if found <= _FEW * len(run.turns):
+        return ()
+    what = (
+        f"{run.name}: in {found:,} of {counted(len(run.turns), 'turn')}, another passage has a higher score than that of rank 1"
+    )
+    return (f"{what}; passages are ordered by score, and {_BY_RANK} orders them by rank",)
+
+
+def _contradicting(run: Run, places: npt.NDArray[np.int64]) -> int:
+    """Return the number of turns whose only row with the lowest place does not have the highest score."""
+    turns, count = run.turn_codes, len(run.turns)
+    best, highest = np.full(count, np.iinfo(np.int64).max), np.full(count, -np.inf, np.float32)
+    np.minimum.at(best, turns, places)
+    np.maximum.at(highest, turns, run.scores)
+    rows = np.flatnonzero(places == best[turns])
+    only = rows[np.bincount(turns[rows], minlength=count)[turns[rows]] == 1]
+    return int((run.scores[only] < highest[turns[only]]).sum())
 
 
 def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.evaluation import ranking as ranking_module
-from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.evaluation.matrix import graded_run
+from robustcs.evaluation.ranking import Ranking, notes_on_ranks, rank_run
+from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 
@@ -76,7 +79,8 @@ def test_equals_a_plain_sort(scratch: Path, rows: list[Row], order: str, depth: 
     assert as_dict(ranking) == expected
     assert ranking.repeated == repeated
     assert list(ranking.turns) == list(dict.fromkeys(row[0] for row in rows))
-    assert len(ranking.notes) == (repeated > 0)
+    equal = policy.order == "score" and ranking.constant > 0.1 * len(expected)
+    assert len(ranking.notes) == (repeated > 0) + equal
 
 
 def test_score_descending_whatever_the_file_says(scratch: Path) -> None:
@@ -105,3 +109,46 @@ def test_repeated_documents_are_found_in_every_block_of_turns(scratch: Path, mon
 def test_depth_is_cut_after_repeated_documents_are_left_out(scratch: Path) -> None:
     rows = [("1", "a", 1, 9.0), ("1", "a", 2, 8.0), ("1", "b", 3, 7.0), ("1", "c", 4, 6.0)]
     assert as_dict(rank(scratch, rows, EvaluationPolicy(depth=2))) == {"1": ["a", "b"]}
+
+
+def scored(path: Path, *turns: list[tuple[int, float]]) -> Path:
+    """Write a run with the (rank, score) of the passages of every turn."""
+    rows = [(turn, place, *one) for turn, found in enumerate(turns) for place, one in enumerate(found)]
+    path.write_text("".join(f"{turn} Q0 d{place} {rank} {score} t\n" for turn, place, rank, score in rows))
+    return path
+
+
+SOUND = [(1, 3.0), (2, 2.0), (3, 2.0)]
+EQUAL = [(1, 1.0), (2, 1.0), (3, 1.0)]
+#: The score is the rank; another file lists the worst passage first.
+REVERSED, BOTTOM_UP = [(1, 1.0), (2, 2.0), (3, 3.0)], SOUND[::-1]
+BY_RANK = '--order rank (order = "rank" in [policy]) orders them by rank'
+
+
+def test_equal_scores_in_many_turns_are_noted(tmp_path: Path) -> None:
+    """Two equal passages, and a few such turns, say nothing; the depth of the policy hides no scores."""
+    few = scored(tmp_path / "few", EQUAL, EQUAL[:2], *[SOUND] * 8)
+    many = scored(tmp_path / "many", EQUAL, EQUAL, *[SOUND] * 8)
+    note = f"many: all scores are equal in 2 of 10 turns, whose passages are ordered by id; {BY_RANK}"
+    for policy in (BY_SCORE, EvaluationPolicy(depth=1), EvaluationPolicy(order="rank")):
+        ranks = policy.order == "rank"
+        assert rank_run(read_run(few, ranks=ranks), policy).notes == ()
+        assert rank_run(read_run(many, ranks=ranks), policy).notes == (() if ranks else (note,))
+    qrels = tmp_path / "qrels"
+    qrels.write_text("0 0 d0 1\n")
+    assert graded_run(many, "many", BY_SCORE, read_qrels(qrels))[0].notes == (note,)
+
+
+def test_ranks_that_contradict_scores_are_noted(tmp_path: Path) -> None:
+    def notes(*turns: list[tuple[int, float]], order: Literal["score", "rank"] = "score") -> tuple[str, ...]:
+        path = scored(tmp_path / "my.run", *turns)
+        return notes_on_ranks(read_run(path), path, EvaluationPolicy(order=order))
+
+    what = "my.run: in 2 of 10 turns, another passage has a higher score than that of rank 1; passages are ordered by score"
+    assert notes(*[REVERSED] * 2, *[BOTTOM_UP] * 8) == (f"{what}, and {BY_RANK}",)
+    assert notes(*[REVERSED] * 2, *[BOTTOM_UP] * 8, order="rank") == ()
+    assert notes(REVERSED, *[BOTTOM_UP] * 9) == notes(*[EQUAL] * 9) == notes(*[SOUND] * 9) == ()
+    assert notes(*[[(0, 1.0), (0, 2.0)]] * 9) == (), "a rank that repeats says nothing"
+    table = tmp_path / "table.csv"
+    table.write_text("query_id,doc_id,score\n1_1,a,1\n1_1,b,2\n")
+    assert notes_on_ranks(read_run(table), table, BY_SCORE) == (), "a table without ranks"

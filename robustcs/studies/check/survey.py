@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from robustcs.errors import InputError, Problem, RobustcsError, UsageError
 from robustcs.evaluation.grid import Grid, parse_cell
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix
-from robustcs.evaluation.ranking import rank_run
+from robustcs.evaluation.ranking import notes_on_ranks, rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_turns, expected_of, strangers
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
@@ -44,6 +44,7 @@ class _Run(NamedTuple):
     turns: frozenset[str]
     order: dict[str, int] | None
     matrix: GradeMatrix | None
+    notes: tuple[str, ...]
 
 
 def _surveyed(
@@ -57,7 +58,7 @@ def _surveyed(
     ranking = rank_run(run, policy)
     order = numbered(ranking) if name in answering else None
     matrix = grade_matrix(ranking, qrels) if qrels else None
-    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix)
+    return _Run(run.parts or len(run), frozenset(run.turns), order, matrix, notes_on_ranks(run, path, policy))
 
 
 class Survey:
@@ -243,6 +244,7 @@ class Survey:
         if run is None:
             return
         self.answered[name] = run.turns
+        self.notes += run.notes
         if metadata := ir_metadata(path):
             self.notes.append(f"{name}: ir_metadata is {metadata}")
         if run.order is not None:
