@@ -104,7 +104,7 @@ def ask(
     asked = workspace.averaged(workspace.project.metrics, given=True)
     named = [parse_measure(condition.metric, given=True) for condition in conditions if condition.metric]
     refuse_given([measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]])
-    called = _called(old, first), _called(new, second)
+    called = _called(old, "old"), _called(new, "new")
     if not conditions and not first.systems.keys() & second.systems.keys():
         raise UsageError(
             "nothing-in-common",
@@ -135,8 +135,10 @@ def ask(
     )
 
 
-def _called(given: Side, state: State) -> str:
-    return state.name if isinstance(given, Project) else str(given)
+def _called(given: Side, side: str) -> str:
+    if not isinstance(given, Project):
+        return str(given)
+    return given.name if given.name != Project.name else f"the {side} project"
 
 
 @dataclass(frozen=True)

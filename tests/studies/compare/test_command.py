@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,6 +17,10 @@ import pytest
 import yaml
 
 from robustcs.cli.main import run
+from robustcs.errors import UsageError
+from robustcs.project.model import Project
+from robustcs.project.workspace import Workspace
+from robustcs.studies.compare.study import ask
 from tests.conftest import COMMANDS, ROOT, Command
 
 Capture = pytest.CaptureFixture[str]
@@ -156,6 +161,16 @@ def test_every_form_of_the_gate(in_demo: Command) -> None:
     text, latex = (in_demo(f"{line} {form}", code=5).out for form in ("table", "latex"))
     assert max(map(len, text.splitlines())) <= 80 and "NDCG@3 = 1  +0.057" in text
     assert "\\toprule" in latex and "Outcome" in latex and "0000" not in latex
+
+
+def test_a_project_without_a_name_is_called_by_its_side(tmp_path: Path) -> None:
+    """In Python, a side may be a project that was never read from a file."""
+    (tmp_path / "q").write_text("1_1 0 a 1\n")
+    (tmp_path / "r").write_text("1_1 Q0 a 1 1 t\n")
+    old, new = (Project(qrels=tmp_path / "q", runs={name: tmp_path / "r"}) for name in ("bm25", "dense"))
+    found = r"^b2 \(bm25\) and the new project \(dense\) share no system name"
+    with pytest.raises(UsageError, match=found):
+        ask(Workspace(Project()), old=replace(old, name="b2"), new=new)  # type: ignore[arg-type]
 
 
 def test_states_without_a_common_run_cannot_be_told(in_copy: Command, tmp_path: Path) -> None:
