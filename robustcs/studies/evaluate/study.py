@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES, is_averaged, parse_measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.overrides import named_files
@@ -22,7 +22,7 @@ from robustcs.studies.evaluate.findings import verdicts
 from robustcs.studies.evaluate.show import means_of, overview, show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
-from robustcs.wording import verb
+from robustcs.wording import some_of, verb
 
 
 def ask(
@@ -72,7 +72,11 @@ def ask(
       robustcs evaluate --find-slices
     """
     files = workspace.scored_systems(named_files("scores", "scores", scores or {}))
-    measures, notes = workspace.ranking_measures((), totals=True, given=all(file.kind == "scores" for file in files))
+    runs, asked = [file.name for file in files if file.kind == "runs"], workspace.project.metrics
+    if scores and runs and asked and all(measure.family in (GIVEN, *ANSWER_FAMILIES) for measure in asked):
+        found = f"{', '.join(map(str, asked))} cannot be computed from the project's runs ({some_of(runs)})"
+        raise UsageError("no-such-measure", found, "use --config /dev/null to evaluate only the files of scores")
+    measures, notes = workspace.ranking_measures((), totals=True, given=not runs)
     frames, evaluated = workspace.scores_of(files, measures, alone=True)
     first = next(iter(frames.values()))
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):

@@ -104,6 +104,14 @@ def test_scores_of_any_name(
     assert [(row["metric"], row["value"]) for row in rows] == [(measure, 0.75)]
 
 
+@pytest.mark.parametrize("measure", ["f1", "satisfaction"])
+def test_runs_have_no_scores_of_any_name(in_demo: Command, tmp_path: Path, measure: str) -> None:
+    (tmp_path / "a.csv").write_text("query_id,satisfaction,f1\n1_1,0.5,0.5\n")
+    told = in_demo(f"evaluate --scores a={tmp_path / 'a.csv'} --metric {measure}", code=2).err
+    assert f"{measure} cannot be computed from the project's runs (original, qr, human" in told
+    assert "use --config /dev/null to evaluate only the files of scores" in told
+
+
 def test_the_turn_as_unit(in_demo: Command) -> None:
     printed = json.loads(in_demo("evaluate --unit turn --metric P_1 --format json").out)
     assert (printed["policy"]["unit"], printed["policy"]["units"]) == ("turn", 70)
