@@ -125,7 +125,9 @@ def result_table(
     lines: list[Any] = list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
     shown = [_shown(result, name, column) for column in columns]
     cells = tuple(
-        tuple(system_name(make(line)) if field.kind == "text" else make(line) for field, make in shown) for line in lines
+        # a role is the key of a file in the project, not the name of a system
+        tuple(system_name(make(line)) if field.kind == "text" and field.name != "role" else make(line) for field, make in shown)
+        for line in lines
     )
     keys = [getattr(line, by) for line in lines] if by else []
     changes = {place for place in range(1, len(keys)) if keys[place] != keys[place - 1]}

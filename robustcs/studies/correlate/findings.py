@@ -7,7 +7,7 @@ from robustcs.documents.words import number, number_interval, with_interval
 from robustcs.lazy import pd
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.correlate.show import answers_label, corner_counts, first_rows, similarity_label
-from robustcs.wording import counted
+from robustcs.wording import counted, system_name
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:
@@ -61,7 +61,7 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
         said += f" {corner_counts(result, row['rewriter'])}."
     else:
         by_rewriter = [
-            f"{row['rewriter']} {with_interval(row, 'value', 2)} over {_over(result, row)}"
+            f"{system_name(row['rewriter'])} {with_interval(row, 'value', 2)} over {_over(result, row)}"
             for _, row in rows.sort_values("value", ascending=False, kind="stable").iterrows()
         ]
         said = f"{what} (Pearson's r): {', '.join(by_rewriter[:-1])} and {by_rewriter[-1]}."

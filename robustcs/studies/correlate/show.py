@@ -15,7 +15,7 @@ from robustcs.errors import UsageError, refuse_unknown
 from robustcs.lazy import pd
 from robustcs.result import difference, text
 from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
-from robustcs.wording import counted
+from robustcs.wording import counted, system_name
 
 if TYPE_CHECKING:
     from robustcs.studies.correlate.figure import Scatter
@@ -301,8 +301,9 @@ def draw_rewriters(result: Correlate) -> Drawing:
     """Draw the scatter plots of all rewriters as small multiples."""
     from robustcs.studies.correlate.figure import scatter_panels
 
-    rows = first_rows(result).itertuples()
-    return scatter_panels([_scatter(result, row.rewriter, f"{row.rewriter}: r = {written(row.value, 3)}") for row in rows])
+    rows = list(first_rows(result).itertuples())
+    titles = [f"{system_name(row.rewriter)}: r = {written(row.value, 3)}" for row in rows]
+    return scatter_panels([_scatter(result, row.rewriter, title) for row, title in zip(rows, titles, strict=True)])
 
 
 def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:

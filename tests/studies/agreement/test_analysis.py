@@ -129,8 +129,7 @@ def test_intervals_on_the_snippets_take_the_turn_as_unit(shared_data: Path) -> N
     result = snippet_agreement(masters, experts, EVALUATED)
     assert (result.evaluated.unit, result.evaluated.units) == ("turn", 22)
     assert any(
-        note.startswith("the sampling unit is the turn, because there are only 2 conversations")
-        for note in result.evaluated.notes
+        note.startswith("the sampling unit is the turn, because there are only 2 topics") for note in result.evaluated.notes
     )
     assert set(result.jaccard["units"]) == set(result.reference["units"]) == {22}
     # the CR2 interval on the logit, written out for J

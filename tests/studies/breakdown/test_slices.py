@@ -105,8 +105,10 @@ def test_slices_of_one_of_many_rewriters_say_which_it_is(in_demo: Command) -> No
 
 
 def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
+    project = read_project(demo / "robustcs.toml")
     opening, answers = (
-        question.answer(Workspace(question.part(read_project(demo / "robustcs.toml")))) for question in QUESTIONS
+        of_texts.answer(Workspace(of_scores.part(project)))
+        for of_scores, of_texts in zip(QUESTIONS[:2], QUESTIONS[2:], strict=True)
     )
     cost = next(sentence for sentence in opening.findings if "occur in rewrites that differ from Human by" in sentence)
     assert cost.startswith("94% of the rewriter errors (correct if NDCG@3 ≥ 0.5) occur")
@@ -122,5 +124,5 @@ def test_few_conversations_have_a_report_without_a_search(tmp_path: Path) -> Non
         (tmp_path / name).write_text("".join(lines))
     (tmp_path / "qr").write_text((tmp_path / "qr").read_text() + "0_1 Q0 d 2 0.5 x\n")
     project = robustcs.open_project(qrels=tmp_path / "qrels", qr=tmp_path / "qr", human=tmp_path / "human")
-    result = QUESTIONS[0].answer(Workspace(QUESTIONS[0].part(project))).result
+    result = QUESTIONS[2].answer(Workspace(QUESTIONS[0].part(project))).result
     assert len(result.tables["slices"]) and not len(result.tables["found_slices"])

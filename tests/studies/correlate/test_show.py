@@ -32,13 +32,13 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
     assert isinstance(figure, Figure) and isinstance(table, Table)
     assert (figure.slug, table.of, table.slug) == ("scatter", "correlations", "rewriters")
     assert [row[:2] for row in table.rows] == [
-        (answers, name) for answers in ("overlap of the top 10", "rank-biased overlap") for name in ("qr", "other")
+        (answers, name) for answers in ("overlap of the top 10", "rank-biased overlap") for name in ("QR", "other")
     ]
     rows = result.correlations
     first = rows[(rows["rewriter"] == "other") & (rows["method"] == "pearson") & (rows["subset"] == "all")].iloc[0]
     assert table.rows[1][2].startswith(f"{first['value']:.3f} (")
     assert [panel.title for panel in draw_rewriters(result).panels] == [
-        f"{name}: r = {first['value']:.3f}" for name in ("qr", "other")
+        f"{name}: r = {first['value']:.3f}" for name in ("QR", "other")
     ]
     (said,) = correlate_findings(result)
     assert said.startswith("ROUGE-1 F of QR and Human correlates with overlap of the top 10 (Pearson's r): qr ")
