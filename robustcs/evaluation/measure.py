@@ -140,6 +140,8 @@ def parse_measure(text: str, given: bool = False) -> Measure:
                     "use rel=LEVEL with binary measures and p=PERSISTENCE with RBP",
                 )  # fmt: skip
         return _native(family, _cutoff(text, match["k"]) if match["k"] else None, level, persistence)
+    if given and any(text in names for names in GOLD_MEASURES.values()):
+        return Measure(text, GIVEN)
     if trec_eval_knows(text):
         return Measure(text, "trec_eval")
     if given and _GIVEN_NAME.fullmatch(text) and not _similar(text, _TYPO):

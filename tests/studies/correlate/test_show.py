@@ -41,7 +41,7 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
         f"{name}: r = {first['value']:.3f}" for name in ("QR", "other")
     ]
     (said,) = correlate_findings(result)
-    assert said.startswith("ROUGE-1 F of QR and Human correlates with overlap of the top 10 (Pearson's r): qr ")
+    assert said.startswith("ROUGE-1 F of QR and Human correlates with overlap of the top 10 (Pearson's r): QR ")
     assert " and other " in said and said.count("A correlation over turns does not show that the rewriter with") == 1
 
 
