@@ -300,6 +300,13 @@ def test_names_of_tables_figures_and_cards_are_unique_and_safe(report: Report) -
     assert all(re.fullmatch("[a-z0-9-]+", slug) for slug in slugs)
 
 
+def test_no_sentence_has_an_unfilled_place(report: Report) -> None:
+    said = [block.text for block in every_block(report.document) if isinstance(block, Paragraph)]
+    said += [text for block in every_block(report.document) if isinstance(block, Table) for text in (block.caption, block.note)]
+    assert len(said) > 100
+    assert not [text for text in said if re.search(r"\{\w*\}", text)]
+
+
 def test_pairs_of_systems_are_headed_alike(report: Report) -> None:
     pairs = [
         tuple(column.title for column in block.columns if column.title.lower() in ("first", "second"))

@@ -107,7 +107,7 @@ def drops_table(result: Result) -> list[Table]:
         return []
     columns = ["metric", "group", "baseline", "drop", *expected_columns(result.tables.get("tipping"))]
     caption = "How much of each drop is due to unjudged passages?"
-    return [result_table(result, "drops", caption, columns, EXPECTED_NOTE, by="metric")]
+    return [result_table(result, "drops", caption, columns, EXPECTED_NOTE.format(result.evaluated.unit), by="metric")]
 
 
 def tipping_table(result: Result, rows: pd.DataFrame) -> list[Table]:
