@@ -46,7 +46,7 @@ _SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dt
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
-_PAIRS = Layout("file of pairs", ("name", "value"), (Field("name", 0, "label"), Field("value", 1, "real")), True, lambda _: "")
+_PAIRS = Layout("file of pairs", ("name", "value"), (Field("name", 0, "label"), Field("value", 1, "real")), True, "")
 
 
 #: What labels for texts are joined with.

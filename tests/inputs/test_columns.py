@@ -24,14 +24,14 @@ RUN = Layout(
     columns=("turn", "Q0", "document", "rank", "score", "tag"),
     fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("score", 4, "real"), Field("rank", 3, "integer")),
     more=True,
-    advise=lambda columns: f"advice for {columns}",
+    advice="the advice",
 )
 QRELS = Layout(
     what="qrels file",
     columns=("turn", "iteration", "document", "grade"),
     fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("grade", 3, "integer")),
     more=False,
-    advise=lambda columns: f"advice for {columns}",
+    advice="the advice",
 )
 
 # ids of any script, with quotes, commas, backslashes, # and no-break spaces, but no ASCII white space
@@ -220,8 +220,8 @@ def test_every_malformed_line_is_listed_with_its_number_and_what_stands_there(sc
     )
     assert problems(scratch, content) == [
         ":3: score 'high' is not a number; write a decimal number",
-        ":5: 4 columns, but a run has 6 (turn Q0 document rank score tag); advice for 4",
-        ":6: 1 column, but a run has 6 (turn Q0 document rank score tag); advice for 1",
+        ":5: 4 columns, but a run has 6 (turn Q0 document rank score tag); it looks like qrels; use --qrels",
+        ":6: 1 column, but a run has 6 (turn Q0 document rank score tag); the advice",
         ":7: score 'nan' is not a number; write a decimal number",
         ":8: rank 'five' is not a whole number; write a whole number",
         ":9: document 'caf\ufffd' is not UTF-8; save the file as UTF-8",
@@ -246,7 +246,7 @@ def test_many_problems_alike_are_said_once(scratch: Path) -> None:
 def test_too_many_columns_matter_only_where_no_tag_may_hold_spaces(scratch: Path) -> None:
     content = b"31_1 0 d 1 more\n"
     assert problems(scratch, content, QRELS) == [
-        ":1: 5 columns, but a qrels file has 4 (turn iteration document grade); advice for 5"
+        ":1: 5 columns, but a qrels file has 4 (turn iteration document grade); the advice"
     ]
     scratch.write_bytes(b"31_1 Q0 d 1 2 my long tag\n")
     assert len(read_columns(scratch, RUN)) == 1
