@@ -54,8 +54,8 @@ CAUSE_TABLE = table(
 REVERSED = table(
     "causes_reversed", "The same in the opposite order: the generator first, judged on turns where every system got gold.",
     _SYSTEM, _CAUSE, count("count", "lost turns; null for what is left to retrieval, which is a difference of shares"),
-    count("turns", "for the generator, turns where every system got gold; else all answerable turns"),
-    *share("share", "generator: count / turns; retrieval: lost share of all turns minus that of the generator").between(
+    count("turns", "for the generator, turns where every system got gold; else all answerable turns on which this is known"),
+    *share("share", "generator: count / turns; retrieval: lost share of these turns minus that of the generator").between(
         says="95% CI, clustered by sampling unit"), text("note"),
 )  # fmt: skip
 TRANSITIONS = table(
@@ -185,8 +185,10 @@ def _causes(found: Journey) -> list[tuple[Any, ...]]:
 
 
 def _reversed(found: Journey) -> list[tuple[Any, ...]]:
-    inside, units = answerable(found), found.units
-    common = inside & np.array([all(one.gold_given[place] for one in found.systems) for place in range(len(found.turns))])
+    told, units = list(zip(*(one.gold_given for one in found.systems), strict=True)), found.units
+    # a loss whose cause is unknown is not left to retrieval
+    inside = answerable(found) & np.array([None not in one for one in told])
+    common = inside & np.array([all(one) for one in told])
     rows: list[tuple[Any, ...]] = []
     if not common.any():
         return rows

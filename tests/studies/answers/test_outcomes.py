@@ -167,6 +167,13 @@ def test_causes_in_both_orders() -> None:
     assert shares.to_numpy() == pytest.approx(np.ones(2))
 
 
+def test_losses_of_unknown_cause_are_not_left_to_retrieval() -> None:
+    known = "+A +A +B -B -B -A +A +A +A +A +A +W"
+    columns = ["cause", "count", "turns", "share"]
+    rows, alone = (journey(("a", told)).causes_reversed[columns] for told in (f"{known} .B .W .B .A", known))
+    assert rows.equals(alone) and rows["turns"].tolist() == [12, 9, 12]
+
+
 def test_no_share_below_zero_in_the_opposite_order() -> None:
     result = journey(("a", "+B +B +B -A -A -A +A -A -A -A -A -A"))
     row = result.causes_reversed.set_index("cause").loc["retrieval"]
