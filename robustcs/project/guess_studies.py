@@ -27,7 +27,7 @@ from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
 from robustcs.inputs.text import first_record
 from robustcs.project.guess_judgments import ITEM
-from robustcs.project.scan import Folder, Found, short_names, telling_words, words_of
+from robustcs.project.scan import Folder, Found, role_of, short_names, telling_words, words_of
 
 T = TypeVar("T")
 
@@ -146,8 +146,15 @@ def _baseline(file: Found) -> str:
 
 
 def _answers(folder: Folder, table: _Table) -> None:
-    """Find generated answers (name or folder contains response), and nuggets and snippets, which are in the same folder."""
-    responses = [file for file in folder.of("answers") if {"response", "responses"} & set(words_of(file.path))]
+    """Find generated answers (name or folder contains response), and nuggets and snippets, which are in the same folder.
+
+    Answers alone, whose names contain neither gold nor a formulation, are those of systems.
+    """
+    every = folder.of("answers")
+    responses = [file for file in every if {"response", "responses"} & set(words_of(file.path))]
+    others = [file for file in folder.files if file.what and (file not in every or file.is_a("run"))]
+    alone = bool(every) and not others and not any(role_of(file.stem) or "gold" in words_of(file.stem) for file in every)
+    responses = every if alone else responses
     assignments, nuggets = folder.of("assignments"), folder.of("nuggets")
     runs = folder.of("run")
     said = [file for file in runs if file.is_a("answers") and not responses]
@@ -157,7 +164,7 @@ def _answers(folder: Folder, table: _Table) -> None:
     cited = said if assignments or nuggets else made_of
     places = {Path(file.path).parent for file in (*responses, *nuggets, *assignments)}
     snippets = [file for file in folder.of("snippets") if Path(file.path).parent in places] if responses else []
-    if not (responses or cited or assignments) or not (snippets or nuggets or assignments or made_of):
+    if not alone and (not (responses or cited or assignments) or not (snippets or nuggets or assignments or made_of)):
         return
     table.several("snippets", snippets, "snippets that answers should contain, by their folder")
     table.one("nuggets", nuggets, "nuggets that answers should contain")

@@ -539,6 +539,15 @@ def test_references_of_answers_are_runs_if_there_are_no_others(tmp_path: Path) -
     assert not aside(tmp_path)  # a used file is not also listed as ignored
 
 
+def test_answers_alone_are_those_of_systems(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(f'{{"id": "1_{turn}", "answer": "a tube"}}\n' for turn in range(1, 7)))
+    found = guess(tmp_path).tables["answers"]
+    assert found == {"responses": {"new": "new.jsonl", "old": "old.jsonl"}}
+    (tmp_path / "gold.jsonl").write_text((tmp_path / "old.jsonl").read_text())
+    assert "answers" not in guess(tmp_path).tables  # gold answers are for reading comprehension
+
+
 def test_an_export_has_the_answers_of_its_models(tmp_path: Path) -> None:
     export = {
         "models": [{"model_id": "a"}, {"model_id": "b"}], "metrics": [], "documents": [],
