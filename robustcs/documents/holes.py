@@ -20,14 +20,6 @@ from robustcs.wording import counted
 if TYPE_CHECKING:
     from robustcs.result import Result
 
-#: How to read :func:`expected_columns`; ``{}`` is the sampling unit.
-EXPECTED_NOTE = (
-    f"Expected: the difference after the hole model fills in the unjudged passages in the top {FILLED_DEPTH} of all runs here."
-    " Its interval covers both the unknown grades and the sampling of {}s. Unjudged: share of the measured difference"
-    " expected to be due to unjudged passages, on these turns; –: the interval of this share extends beyond 0 to 100%. Holds"
-    " for: the same system remains ahead if the predicted odds of relevance are multiplied by any factor in this range."
-)
-
 
 def rates_table(result: Result, depth: int) -> list[Table]:
     """Return the table of judged and unjudged passages in the top ``depth`` of every run."""
@@ -101,13 +93,24 @@ def _held(tipping: pd.DataFrame | None, row: Any) -> str:
     return f"{f'1/{LARGEST:.0f}' if math.isnan(below) else f'{below:.2g}'} to {LARGEST if math.isnan(above) else above:.2g}"
 
 
+def expected_note(result: Result) -> str:
+    """Return how to read :func:`expected_columns`."""
+    return (
+        f"Expected: the difference after the hole model fills in the unjudged passages in the top {FILLED_DEPTH} of all runs"
+        f" here. Its interval covers both the unknown grades and the sampling of {result.evaluated.unit}s. Unjudged: share of"
+        " the measured difference expected to be due to unjudged passages, on these turns; –: the interval of this share"
+        " extends beyond 0 to 100%. Holds for: the same system remains ahead if the predicted odds of relevance are multiplied"
+        " by any factor in this range."
+    )
+
+
 def drops_table(result: Result) -> list[Table]:
     """Return the table of expected drops and the share due to unjudged passages, if it has rows."""
     if not len(result.tables["drops"]):
         return []
     columns = ["metric", "group", "baseline", "drop", *expected_columns(result.tables.get("tipping"))]
     caption = "How much of each drop is due to unjudged passages?"
-    return [result_table(result, "drops", caption, columns, EXPECTED_NOTE.format(result.evaluated.unit), by="metric")]
+    return [result_table(result, "drops", caption, columns, expected_note(result), by="metric")]
 
 
 def tipping_table(result: Result, rows: pd.DataFrame) -> list[Table]:

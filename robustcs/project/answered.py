@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.documents.words import cut_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.answers import answer_scores
 from robustcs.evaluation.grid import CAUSES, Grid, causes_of
 from robustcs.evaluation.holes import grades_by_pair
-from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, parse_measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN
 from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of, whether_given
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
@@ -194,7 +195,7 @@ class AnswerInputs:
             return "", {}
         thresholds = self.workspace.project.thresholds
         threshold = thresholds[0] if len(thresholds) == 1 else parse_threshold(">=0.5")
-        return f"{parse_measure(metric, given=True).label} {threshold.label}", {
+        return cut_label((metric, str(threshold))), {
             name: dict(zip(own, threshold.holds(list(own.values())).tolist(), strict=True)) if own else {}
             for name, own in scores.items()
         }

@@ -164,7 +164,7 @@ def _answers(folder: Folder, table: _Table) -> None:
     cited = said if assignments or nuggets else made_of
     places = {Path(file.path).parent for file in (*responses, *nuggets, *assignments)}
     snippets = [file for file in folder.of("snippets") if Path(file.path).parent in places] if responses else []
-    if not alone and (not (responses or cited or assignments) or not (snippets or nuggets or assignments or made_of)):
+    if not (alone or ((responses or cited or assignments) and (snippets or nuggets or assignments or made_of))):
         return
     table.several("snippets", snippets, "snippets that answers should contain, by their folder")
     table.one("nuggets", nuggets, "nuggets that answers should contain")

@@ -64,7 +64,7 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     """
     systems = list(dict.fromkeys(result.outcomes["system"]))
     if answers_alone(result):
-        return (_outcomes(result, systems, ["outcome"], "overview"), _flow_figure(result, systems))
+        return (_outcomes(result, systems, "overview"), _flow_figure(result, systems))
     outcomes = result.outcomes[result.outcomes["outcome"] == "made_up"].drop_duplicates("system")
     parts = {
         **{cause: result.causes[result.causes["cause"] == cause] for cause in ("generator", "retrieval", "unknown")},
@@ -205,23 +205,22 @@ def named(value: str) -> str:
     return value.replace("_", " ")
 
 
-def _outcomes(result: Answers, systems: Sequence[str], columns: Sequence[str], slug: str) -> Table:
-    """Return the shares of the outcomes of some systems; ``columns`` without ``kind`` if all turns are of one kind."""
+def _outcomes(result: Answers, systems: Sequence[str], slug: str) -> Table:
+    """Return the shares of the outcomes of some systems, by kind of turn and gold if any kind is known."""
     rows = result.outcomes[result.outcomes["system"].isin(systems)]
     rows = rows.assign(kind=[f"{named(kind)} ({turns:,})" for kind, turns in zip(rows["kind"], rows["turns"], strict=True)],
                        outcome=rows["outcome"].map(named), gold_given=rows["gold_given"].map(_given))  # fmt: skip
     by = "; ".join(f"{system_name(name)}: {how}" for name, how in result.responses_by.items())
-    note = (
+    alone = answers_alone(result)
+    columns: list[str | Field] = ["outcome"] if alone else ["kind", "outcome", _GIVEN]
+    note = f"Share of {counted(int(rows['turns'].iloc[0]), 'turn')}. " if alone else (
         "Share of the turns of each kind (their number in brackets). Gold: whether a gold passage was given to the generator"
         f"{f' (–: {_UNKNOWN})' * ('–' in set(rows['gold_given']))}. "
-    )
-    several = "kind" in columns
-    note = note if several else f"Share of {counted(int(rows['turns'].iloc[0]), 'turn')}. "
+    )  # fmt: skip
     note += f"{criterion_words(result)} In brackets: 95% CI (Wilson{clustered(result.evaluated.unit)}). Responses by: {by}."
-    shown = [_GIVEN if name == "gold_given" else name for name in columns]
     return wide_table(
-        result, "outcomes", "What are the outcomes of the turns?", shown, "system", ["of_kind"], note,
-        rows=rows, heads={name: system_name(name) for name in systems}, by="kind" if several else None, slug=slug,
+        result, "outcomes", "What are the outcomes of the turns?", columns, "system", ["of_kind"], note,
+        rows=rows, heads={name: system_name(name) for name in systems}, by=None if alone else "kind", slug=slug,
     )  # fmt: skip
 
 
@@ -232,8 +231,7 @@ def _journey(result: Answers) -> list[Block]:
     blocks: list[Block] = [_flow_figure(result, systems)]
     for start in range(0, len(systems), SIDE_BY_SIDE):
         slug = f"outcomes-{start}" if start else "outcomes"
-        by = ["outcome"] if answers_alone(result) else ["kind", "outcome", "gold_given"]
-        blocks.append(_outcomes(result, systems[start : start + SIDE_BY_SIDE], by, slug))
+        blocks.append(_outcomes(result, systems[start : start + SIDE_BY_SIDE], slug))
     if len(result.causes):
         present = [cause for cause in CAUSE_NAMES if (result.causes["cause"] == cause).any()]
         blocks.append(wide_table(

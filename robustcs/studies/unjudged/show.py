@@ -9,9 +9,9 @@ import numpy as np
 
 from robustcs.documents.document import Block, Drawing, Figure, Paragraph
 from robustcs.documents.holes import (
-    EXPECTED_NOTE,
     drops_table,
     expected_columns,
+    expected_note,
     later_grades_table,
     rates_table,
     sources_table,
@@ -76,7 +76,7 @@ def _expected(result: Unjudged) -> Iterable[Block]:
         return
     distance = pairs["expected"].abs() / (pairs["holes_high"] - pairs["holes_low"] + ROUNDING)
     rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
-    note = EXPECTED_NOTE.format(result.evaluated.unit)
+    note = expected_note(result)
     if len(pairs) > len(rows):
         note += f" Shown: the {len(rows)} of {len(pairs)} pairs with the least certain order; CSV and JSON have all."
     if not result.settings.tipped:
