@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from robustcs.statistics.means import mcnemar_exact
-from robustcs.statistics.sign_flip import Subsets, paired_tests
+from robustcs.statistics.sign_flip import Subsets, limits, paired_tests
 
 # few different values make ties, and sums that are 0
 VALUES = st.sampled_from([-2.0, -1.0, -0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 1.0])
@@ -210,3 +210,20 @@ def test_coverage_of_the_intervals_that_sparse_differences_have() -> None:
     printed = [one for one in found if not math.isnan(one.low)]
     assert 60 < len(printed) < 250
     assert np.mean([one.low <= truth.mean() <= one.high for one in printed]) >= 0.9
+
+
+@pytest.mark.parametrize("order", ["random", "ascending", "descending", "ties", "misleading"])
+@pytest.mark.parametrize("place", [1, 50, 2_500, 20_000])
+def test_limits_are_those_of_all_ratios_whatever_the_sample_suggests(order: str, place: int) -> None:
+    ratios = np.random.default_rng(1).normal(size=40_000)
+    if order == "ascending":
+        ratios.sort()
+    elif order == "descending":
+        ratios[::-1].sort()
+    elif order == "ties":
+        ratios = ratios.round(1)
+    elif order == "misleading":  # the extremes stand where the sample looks
+        ratios.sort()
+        ratios = ratios.reshape(16, -1).T.ravel()
+    ordered = np.sort(ratios)
+    assert limits(ratios.copy(), np.ones(len(ratios)), place) == (ordered[place - 1], ordered[-place])
