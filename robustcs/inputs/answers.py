@@ -33,7 +33,7 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.formats import first_turn, is_answer
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath
-from robustcs.inputs.pooled import union_of_texts
+from robustcs.inputs.readings import union_of_texts
 from robustcs.inputs.records import ByTurn, json_lines, record_id, shape_of
 from robustcs.inputs.run_formats import answers as cited_answers
 from robustcs.inputs.sniff import refuse_other_kinds

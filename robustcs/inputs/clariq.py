@@ -1,4 +1,5 @@
-"""The text files of ClariQ: topics with their facets, questions and answers; the question bank; predicted needs; runs.
+"""The text files of ClariQ: topics with their facets, questions and answers; the question bank; predicted needs; runs; and
+human preferences between systems.
 
 Formats as published with "Building and Evaluating Open-Domain Dialogue Corpora with Clarifying Questions" (2021). TSV has
 no quoting: quotes belong to the text. Only text files are read; pickles are never loaded (see
@@ -13,13 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-import numpy as np
-
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import StrPath, parts_of
-from robustcs.inputs.pooled import CLASH
-from robustcs.inputs.records import RowProblems, table_rows
+from robustcs.inputs.readings import CLASH
+from robustcs.inputs.records import RowProblems, json_lines, shape_of, table_rows
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.text import decimal_number, filled_lines, whole_number
 from robustcs.wording import counted
@@ -222,9 +220,8 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
     problems = ProblemList(path)
     exact = {text: question for question, text in reversed(list(bank.items()))} | {"": NO_QUESTION}
     loose = {_plain(text): question for text, question in exact.items()}
-    turns: list[str] = []
-    questions: list[str] = []
-    numbers: list[tuple[int, float]] = []
+    rows: list[tuple[str, str, float]] = []
+    places: list[int] = []
     for line, text in filled_lines(path):
         match = _QUOTED_LINE.fullmatch(text.strip())
         rank = whole_number(match[3], _LAST_RANK) if match else None
@@ -235,24 +232,54 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         if score is None:
             problems.add(line, f"score {match[4]!r} is not a number", "write a decimal number", "not-a-number")
             continue
-        numbers.append((rank, score))
         asked = match[2].strip()
-        turns.append(match[1])
-        questions.append(exact.get(asked) or loose.get(_plain(asked)) or f'"{asked}"')
+        rows.append((match[1], exact.get(asked) or loose.get(_plain(asked)) or f'"{asked}"', score))
+        places.append(rank)
     problems.raise_if_any()
-    codes = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
-    with np.errstate(over="ignore"):
-        scores = np.array([score for _, score in numbers]).astype(np.float32)
-    run = Run(
-        name=name,
-        turns=tuple(codes),
-        turn_codes=np.array([codes[turn] for turn in turns], dtype=np.int32),
-        ids=Ids.of(questions),
-        scores=scores,
-        ranks=np.array([rank for rank, _ in numbers], dtype=np.int64) if ranks else None,
-    )
-    return QuestionRun(run, sum(question.startswith('"') for question in questions), texts=True)
+    unknown = sum(question.startswith('"') for _, question, _ in rows)
+    return QuestionRun(Run.of(name, rows, places if ranks else None), unknown, texts=True)
 
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+# ---------------------------------------------------------------- pairwise human preferences (Acute-eval)
+#: Value of ``winner`` if the annotator saw no difference.
+TIE = "tie"
+_COLUMNS = ("criterion", "first", "second", "winner")
+
+
+@dataclass(frozen=True)
+class Preference:
+    """One judgment. ``winner`` is ``first``, ``second`` or :data:`TIE`; ``pair`` is the pair of conversations, or empty."""
+
+    criterion: str
+    first: str
+    second: str
+    winner: str
+    pair: str
+
+
+def read_preferences(path: StrPath) -> tuple[Preference, ...]:
+    """Read TSV with the columns ``criterion first second winner`` or JSONL with these fields; ``pair`` is optional.
+
+    Raises :class:`InputError` with every bad judgment (bounded): an empty field, a system compared with itself, a winner other
+    than the two systems and ``tie``.
+    """
+    problems = RowProblems(path, "preferences")
+    found: list[Preference] = []
+    table = shape_of(path) == "table"
+    for line, row in table_rows(path, _COLUMNS, problems) if table else json_lines(path, problems):
+        criterion, first, second, winner, pair = cells = [str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair")]
+        lacking = [name for name, cell in zip(_COLUMNS, cells, strict=False) if not cell]
+        if lacking:
+            problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "empty-field")
+        elif first == second:
+            problems.add(line, f"{first} is compared with itself", "name two different systems", "same-system")
+        elif winner not in (first, second, TIE):
+            problems.add(line, f"unknown winner {winner!r}", f"write {first}, {second} or {TIE}", "unknown-winner")
+        else:
+            found.append(Preference(criterion, first, second, winner, pair))
+    problems.finish(found, "preferences")
+    return tuple(found)

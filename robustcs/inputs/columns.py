@@ -8,9 +8,8 @@ the columns that are kept.
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -21,6 +20,7 @@ from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
 from robustcs.inputs.files import too_large
 from robustcs.inputs.ids import Ids
+from robustcs.inputs.paths import StrPath
 from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in, looks_like
 from robustcs.inputs.trec_lines import LINES, QRELS_LINES, RUN_LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
@@ -57,6 +57,8 @@ _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic
 
 
 _TYPES: dict[str, type] = {"real": np.float64, "single": np.float32, "integer": np.int64}
+#: Kind → parser of the numbers of a regular piece; it returns None if a cell is not a number.
+_NUMBERS: dict[str, Callable[[Ids], Column | None]] = {"real": reals_of, "single": singles_of, "integer": integers_of}
 
 
 _SPACES = re.compile(rb" {2,}")
@@ -72,30 +74,21 @@ _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 _FIRST_CELL = re.compile(rb"^(?!#)[^\S\n]*(\S+)", re.MULTILINE)
 
 
-class Field(NamedTuple):
-    """One column to read.
+class Layout(NamedTuple):
+    """The layout of a kind of file: the names of its columns, and the kinds of those that are read.
 
     A ``label`` is text that repeats on neighbouring lines; it is read as codes of its distinct values, numbered by first
     appearance. A ``single`` is a real number as a 32-bit float, infinite beyond their range.
-    """
 
-    name: str
-    position: int
-    kind: Kind
-
-
-class Layout(NamedTuple):
-    """The layout of a kind of file; ``columns`` are the names of its columns in messages.
-
-    ``more`` allows further columns after the last one (a run's tag may contain spaces). ``advice`` is for a wrong number of
-    columns in a line that is not of another kind of TREC file.
+    ``advice`` is for a wrong number of columns in a line that is not of another kind of TREC file. ``more`` allows further
+    columns after the last one (a run's tag may contain spaces).
     """
 
     what: str
     columns: tuple[str, ...]
-    fields: tuple[Field, ...]
-    more: bool
+    kinds: Mapping[str, Kind]
     advice: str
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,9 +96,9 @@ class Columns:
     """Rows of a file in order, and the number of skipped lines.
 
     values
-        Name of a field → its column.
+        Name → column.
     labels
-        The distinct values of the ``label`` field; codes index it.
+        The distinct values of the ``label`` column; codes index it.
     """
 
     values: dict[str, Column]
@@ -122,13 +115,13 @@ class Columns:
         return told + ([f"{name}: skipped {counted(self.comments, 'comment line')}"] if self.comments else [])
 
     def ids(self, name: str) -> Ids:
-        """Return the column of a ``text`` field."""
+        """Return a column of kind ``text``."""
         column = self.values[name]
         assert isinstance(column, Ids)
         return column
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
-        """Return the column of any other field."""
+        """Return a column of any other kind."""
         column = self.values[name]
         assert isinstance(column, np.ndarray)
         return column
@@ -139,7 +132,7 @@ class Columns:
         return Columns(some, self.labels, self.comments, self.header)
 
 
-def read_columns(path: str | os.PathLike[str], layout: Layout, chunks: Chunks = None) -> Columns:
+def read_columns(path: StrPath, layout: Layout, chunks: Chunks = None) -> Columns:
     """Read columns of ``path``; tabs and spaces separate cells, and ``#`` lines and blank lines are skipped.
 
     Raises :class:`InputError` with every malformed line (bounded), or if there are no rows.
@@ -147,7 +140,7 @@ def read_columns(path: str | os.PathLike[str], layout: Layout, chunks: Chunks = 
     return joined(list(column_pieces(path, layout, chunks)))
 
 
-def column_pieces(path: str | os.PathLike[str], layout: Layout, chunks: Chunks = None) -> Iterator[Columns]:
+def column_pieces(path: StrPath, layout: Layout, chunks: Chunks = None) -> Iterator[Columns]:
     """Read columns in pieces of whole lines; ``labels``, ``comments`` and ``header`` are those of the file so far.
 
     ``chunks``: the bytes of the file, if it is open already.
@@ -200,7 +193,7 @@ def joined(parts: Sequence[Columns], compact: bool = True) -> Columns:
     return Columns(values, last.labels, last.comments, last.header)
 
 
-def _pieces(path: str | os.PathLike[str], chunks: Chunks = None) -> Iterator[tuple[bytes, int, bool]]:
+def _pieces(path: StrPath, chunks: Chunks = None) -> Iterator[tuple[bytes, int, bool]]:
     """Yield (bytes, number of the first line, whether the first row is a header) of every piece of the file."""
     line, started, before = 1, False, b""
     for chunk in chunks or line_chunks(path, _PIECE, _LONGEST):
@@ -240,27 +233,17 @@ def _read_regular(
     if cells is None or cells.width < len(layout.columns) or (cells.width > len(layout.columns) and not layout.more):
         return None
     values: dict[str, Column] = {}
-    label = None
-    for field in layout.fields:
-        column: Column | None = cells.column(field.position)
-        assert isinstance(column, Ids)
-        if int(column.lengths.max(initial=0)) > LONGEST_ID:
+    for name, kind in layout.kinds.items():
+        texts = cells.column(layout.columns.index(name))
+        if int(texts.lengths.max(initial=0)) > LONGEST_ID:
             return None
-        if field.kind == "label":
-            label, column = column, None
-        elif field.kind == "real":
-            column = reals_of(column)
-        elif field.kind == "single":
-            column = singles_of(column)
-        elif field.kind == "integer":
-            column = integers_of(column)
-        if column is None and field.kind != "label":
+        column = _NUMBERS[kind](texts) if kind in _NUMBERS else texts
+        if column is None:
             return None
-        values[field.name] = column  # type: ignore[assignment]
-    for field in layout.fields:
-        if field.kind == "label" and label is not None:
-            # last, because a rejected piece must not add codes
-            values[field.name] = labels_of(label, codes)
+        values[name] = column
+    for name, kind in layout.kinds.items():
+        if kind == "label":  # last, because a rejected piece must not add codes
+            values[name] = labels_of(cells.column(layout.columns.index(name)), codes)
     return values
 
 
@@ -279,7 +262,7 @@ def _read_lines(
     chunk: bytes, layout: Layout, header: bool, first_line: int, problems: ProblemList, codes: dict[bytes, int]
 ) -> dict[str, Column]:
     """Read a piece line by line, the reference for :func:`_read_regular`; malformed lines go to ``problems``."""
-    values: list[list[Any]] = [[] for _ in layout.fields]
+    values: dict[str, list[Any]] = {name: [] for name in layout.kinds}
     expected = len(layout.columns)
     for number, line in _rows(chunk, header, first_line):
         if b"\r" in line:
@@ -290,7 +273,7 @@ def _read_lines(
         cells = line.split()
         if len(cells) < expected or (len(cells) > expected and not layout.more):
             # only the last line of a file has no line end
-            cut = len(cells) < expected and chunk.endswith(line)
+            cut = len(cells) < expected and number == first_line + chunk.count(b"\n")
             problems.add(
                 number,
                 f"{len(cells)} column{'s' * (len(cells) != 1)}, but a {layout.what} has {expected}"
@@ -300,26 +283,25 @@ def _read_lines(
                 "wrong-columns",
             )
             continue
-        row: list[Any] = []
-        for field in layout.fields:
+        row: dict[str, Any] = {}
+        for name, kind in layout.kinds.items():
             try:
-                row.append(_convert(cells[field.position], field.kind))
+                row[name] = _convert(cells[layout.columns.index(name)], kind)
             except _CellError as error:
-                name = layout.columns[field.position]
                 problems.add(number, f"{name} {error.cell!r} is not {error.wanted}", error.advice, error.slug)
                 break
         else:
-            for column, value in zip(values, row, strict=True):
-                column.append(value)
+            for name, value in row.items():
+                values[name].append(value)
     columns: dict[str, Column] = {}
-    for field, column in zip(layout.fields, values, strict=True):
-        if field.kind == "label":
-            columns[field.name] = np.array([codes.setdefault(cell, len(codes)) for cell in column], dtype=np.int32)
-        elif field.kind == "text":
-            columns[field.name] = Ids.packed(column)
+    for name, column in values.items():
+        if layout.kinds[name] == "label":
+            columns[name] = np.array([codes.setdefault(cell, len(codes)) for cell in column], dtype=np.int32)
+        elif layout.kinds[name] == "text":
+            columns[name] = Ids.packed(column)
         else:
             with np.errstate(over="ignore"):
-                columns[field.name] = np.array(column, dtype=_TYPES[field.kind])
+                columns[name] = np.array(column, dtype=_TYPES[layout.kinds[name]])
     return columns
 
 
@@ -355,7 +337,7 @@ def _convert(cell: bytes, kind: Kind) -> Any:
     return cell
 
 
-def line_of_row(path: str | os.PathLike[str], row: int) -> int:
+def line_of_row(path: StrPath, row: int) -> int:
     """Return the line number of row ``row`` (from 0), counted as :func:`read_columns` does; for messages only."""
     for chunk, first_line, header in _pieces(path):
         for number, _ in _rows(chunk, header, first_line):
@@ -369,7 +351,7 @@ def line_of_row(path: str | os.PathLike[str], row: int) -> int:
 _HEAD = 1 << 13
 
 
-def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrels"]) -> tuple[Identified | None, Chunks]:
+def kind_unless_plain(path: StrPath, wanted: Literal["run", "qrels"]) -> tuple[Identified | None, Chunks]:
     """Return the kind of a file; None and its bytes if its first lines are all TREC lines, which cannot be anything else.
 
     Raises :class:`InputError` for a file of another kind than ``wanted``.
@@ -381,7 +363,7 @@ def kind_unless_plain(path: str | os.PathLike[str], wanted: Literal["run", "qrel
     return refuse_other_kinds(path, wanted), None
 
 
-def plain_chunks(path: str | os.PathLike[str], wanted: Literal["run", "qrels"], size: int = 0) -> Chunks:
+def plain_chunks(path: StrPath, wanted: Literal["run", "qrels"], size: int = 0) -> Chunks:
     """Return the bytes of a file whose first lines are all TREC lines of a run or of qrels; None for any other file.
 
     ``size``: bytes per piece, of which the first is read (default: those of a reader).

@@ -20,7 +20,7 @@ from threading import Lock
 from typing import Any, BinaryIO, cast
 
 from robustcs.errors import InputError, PackageNeededError, Problem, input_error
-from robustcs.inputs.paths import MemoryFile, opened, url_of
+from robustcs.inputs.paths import MemoryFile, StrPath, opened, url_of
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
@@ -44,7 +44,7 @@ _SMALL = 16 * MIB
 MOST_UNPACKED = 64 * GIB
 
 
-def too_large(path: str | os.PathLike[str], found: str) -> InputError:
+def too_large(path: StrPath, found: str) -> InputError:
     """Return the error for a file over a limit."""
     return input_error(path, None, f"too large: {found}", "check that this is the right file", "too-large")
 
@@ -57,7 +57,7 @@ def packed_as(head: bytes) -> str | None:
 class Unpacked(io.RawIOBase):
     """The unpacked bytes of a compressed file. Raises :class:`InputError` when they exceed the limit for its size."""
 
-    def __init__(self, path: str | os.PathLike[str], packed: BinaryIO, kind: str):
+    def __init__(self, path: StrPath, packed: BinaryIO, kind: str):
         self._path = path
         self._place = 0
         self._packed = packed
@@ -95,7 +95,7 @@ def _unpacking(packed: BinaryIO, kind: str) -> BinaryIO:
     return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd"))
 
 
-def arrow(path: str | os.PathLike[str], needs: str) -> Any:
+def arrow(path: StrPath, needs: str) -> Any:
     """Return pyarrow. Raises :class:`PackageNeededError` if it is not installed."""
     try:
         import pyarrow
@@ -110,7 +110,7 @@ def arrow(path: str | os.PathLike[str], needs: str) -> Any:
 MOST_SPOOLED = 16 * GIB
 
 
-def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
+def open_binary(path: StrPath) -> BinaryIO:
     """Open ``path`` for reading, decompressed; gzip, bz2, xz and zstd are detected by content, not by suffix.
 
     Raises :class:`InputError` if the file does not exist, is a folder or a device, or cannot be read.
@@ -158,7 +158,7 @@ class _Spool:
     Raises :class:`InputError` for more than :data:`MOST_SPOOLED` bytes.
     """
 
-    def __init__(self, source: BinaryIO, path: str | os.PathLike[str]):
+    def __init__(self, source: BinaryIO, path: StrPath):
         import tempfile
 
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
@@ -206,7 +206,7 @@ _SPOOLS: dict[tuple[str, int, int], _Spool] = {}
 _SPOOLING = Lock()
 
 
-def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
+def _spooled(path: StrPath) -> _Spool | None:
     """Return the spool of a source that can be read only once or is remote, filling it once; None for a regular file.
 
     Raises :class:`InputError` for a device, whose bytes may never end, and if there is no space for a spool.
@@ -245,12 +245,12 @@ def _spooled(path: str | os.PathLike[str]) -> _Spool | None:
         return _SPOOLS[key]
 
 
-def _ends(source: BinaryIO, path: str | os.PathLike[str]) -> bool:
+def _ends(source: BinaryIO, path: StrPath) -> bool:
     """Return whether a character device has an end: a terminal and the empty device have one."""
     return source.isatty() or os.path.samefile(path, os.devnull)
 
 
-def _open_raw(path: str | os.PathLike[str]) -> io.BufferedReader:
+def _open_raw(path: StrPath) -> io.BufferedReader:
     """Return a stream of the raw bytes from the beginning."""
     if isinstance(path, MemoryFile):
         return path.reader()
@@ -260,7 +260,7 @@ def _open_raw(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 # ---------------------------------------------------------------- lines and whole files
 @contextmanager
-def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
+def damage_told(path: StrPath) -> Iterator[None]:
     """Turn errors of decompression into :class:`InputError`."""
     try:
         yield
@@ -274,7 +274,7 @@ def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
         raise input_error(path, None, found, "copy the file again", "damaged-file") from error
 
 
-def sha256(path: str | os.PathLike[str]) -> str:
+def sha256(path: StrPath) -> str:
     """Return the SHA-256 of a file in hexadecimal: the bytes on disk, not unpacked, or the bytes of a pipe."""
     import hashlib  # loads OpenSSL, which most callers do not need
 

@@ -10,10 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from robustcs.errors import ProblemList, UsageError, input_error
-from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.ratings import plain_text
 from robustcs.inputs.records import shape_of
@@ -132,7 +129,7 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
     Raises :class:`UsageError` for a text without a bank, and if no question is in the bank.
     """
     how = dict.fromkeys(("id", "exact", "normalised"), 0)
-    found: list[tuple[Asked, str]] = []
+    found: list[tuple[str, str, float]] = []
     unmapped: list[Asked] = []
     for question in asked:
         if bank is None:
@@ -147,19 +144,12 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
             match = bank.find(question.question)
         if match is None:
             unmapped.append(question)
-            found.append((question, own_id(question.question)))
+            found.append((question.turn, own_id(question.question), question.score))
         else:
             how[match[1]] += 1
-            found.append((question, match[0]))
+            found.append((question.turn, match[0], question.score))
     if len(unmapped) == len(asked):
         raise UsageError("no-common-items", f"no question of run {name} is in the bank", "check that they belong together")
-    turns = tuple(dict.fromkeys(question.turn for question, _ in found))
-    code = {turn: place for place, turn in enumerate(turns)}
-    with np.errstate(over="ignore"):
-        scores = np.array([question.score for question, _ in found]).astype(np.float32)
-    codes = np.array([code[question.turn] for question, _ in found], dtype=np.int32)
-    ids = Ids.of(item for _, item in found)
     told = f"{name}: {len(unmapped)} of {len(asked)} questions are not in the bank; they keep their places in the run"
-    notes = (told,) if unmapped else ()
-    run = Run(name, turns, codes, ids, scores, np.arange(1, len(found) + 1), notes)
+    run = Run.of(name, found, range(1, len(found) + 1), (told,) if unmapped else ())
     return Mapped(run, how, tuple(unmapped))

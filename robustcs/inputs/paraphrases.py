@@ -13,10 +13,10 @@ Other columns are ignored; fields may be quoted as in any CSV (RFC 4180).
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from robustcs.errors import input_error
+from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems, csv_rows, fits
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.text import delimiter_of, first_lines
@@ -56,7 +56,7 @@ class Paraphrases(dict[str, tuple[Paraphrase, ...]]):
     notes: tuple[str, ...] = ()
 
 
-def read_paraphrases(path: str | os.PathLike[str]) -> Paraphrases:
+def read_paraphrases(path: StrPath) -> Paraphrases:
     """Return the paraphrases of every turn.
 
     Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, no turn id or (ECAsT) one without a

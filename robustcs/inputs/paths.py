@@ -68,7 +68,7 @@ _PATIENCE = 60
 IRDS_PREFIX = "irds:"
 
 
-def url_of(path: str | os.PathLike[str]) -> str | None:
+def url_of(path: StrPath) -> str | None:
     """Return ``path`` as a URL; None for a local file."""
     found = _URL.fullmatch(os.fspath(path))
     if found is None or os.path.exists(path):
@@ -76,7 +76,7 @@ def url_of(path: str | os.PathLike[str]) -> str | None:
     return f"{found[1]}://{found[2]}"
 
 
-def shown(path: str | os.PathLike[str]) -> str:
+def shown(path: StrPath) -> str:
     """Return a path as the user wrote it: a URL with both slashes."""
     return url_of(path) or os.fspath(path)
 
@@ -86,7 +86,7 @@ def located(text: str, folder: Path = Path()) -> Path:
     return Path(text) if _URL.fullmatch(text) else folder / text
 
 
-def is_irds(source: str | os.PathLike[str]) -> bool:
+def is_irds(source: StrPath) -> bool:
     """Return whether a name is an ir_datasets identifier rather than a file."""
     return os.fspath(source).startswith(IRDS_PREFIX)
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robustcs.errors import MAX_PROBLEMS, InputError, ProblemList, at_line, input_error
-from robustcs.inputs.columns import Column, Columns, Field, Layout, kind_unless_plain, line_of_row, read_columns
+from robustcs.errors import MAX_PROBLEMS, InputError, Problem, ProblemList, at_line, input_error
+from robustcs.inputs.columns import Column, Columns, Kind, Layout, kind_unless_plain, line_of_row, read_columns
 from robustcs.inputs.ids import MAX_GRADE as MAX_GRADE
 from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
-from robustcs.inputs.paths import PooledFile, is_irds
-from robustcs.inputs.pooled import conflict
+from robustcs.inputs.paths import PooledFile, StrPath, is_irds
+from robustcs.inputs.readings import conflict
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
 from robustcs.inputs.text import LOOKS_LIKE, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
@@ -27,25 +27,9 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
 from robustcs.wording import counted
 
-_ADVICE = "write the four columns of qrels"
-
-
-_LAYOUT = Layout(
-    what="qrels file",
-    columns=QRELS_COLUMNS,
-    fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("grade", 3, "integer")),
-    more=False,
-    advice=_ADVICE,
-)
-
-
-_THREE_COLUMNS = Layout(
-    what="qrels file",
-    columns=("turn", "document", "grade"),
-    fields=(Field("turn", 0, "label"), Field("document", 1, "text"), Field("grade", 2, "integer")),
-    more=False,
-    advice=_ADVICE,
-)
+_KINDS: dict[str, Kind] = {"turn": "label", "document": "text", "grade": "integer"}
+_LAYOUT = Layout("qrels file", QRELS_COLUMNS, _KINDS, "write the four columns of qrels")
+_THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "grade"))
 
 
 #: Largest grade in three columns; larger numbers are ranks.
@@ -133,7 +117,7 @@ class JudgedPairs(NamedTuple):
     keys: npt.NDArray[np.uint64]
 
 
-def read_qrels(source: str | os.PathLike[str]) -> Qrels:
+def read_qrels(source: StrPath) -> Qrels:
     """Read judgments from a file, plain or compressed, or from ir_datasets (``irds:trec-cast/v1/2020/judged``).
 
     A pair that is judged twice with the same grade counts once, with a note. Different grades are a problem, because scores
@@ -174,24 +158,36 @@ def _union(source: PooledFile) -> Qrels:
     codes = np.concatenate([np.array([code_of[turn] for turn in part.turns], np.int32)[part.turn_codes] for part in parts])
     ids, grades = Ids.joined([part.ids for part in parts]), np.concatenate([part.grades for part in parts])
     notes = [note for part in parts for note in part.notes]
-    first = first_of_pairs(codes, ids)
-    if first is not None:
-        file_of = np.repeat(np.arange(len(parts)), list(map(len, parts)))
-        wrong = np.flatnonzero(grades != grades[first])
-        problems = [
-            conflict(
-                source.files[file_of[row]], f"turn {turns[codes[row]]} document {ids[row]} has grade", str(grades[row]),
-                source.files[file_of[first[row]]], str(grades[first[row]]), turns[codes[row]], ids[row],
-            )
-            for row in wrong[:MAX_PROBLEMS].tolist()
-        ]  # fmt: skip
-        if problems:
-            raise InputError(problems, len(wrong))
-        keep = np.flatnonzero(first == np.arange(len(first)))
-        notes.append(f"{counted(len(first) - len(keep), 'judgment')} in several qrels files counted once")
-        codes, ids, grades = codes[keep], ids.take(keep), grades[keep]
+    file_of = np.repeat(np.arange(len(parts)), list(map(len, parts)))
+
+    def clash(row: int, first: int) -> Problem:
+        return conflict(
+            source.files[file_of[row]], f"turn {turns[codes[row]]} document {ids[row]} has grade", str(grades[row]),
+            source.files[file_of[first]], str(grades[first]), turns[codes[row]], ids[row],
+        )  # fmt: skip
+
+    keep = _each_once(codes, ids, grades, clash)
+    kept = ids.take(keep)
+    if len(kept) < len(ids):
+        notes.append(f"{counted(len(ids) - len(kept), 'judgment')} in several qrels files counted once")
     of_files = tuple((len(part), part.turns) for part in parts)
-    return Qrels(str(source), turns, codes, ids, grades, tuple(notes), of_files)
+    return Qrels(str(source), turns, codes[keep], kept, grades[keep], tuple(notes), of_files)
+
+
+def _each_once(
+    codes: npt.NDArray[np.int32], ids: Ids, grades: npt.NDArray[np.int64], clash: Callable[[int, int], Problem]
+) -> slice | npt.NDArray[np.int64]:
+    """Return the index of the first row of every pair.
+
+    Raises :class:`InputError` with the ``clash`` of each row that has another grade than the first row of its pair.
+    """
+    first = first_of_pairs(codes, ids)
+    if first is None:
+        return slice(None)
+    wrong = np.flatnonzero(grades != grades[first])
+    if len(wrong):
+        raise InputError([clash(row, int(first[row])) for row in wrong[:MAX_PROBLEMS].tolist()], len(wrong))
+    return np.flatnonzero(first == np.arange(len(first)))
 
 
 def _columns(rows: list[tuple[str, str, int]]) -> Columns:
@@ -202,38 +198,30 @@ def _columns(rows: list[tuple[str, str, int]]) -> Columns:
     return Columns(values, tuple(codes), 0, False)
 
 
-def _from_columns(name: str, columns: Columns, path: str | os.PathLike[str], line: Callable[[int], int | None]) -> Qrels:
+def _from_columns(name: str, columns: Columns, path: StrPath, line: Callable[[int], int | None]) -> Qrels:
     """Return the judgments of columns; ``line`` maps a row to its line, for messages."""
     turn_codes, ids, grades = columns.numbers("turn"), columns.ids("document"), columns.numbers("grade")
-    problems = ProblemList(path)
     extreme = np.flatnonzero(np.abs(grades) > MAX_GRADE)
-    for row in extreme[:MAX_PROBLEMS]:
-        problems.add(
-            line(row), f"grade {grades[row]} is out of range",
-            "write small whole numbers such as 0 to 4", "bad-grade",
-        )  # fmt: skip
-    problems.total = len(extreme)
-    problems.raise_if_any()
-    notes = columns.notes(name)
-    first = first_of_pairs(turn_codes, ids)
-    if first is not None:
-        contradicting = np.flatnonzero(grades != grades[first])
-        for row in contradicting[:MAX_PROBLEMS]:
-            other = int(first[row])
-            earlier = line(other)
-            problems.add(
-                line(row),
-                f"turn {columns.labels[turn_codes[row]]} document {ids[int(row)]} has grade {grades[row]}"
-                f" but grade {grades[other]} " + ("before" if earlier is None else f"in {at_line(path, earlier)}"),
-                "keep one of the two",
-                "contradicting-grades",
-            )
-        problems.total = len(contradicting)
-        problems.raise_if_any()
-        keep = np.flatnonzero(first == np.arange(len(first)))
-        notes.append(f"{name}: {counted(len(first) - len(keep), 'repeated judgment')} counted once")
-        turn_codes, ids, grades = turn_codes[keep], ids.take(keep), grades[keep]
-    return Qrels(name, tuple(columns.labels), turn_codes, ids, grades.astype(np.int16), tuple(notes))
+    if len(extreme):
+        found, advice = "grade {} is out of range", "write small whole numbers such as 0 to 4"
+        rows = extreme[:MAX_PROBLEMS].tolist()
+        raise InputError(
+            [Problem(path, line(row), found.format(grades[row]), advice, "bad-grade") for row in rows], len(extreme)
+        )
+
+    def clash(row: int, first: int) -> Problem:
+        earlier = line(first)
+        before = "before" if earlier is None else f"in {at_line(path, earlier)}"
+        found = f"turn {columns.labels[turn_codes[row]]} document {ids[row]} has grade {grades[row]}"
+        return Problem(
+            path, line(row), f"{found} but grade {grades[first]} {before}", "keep one of the two", "contradicting-grades"
+        )
+
+    notes, keep = columns.notes(name), _each_once(turn_codes, ids, grades, clash)
+    kept = ids.take(keep)
+    if len(kept) < len(ids):
+        notes.append(f"{name}: {counted(len(ids) - len(kept), 'repeated judgment')} counted once")
+    return Qrels(name, tuple(columns.labels), turn_codes[keep], kept, grades[keep].astype(np.int16), tuple(notes))
 
 
 def _read_ir_datasets(name: str) -> Qrels:
@@ -245,7 +233,7 @@ def _read_ir_datasets(name: str) -> Qrels:
     return _from_columns(name, _columns(rows), name, lambda row: None)
 
 
-def checked_rows(path: str | os.PathLike[str]) -> tuple[list[tuple[str, str, int]], list[int]]:
+def checked_rows(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:
     """Return (turn, document, grade) of every row, and its line.
 
     Raises :class:`InputError` with every malformed row (bounded), or if there are no rows.

@@ -5,46 +5,28 @@
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.columns import Columns, Field, Layout, column_pieces, joined, kind_unless_plain, read_columns
+from robustcs.inputs.columns import Columns, Kind, Layout, column_pieces, joined, kind_unless_plain, read_columns
 from robustcs.inputs.ids import Ids
-from robustcs.inputs.paths import PooledFile, shown
-from robustcs.inputs.pooled import CLASH
+from robustcs.inputs.paths import PooledFile, StrPath, shown
+from robustcs.inputs.readings import CLASH
 from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
 from robustcs.inputs.text import LOOKS_LIKE, decimal_number, finite_number, is_turn_id, whole_number
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
 
-_ADVICE = "write the six columns of a TREC run"
-
-
-_LAYOUT = Layout(
-    what="run",
-    columns=RUN_COLUMNS,
-    fields=(Field("turn", 0, "label"), Field("document", 2, "text"), Field("score", 4, "single")),
-    more=True,
-    advice=_ADVICE,
-)
-
-
-_LAYOUT_WITH_RANK = Layout(_LAYOUT.what, _LAYOUT.columns, (*_LAYOUT.fields, Field("rank", 3, "integer")), _LAYOUT.more, _ADVICE)
-
-
-_THREE_COLUMNS = Layout(
-    what="run",
-    columns=("turn", "document", "rank"),
-    fields=(Field("turn", 0, "label"), Field("document", 1, "text"), Field("score", 2, "real")),
-    more=False,
-    advice=_ADVICE,
-)
+_IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
+_LAYOUT = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more=True)
+_LAYOUT_WITH_RANK = _LAYOUT._replace(kinds={**_LAYOUT.kinds, "rank": "integer"})
+_THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "real"}, more=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +58,22 @@ class Run:
     notes: tuple[str, ...] = field(default=())
     parts: tuple[int, ...] = field(default=())
 
+    @classmethod
+    def of(
+        cls, name: str, rows: Sequence[tuple[str, str, float]], ranks: Sequence[int] | None = None, notes: tuple[str, ...] = ()
+    ) -> Run:
+        """Return a run of rows (turn, document, score); scores beyond the range of 32-bit floats are infinite."""
+        codes = {turn: code for code, turn in enumerate(dict.fromkeys(turn for turn, _, _ in rows))}
+        turns = np.array([codes[turn] for turn, _, _ in rows], np.int32)
+        scores = _as_singles(np.array([score for _, _, score in rows], np.float64))
+        ids = Ids.of([document for _, document, _ in rows])
+        return cls(name, tuple(codes), turns, ids, scores, None if ranks is None else np.array(ranks, np.int64), notes)
+
     def __len__(self) -> int:
         return len(self.turn_codes)
 
 
-def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Run:
+def read_run(path: StrPath, name: str | None = None, ranks: bool = False) -> Run:
     """Read a run, plain or compressed. ``name`` defaults to the file's name; ``ranks`` keeps the rank column.
 
     Column 2 and the tag are not read, and the rank column only with ``ranks`` (real ranks start at 0, at 1, or repeat).
@@ -95,8 +88,8 @@ def read_run(path: str | os.PathLike[str], name: str | None = None, ranks: bool 
     name = Path(path).name if name is None else name
     found, chunks = kind_unless_plain(path, "run")
     if found is not None and "run" in found.kinds and found.shape != "lines":
-        turns, codes, ids, scores, places = checked_rows(path, found.shape, ranks)
-        return Run(name, turns, codes, ids, _as_singles(scores), places)
+        rows, places = _checked_rows(path, found.shape, ranks)
+        return Run.of(name, rows, places if ranks else None)
     if found is not None and found.family in MS_MARCO:
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
     return _from_trec(name, read_columns(path, _layout(ranks), chunks), ranks)
@@ -106,7 +99,7 @@ class ScatteredError(Exception):
     """The rows of a turn are not contiguous, so the run cannot be evaluated in pieces."""
 
 
-def run_pieces(path: str | os.PathLike[str], name: str | None = None, ranks: bool = False) -> Iterator[Run]:
+def run_pieces(path: StrPath, name: str | None = None, ranks: bool = False) -> Iterator[Run]:
     """Read a run as :func:`read_run` does, in pieces of whole turns, so that only one piece is in memory.
 
     The notes and parts of the last piece are those of the run. Raises :class:`InputError` as ``read_run`` does, and
@@ -197,9 +190,9 @@ def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: np
     return Run(name, turns, codes - np.int32(first), ids, scores, ranks, (*columns.notes(name), *notes))
 
 
-def _from_three(path: str | os.PathLike[str], name: str, columns: Columns, ranks: bool) -> Run:
+def _from_three(path: StrPath, name: str, columns: Columns, ranks: bool) -> Run:
     """Return a run of ``turn document rank``; numbers that are not whole are scores."""
-    codes, numbers = columns.numbers("turn"), columns.numbers("score")
+    codes, numbers = columns.numbers("turn"), columns.numbers("rank")
     if not bool((numbers == np.floor(numbers)).all()):
         return _run(name, columns, _as_singles(numbers), _places(codes) if ranks else None,
                     f"{name}: three columns, read as turn, document and score")  # fmt: skip
@@ -225,12 +218,6 @@ def _places(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 _LARGEST_RANK = 10**9
 
 
-#: Turns, each once; then for every row in file order: turn code, document, score and, if requested, rank.
-_Checked: TypeAlias = (
-    "tuple[tuple[str, ...], npt.NDArray[np.int32], Ids, npt.NDArray[np.float64], npt.NDArray[np.int64] | None]"
-)
-
-
 class _Row(NamedTuple):
     """One unchecked passage; None for a missing score or rank."""
 
@@ -241,26 +228,25 @@ class _Row(NamedTuple):
     line: int | None
 
 
-def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> _Checked:
-    """Return the rows of a JSON run (``shape`` json) or of a table with a line of names (table).
+def _checked_rows(path: StrPath, shape: str, ranks: bool) -> tuple[list[tuple[str, str, float]], list[int]]:
+    """Return (turn, document, score) of every row, and the ranks, of a JSON run (``shape`` json) or a table with column names.
 
     Raises :class:`InputError` with every malformed row (bounded), or if there are no rows.
     """
     read: Any = _from_json if shape == "json" else _from_table
     problems = ProblemList(path)
-    codes: dict[str, int] = {}
-    rows: list[tuple[int, str, float, int]] = []
-    counts: dict[int, int] = {}
+    rows: list[tuple[str, str, float]] = []
+    places: list[int] = []
+    counts: dict[str, int] = {}
     for row in read(path, problems):
         if not is_turn_id(row.turn):
             problems.add(row.line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id")
             continue
-        turn = str(row.turn).strip()
+        turn = sys.intern(str(row.turn).strip())  # one text for all rows of a turn
         if not is_turn_id(row.document):
             problems.add(row.line, f"turn {turn}: a passage without an id", "add an id to every passage", "no-passage-id")
             continue
-        code = codes.setdefault(turn, len(codes))
-        counts[code] = place = counts.get(code, 0) + 1
+        counts[turn] = place = counts.get(turn, 0) + 1
         # ranks of real runs are unreliable, so they are read only if needed
         rank = place if row.rank is None or not (ranks or row.score is None) else _run_row_whole(row.rank)
         score = (None if rank is None else -float(rank)) if row.score is None else _number(row.score)
@@ -271,18 +257,15 @@ def checked_rows(path: str | os.PathLike[str], shape: str, ranks: bool) -> _Chec
                 f"write a {wanted} number", "not-a-number",
             )  # fmt: skip
             continue
-        rows.append((code, str(row.document).strip(), score, rank))
+        rows.append((turn, str(row.document).strip(), score))
+        places.append(rank)
     problems.raise_if_any()
     if not rows and read is _from_table:
         advice = f"write lines of: {' '.join(RUN_COLUMNS)}"
         raise input_error(path, None, "the file has no rows", advice, "empty")
     if not rows:
         raise input_error(path, None, "the file has no passages", "check the path", "empty")
-    turn_codes, documents, scores, places = zip(*rows, strict=True)
-    return (
-        tuple(codes), np.array(turn_codes, np.int32), Ids.of(documents), np.array(scores, np.float64),
-        np.array(places, np.int64) if ranks else None,
-    )  # fmt: skip
+    return rows, places
 
 
 def _number(value: object) -> float | None:
@@ -298,7 +281,7 @@ def _run_row_whole(value: object) -> int | None:
     return int(number) if number is not None and number == int(number) and abs(number) <= _LARGEST_RANK else None
 
 
-def _from_table(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
+def _from_table(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     table = read_table(path)
     assert isinstance(table, Table)
     turn, document, score, rank = table.turn, table.document, table.find(SCORE_NAMES), table.find(RANK_NAMES)
@@ -315,7 +298,7 @@ def _given(cell: object) -> object:
     return "" if cell is None else cell
 
 
-def _from_json(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Row]:
+def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     """Yield the passages of every turn; if one of them has no score, the file order ranks the turn."""
     from robustcs.inputs.mtrag import json_records
     from robustcs.inputs.run_formats import run_format_of

@@ -5,13 +5,12 @@ Also read: tables with a measure, a turn and a value in every row, or with a col
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.mtrag import json_records
-from robustcs.inputs.paths import parts_of
+from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, fits, tsv_header
 from robustcs.inputs.sniff import first_cells, refuse_other_kinds
 from robustcs.inputs.tables import MEASURE_NAMES, TURN_NAMES, VALUE_NAMES, Table, read_table
@@ -29,7 +28,7 @@ ALL = "all"
 _MOST_MEASURES = 200
 
 
-def read_scores(path: str | os.PathLike[str], name: str = "") -> pd.DataFrame:
+def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
     """Return the scores of one run: a float frame indexed by turn (natural order), one column per measure as in the file.
 
     Of MTRAG tasks, the metrics of the answers and the scores of the retriever; ``name`` is the model of an export with several.
@@ -78,7 +77,7 @@ def _in_order(values: dict[str, dict[str, float]]) -> pd.DataFrame:
     return frame
 
 
-def has_scores(path: str | os.PathLike[str], name: str = "") -> bool:
+def has_scores(path: StrPath, name: str = "") -> bool:
     """Return whether a file of MTRAG tasks has scores."""
     return any(
         mtrag.has_tasks(first_record(part) or {}) and mtrag.scores(json_records(part, ProblemList(part)), name)
@@ -86,7 +85,7 @@ def has_scores(path: str | os.PathLike[str], name: str = "") -> bool:
     )
 
 
-def _of_tasks(path: str | os.PathLike[str], name: str) -> dict[str, dict[str, float]]:
+def _of_tasks(path: StrPath, name: str) -> dict[str, dict[str, float]]:
     """Return measure → turn → score. Raises :class:`InputError` for tasks without scores, or without those of ``name``."""
     values: dict[str, dict[str, float]] = {}
     for part in parts_of(path):
@@ -104,7 +103,7 @@ def _of_tasks(path: str | os.PathLike[str], name: str) -> dict[str, dict[str, fl
     return values
 
 
-def _turns_come_first(path: str | os.PathLike[str]) -> bool:
+def _turns_come_first(path: StrPath) -> bool:
     """Return whether the first cells are numbers, or too many to be measures."""
     first = first_cells(path)
     return len(first) > _MOST_MEASURES or all(cell[0].isdigit() for cell in first)
@@ -118,7 +117,7 @@ def _number(cell: object) -> float | None:
 _Score = tuple[int, str, str, object]
 
 
-def _of_lines(path: str | os.PathLike[str], problems: ProblemList) -> Iterator[_Score]:
+def _of_lines(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
     for number, line in text_lines(path):
         cells = line.split()
         if not cells or line.startswith("#"):
@@ -154,7 +153,7 @@ def _of_table(table: Table, problems: ProblemList) -> Iterator[_Score]:
             yield line, table.columns[position], name, cells[position]
 
 
-def read_slices(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
+def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
     """Return column → turn → value, without surrounding white space; a turn with an empty value is not in that column.
 
     TSV has no quoting. Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, a repeated turn; or

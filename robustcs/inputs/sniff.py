@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import is_annotations
 from robustcs.inputs.formats import Role, first_turn, is_answer
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
+from robustcs.inputs.paths import StrPath
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.reviews import is_reviews
@@ -127,7 +127,7 @@ class Identified:
         return f"use {'it' if self.family.startswith(('a ', 'an ')) else 'them'} with {_TAKEN_BY[self.kind]}{also}"
 
 
-def identify(path: str | os.PathLike[str]) -> Identified | None:
+def identify(path: StrPath) -> Identified | None:
     """Return the kind of ``path`` by its content; None if no reader knows it or it cannot be read.
 
     Reads at most the first mebibyte. A pipe is kept for its reader; do not call it on devices.
@@ -151,13 +151,13 @@ def identify(path: str | os.PathLike[str]) -> Identified | None:
     return None
 
 
-def kind_of(path: str | os.PathLike[str]) -> Kind | None:
+def kind_of(path: StrPath) -> Kind | None:
     """Return the kind of ``path``; None for unknown and unreadable files."""
     found = identify(path)
     return None if found is None else found.kind
 
 
-def refuse_other_kinds(path: str | os.PathLike[str], wanted: Kind) -> Identified | None:
+def refuse_other_kinds(path: StrPath, wanted: Kind) -> Identified | None:
     """Return the kind of the file if it can be read as ``wanted``, or None if the kind is unknown.
 
     Raises :class:`InputError` if its fields show another kind; the message names the kind and the option that reads it.
@@ -170,7 +170,7 @@ def refuse_other_kinds(path: str | os.PathLike[str], wanted: Kind) -> Identified
     return found
 
 
-def first_cells(path: str | os.PathLike[str]) -> set[str]:
+def first_cells(path: StrPath) -> set[str]:
     """Return the cells of the first column at the beginning of ``path``: the turn ids of a run or of qrels."""
     return {line.split()[0] for line in first_lines(path)}
 

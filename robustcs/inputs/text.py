@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -38,13 +37,13 @@ _MOST_VALUES = 30_000_000
 _ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
 
 
-def first_bytes(path: str | os.PathLike[str], size: int) -> bytes:
+def first_bytes(path: StrPath, size: int) -> bytes:
     """Return the first ``size`` bytes of the file, decompressed. Raises :class:`InputError` as :func:`line_chunks` does."""
     with open_binary(path) as stream, damage_told(path):
         return stream.read(size)
 
 
-def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int = LONGEST_LINE) -> Iterator[bytes]:
+def line_chunks(path: StrPath, size: int = _CHUNK, longest: int = LONGEST_LINE) -> Iterator[bytes]:
     """Yield the file's bytes in pieces of about ``size`` that end at line ends, without a byte order mark.
 
     Raises :class:`InputError` if the compressed data are damaged, the file is UTF-16, its lines end only in carriage returns,
@@ -77,7 +76,7 @@ def line_chunks(path: str | os.PathLike[str], size: int = _CHUNK, longest: int =
             yield piece
 
 
-def _line_feeds(path: str | os.PathLike[str], size: int) -> int:
+def _line_feeds(path: StrPath, size: int) -> int:
     """Return the number of line feeds in the first ``size`` bytes; used only for messages, because counting is slow."""
     found = 0
     with open_binary(path) as stream:
@@ -87,11 +86,11 @@ def _line_feeds(path: str | os.PathLike[str], size: int) -> int:
     return found
 
 
-def _too_long(path: str | os.PathLike[str], line: int | None, found: str) -> InputError:
+def _too_long(path: StrPath, line: int | None, found: str) -> InputError:
     return input_error(path, line, found, "check that this is the right file", "too-long")
 
 
-def text_lines(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+def text_lines(path: StrPath, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
     """Yield line number (from 1) and text of every line, without its line end.
 
     Raises :class:`InputError` for a line that is not UTF-8 or is longer than about :data:`LONGEST_LINE`.
@@ -110,7 +109,7 @@ def text_lines(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> Ite
                 raise _not_utf8(path, number) from None
 
 
-def read_text(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> str:
+def read_text(path: StrPath, longest: int = LONGEST_LINE) -> str:
     """Return the whole file as text with plain line ends; for small files that are not read by line.
 
     Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than :data:`LONGEST_TEXT`.
@@ -131,7 +130,7 @@ def read_text(path: str | os.PathLike[str], longest: int = LONGEST_LINE) -> str:
     return text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n")
 
 
-def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
+def _not_utf8(path: StrPath, line: int) -> InputError:
     return input_error(path, line, "this line is not UTF-8", "save the file as UTF-8", "not-utf8")
 
 
@@ -171,7 +170,7 @@ def delimiter_of(head: str) -> str | None:
 HALF_CHARACTER = ("half a character (a lone surrogate)", "save the file as UTF-8", "not-utf8")
 
 
-def read_json(path: str | os.PathLike[str], halves: bool = False) -> Any:
+def read_json(path: StrPath, halves: bool = False) -> Any:
     """Return the JSON value of the file.
 
     ``halves`` accepts halves of characters, for readers that check the texts that they use themselves. Raises
@@ -226,7 +225,7 @@ _TOKEN = r'"(?:[^"\\]|\\.?)*"?|[][{},]'
 _CLOSING = {"{": "}", "[": "]"}
 
 
-def first_lines(path: str | os.PathLike[str], size: int = HEAD) -> list[str]:
+def first_lines(path: StrPath, size: int = HEAD) -> list[str]:
     """Return the lines of the first ``size`` bytes that are neither blank nor comments; none if the file cannot be read.
 
     The last line may be cut; it is dropped if there are others.
@@ -242,18 +241,18 @@ def lines_in(data: bytes, size: int = HEAD) -> list[str]:
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def ir_metadata(path: str | os.PathLike[str]) -> str:
+def ir_metadata(path: StrPath) -> str:
     """Return ``tag bm25, team a`` from the ir_metadata comments of a run; empty if they contain neither."""
     block = re.search(r"^#\s*ir_metadata\.start\s*$(.*?)^#\s*ir_metadata\.end\s*$", _text(path, HEAD), re.MULTILINE | re.DOTALL)
     said = re.findall(r"^#\s*(tag|team):[^\S\n]*(\S.*?)\s*$", block[1] if block else "", re.MULTILINE)
     return ", ".join(f"{name} {value.strip(chr(34) + chr(39))}" for name, value in said)
 
 
-def _text(path: str | os.PathLike[str], size: int) -> str:
+def _text(path: StrPath, size: int) -> str:
     return _decoded(_head(path, size))
 
 
-def _head(path: str | os.PathLike[str], size: int) -> bytes:
+def _head(path: StrPath, size: int) -> bytes:
     try:
         return first_bytes(path, size)
     except InputError:
@@ -266,7 +265,7 @@ def _decoded(data: bytes) -> str:
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
-def first_record(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+def first_record(path: StrPath) -> dict[str, Any] | None:
     """Return the first object of a JSON list or of JSONL, or the one object of the file; None if it begins with neither.
 
     An object longer than the first mebibyte has only the fields before the cut.

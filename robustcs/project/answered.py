@@ -33,8 +33,7 @@ from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.nuggets import Assigned, read_assignments
 from robustcs.inputs.paths import shown
-from robustcs.inputs.pooled import rows_of
-from robustcs.inputs.readings import read_once
+from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.answer_passages import Passages, top_passages
 from robustcs.project.answer_program import Program, Said

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, RobustcsError, UsageError
 from robustcs.inputs.paths import PooledFile, pooled, shown
-from robustcs.inputs.pooled import CLASH
+from robustcs.inputs.readings import CLASH
 from robustcs.lazy import pd
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.conventions import customary_level
 from robustcs.project.families import (
     Chooser,
     Chosen,
@@ -35,6 +34,7 @@ from robustcs.project.guess_studies import guess_studies, place_tasks, tasks_of
 from robustcs.project.model import Role
 from robustcs.project.scan import Folder, Found, look_through, role_of, short_names, telling_words, without_common, words_of
 from robustcs.project.text_run_match import numbered
+from robustcs.project.trust import customary_level
 from robustcs.wording import counted
 
 #: Measures of the project file, unless files of scores determine them.

@@ -14,11 +14,10 @@ from robustcs.errors import InputError, ProblemList
 from robustcs.evaluation.holes import grades_by_pair
 from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
-from robustcs.inputs.clariq import read_needs, read_topics
+from robustcs.inputs.clariq import read_needs, read_preferences, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, parts_of
-from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.ratings import read_grades
 from robustcs.inputs.records import shape_of

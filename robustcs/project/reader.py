@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -21,9 +20,8 @@ from robustcs.evaluation.turns import (
 )
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown, sidecar_path
-from robustcs.inputs.pooled import texts_in_order
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_skipped
+from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_skipped, texts_in_order
 from robustcs.inputs.runs import read_run
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
@@ -112,14 +110,14 @@ class Inputs:
             said.append(f"{who}: {one}" if who else str(one))
         return said
 
-    def skipped_of(self, role: str, path: str | os.PathLike[str]) -> Skipped | None:
+    def skipped_of(self, role: str, path: StrPath) -> Skipped | None:
         """Return the skipped rows of a file that was read. Raises :class:`InputError` if the project is strict."""
         skipped = take_skipped(path, self.project.policy.strict)
         if skipped is not None:
             self.skipped[shown(path), role] = skipped
         return skipped
 
-    def remember(self, role: str, path: str | os.PathLike[str], rows: Rows, checksum: str | None = None) -> None:
+    def remember(self, role: str, path: StrPath, rows: Rows, checksum: str | None = None) -> None:
         """Record a file that was read, with its checksum (computed if None). If it is read again, the first rows count.
 
         Raises :class:`InputError` if rows were skipped and the project is strict.

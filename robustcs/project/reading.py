@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
 from robustcs.evaluation.state import Group
-from robustcs.inputs.paths import located, pooled, refusal_of, url_of
+from robustcs.inputs.paths import StrPath, located, pooled, refusal_of, url_of
 from robustcs.inputs.text import read_text
 from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.policy import EvaluationPolicy
@@ -48,7 +48,7 @@ def _keys(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def read_project(path: str | os.PathLike[str], trust: bool = False) -> Project:
+def read_project(path: StrPath, trust: bool = False) -> Project:
     """Read a ``robustcs.toml`` and protect it and all files that it names from being overwritten.
 
     Without ``trust`` (or :func:`~robustcs.overwrite_guard.trust_projects`) the file may not name URLs, pipes, devices, or

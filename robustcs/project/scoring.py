@@ -25,8 +25,7 @@ from robustcs.evaluation.turns import (
     no_judgments,
     union_of_turns,
 )
-from robustcs.inputs.pooled import rows_of
-from robustcs.inputs.readings import read_once
+from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs

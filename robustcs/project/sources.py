@@ -7,7 +7,6 @@ one declaration here and one reader in :mod:`robustcs.inputs`.
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robustcs.errors import UsageError
-from robustcs.inputs.pooled import rows_of
+from robustcs.inputs.paths import StrPath
+from robustcs.inputs.readings import rows_of
 
-StrPath = str | os.PathLike[str]
 #: Number of files of a source: one, several, one per name, or one per formulation; ``texts`` are files of question texts,
 #: ``FILE`` or ``FILE:COLUMN``.
 Shape = Literal["one", "several", "named", "roles", "texts", "role texts"]
@@ -94,7 +93,7 @@ READERS = {
     "clariq_topics": "clariq.read_topics", "question_bank": "clariq.read_question_bank",
     "question_run": "clariq.read_question_run name known by_rank", "needs": "clariq.read_needs",
     "performance": "clariq_tables.read_performance or_run", "evaluation": "clariq_tables.read_evaluation or_run",
-    "preferences": "preferences.read_preferences", "conversations": "clariq_tables.read_conversations",
+    "preferences": "clariq.read_preferences", "conversations": "clariq_tables.read_conversations",
     "crowd_grades": "ratings.read_grades", "gold_checks": "ratings.read_gold_checks", "bank": "ratings.read_bank",
     "turn_list": "ratings.read_turn_list", "crowd_run": "mixed_initiative.read_mixed_initiative or_run",
     "slices": "scores.read_slices", "answer_labels": "answer_traces.read_answer_labels",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from robustcs.errors import InputError, input_error
+from robustcs.inputs.paths import StrPath
 
 #: Largest nesting depth of tables, lists and dotted keys; project files have three levels at most.
 DEEPEST = 20
@@ -30,7 +30,7 @@ _TOKENS = re.compile(
 )  # fmt: skip
 
 
-def read_toml(path: str | os.PathLike[str], text: str) -> dict[str, Any]:
+def read_toml(path: StrPath, text: str) -> dict[str, Any]:
     """Parse ``text``; errors name ``path``.
 
     Raises :class:`InputError` for invalid TOML, and for text that is nested too deeply or too long.
@@ -53,7 +53,7 @@ def read_toml(path: str | os.PathLike[str], text: str) -> dict[str, Any]:
         raise too_deep(path, deep_line(text)) from None
 
 
-def too_deep(path: str | os.PathLike[str], line: int | None) -> InputError:
+def too_deep(path: StrPath, line: int | None) -> InputError:
     """Return the error for tables, lists or dotted keys of more than :data:`DEEPEST` levels."""
     found = f"invalid TOML (nested too deeply, more than {DEEPEST} levels)"
     return input_error(path, line, found, "check this line", "not-toml")

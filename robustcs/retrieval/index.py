@@ -16,6 +16,7 @@ from typing import Any
 
 from robustcs.errors import FULL_ADVICE, OutputError, input_error, not_written
 from robustcs.inputs.files import sha256
+from robustcs.inputs.paths import StrPath
 from robustcs.inputs.text import read_json
 from robustcs.programs.runner import Track
 from robustcs.retrieval.collection import write_parts
@@ -51,7 +52,7 @@ class IndexState:
     documents: int | None
 
 
-def index_state(folder: str | os.PathLike[str]) -> IndexState:
+def index_state(folder: StrPath) -> IndexState:
     """Return the state of the index on disk, without starting Java.
 
     Raises :class:`InputError` if the folder does not exist or is not a Lucene index.

@@ -15,16 +15,15 @@ from robustcs.errors import ProblemList
 from robustcs.inputs.annotations import read_annotations
 from robustcs.inputs.answer_traces import read_answer_labels, read_trace
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.clariq import read_needs, read_question_bank, read_question_run, read_topics
+from robustcs.inputs.clariq import read_needs, read_preferences, read_question_bank, read_question_run, read_topics
 from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
 from robustcs.inputs.collection import read_passage_ids, read_passages
-from robustcs.inputs.columns import Field, Layout, read_columns
+from robustcs.inputs.columns import Layout, read_columns
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.labels import Texts, read_labels
 from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
 from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
-from robustcs.inputs.preferences import read_preferences
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.ratings import read_bank, read_gold_checks, read_grades, read_ratings, read_turn_list
 from robustcs.inputs.records import columns_of, read_rows
@@ -46,7 +45,7 @@ _SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dt
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
-_PAIRS = Layout("file of pairs", ("name", "value"), (Field("name", 0, "label"), Field("value", 1, "real")), True, "")
+_PAIRS = Layout("file of pairs", ("name", "value"), {"name": "label", "value": "real"}, "", more=True)
 
 
 #: What labels for texts are joined with.

@@ -11,8 +11,8 @@ import pytest
 from robustcs.errors import InputError
 from robustcs.inputs.clariq import read_topics
 from robustcs.inputs.paths import PooledFile, parts_of, pooled
-from robustcs.inputs.pooled import union_of_texts
 from robustcs.inputs.qrels import read_qrels
+from robustcs.inputs.readings import union_of_texts
 from robustcs.inputs.runs import read_run, run_pieces
 
 HEAD = "topic_id\tinitial_request\tclarification_need\tfacet_id\tquestion_id\tanswer\n"

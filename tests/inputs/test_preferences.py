@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.preferences import Preference, read_preferences
+from robustcs.inputs.clariq import Preference, read_preferences
 
 
 def test_both_forms(tmp_path: Path) -> None:

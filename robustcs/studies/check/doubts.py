@@ -8,9 +8,9 @@ import numpy as np
 
 from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, averaged, parse_measure
 from robustcs.evaluation.measures import evaluate
-from robustcs.project.conventions import customary_level
 from robustcs.project.model import Formulation, Project
 from robustcs.project.text_run_match import FEW, fit, ranked_alike
+from robustcs.project.trust import customary_level
 from robustcs.studies.check.survey import Survey
 from robustcs.wording import counted, some_of, told_once, verb
 

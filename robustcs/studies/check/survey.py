@@ -17,8 +17,8 @@ from robustcs.evaluation.turns import Answered, answered_by_run, answered_by_tur
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.paths import parts_of, shown
-from robustcs.inputs.pooled import rows_of, texts_in_order
 from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.readings import rows_of, texts_in_order
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.text import ir_metadata

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robustcs.inputs.clariq import Topics
+from robustcs.inputs.clariq import TIE, Preference, Topics
 from robustcs.inputs.clariq_tables import Conversation
-from robustcs.inputs.preferences import TIE, Preference
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy

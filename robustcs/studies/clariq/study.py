@@ -19,7 +19,16 @@ from robustcs.evaluation.clarification import (
     question_lists,
 )
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.inputs.clariq import NO_QUESTION, Topics, read_needs, read_question_bank, read_question_run, read_topics
+from robustcs.inputs.clariq import (
+    NO_QUESTION,
+    Preference,
+    Topics,
+    read_needs,
+    read_preferences,
+    read_question_bank,
+    read_question_run,
+    read_topics,
+)
 from robustcs.inputs.clariq_tables import (
     Conversation,
     QuestionScores,
@@ -29,7 +38,6 @@ from robustcs.inputs.clariq_tables import (
     read_evaluation,
     read_performance,
 )
-from robustcs.inputs.preferences import Preference, read_preferences
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.project.model import ClariqFiles, Project, needs, only

@@ -23,8 +23,8 @@ from robustcs.evaluation.turns import (
     union_of_turns,
 )
 from robustcs.inputs.answers import read_predicted_answers
-from robustcs.inputs.pooled import rows_of
 from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.readings import rows_of
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.lazy import pd

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from robustcs.inputs.preferences import Preference
+from robustcs.inputs.clariq import Preference
 from robustcs.statistics.means import preferred_share
 from robustcs.studies.clariq.analysis import preference_table
 

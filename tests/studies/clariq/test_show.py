@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.document import Table
 from robustcs.evaluation.clarification import Asked
-from robustcs.inputs.clariq import Topics
-from robustcs.inputs.preferences import Preference
+from robustcs.inputs.clariq import Preference, Topics
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import clariq
 from robustcs.studies.clariq.show import show
