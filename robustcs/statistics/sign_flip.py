@@ -195,7 +195,7 @@ def limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
 
 
 def _smallest(values: Floats, place: int) -> float:
-    """Return the ``place``-th smallest value, which must exist; fast if ``place`` is small compared with the number of values."""
+    """Return the ``place``-th smallest value, which must exist; fast if ``place`` is small compared with their number."""
     # the limit that a sample suggests leaves little to sort; only if the sample misleads, all values are needed
     sample = values[::_SAMPLED]
     rank = place // _SAMPLED + 4 * math.isqrt(place // _SAMPLED) + 8
