@@ -22,8 +22,7 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.ranks import METHODS, RESAMPLES, rank_stability
-from robustcs.studies.augment.analysis import DEFAULT_MEASURES
-from robustcs.studies.augment.leave_one_out import contributed_alone, leave_one_out
+from robustcs.studies.augment.analysis import DEFAULT_MEASURES, contributed_alone, leave_one_out
 from robustcs.studies.augment.whatif import what_if
 
 DRAWS = 1000

@@ -102,8 +102,7 @@ def _judge() -> _Requests:
 
     from robustcs.inputs.ids import Ids
     from robustcs.inputs.qrels import Qrels
-    from robustcs.studies.judge.asking import requests_for
-    from robustcs.studies.judge.judge_file import grade_of
+    from robustcs.studies.judge.asking import grade_of, requests_for
     from robustcs.studies.judge.session import Scale
 
     first = np.zeros(1, dtype=np.int32)

@@ -15,18 +15,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from robustcs.documents.document import (
-    Block,
-    Cards,
-    Document,
-    Figure,
-    Fold,
-    Heading,
-    LayeredText,
-    Paragraph,
-    Picture,
-    Table,
-)
+from robustcs.documents.document import Block, Cards, Document, Figure, Fold, Heading, LayeredText, Paragraph, Picture, Table
 from robustcs.documents.drawing import FULL_WIDTH, MOST_MARKS
 from robustcs.documents.figures import DARK_COLOURS, draw_picture, link_turns
 from robustcs.documents.text import anchor, head_groups, one_line, turn_anchor, visible
@@ -52,11 +41,7 @@ def render_html(document: Document) -> str:
     )
     script = script.replace("// workbench\n", workbench)
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"line": one_line, "visible": visible}
     rows: Sequence[Sequence[str]] = ()

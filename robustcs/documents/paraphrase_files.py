@@ -1,13 +1,22 @@
-"""Write paraphrases as CSV in the ECAsT form, which robustcs reads."""
+"""Write paraphrases as CSV in the ECAsT form, which robustcs reads, and test sets as topic files for retrieval, rewriters and
+robustcs.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import os
+import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from robustcs.documents.files import write_folder
 from robustcs.inputs.paraphrases import CATEGORY, COLUMNS
 from robustcs.inputs.ratings import SHEET_CRITERIA
+from robustcs.inputs.turns import turn_depth
+from robustcs.lazy import pd
 
 #: Columns of a rating sheet between those of ECAsT and the criteria.
 _SHEET = ("ITEM", "SOURCE", "SOURCE TEXT", "WORKER")
@@ -39,3 +48,56 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return stream.getvalue()
+
+
+#: Ids that are written as numbers, as in CAsT's files.
+_PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
+    """Return file name → content, for every set i of the table ``sets`` of a ``ParaphraseSets`` result.
+
+    ``manual_i.tsv``, ``raw_i.tsv``
+        ``turn TAB text`` without a header, for retrieval.
+    ``topics_i.json``
+        CAsT topic JSON with ``raw_utterance`` and ``manual_rewritten_utterance``.
+    ``history_i.jsonl``
+        For rewriters, in the form of ConversationQueryRewriter: ``input`` contains the raw turns of this set up to and
+        including the turn itself; ``target`` is the manual text.
+
+    Turns without a position in a conversation (by their id) are only in the first two; the others need the position.
+    """
+    files = {}
+    in_conversation = any(turn_depth(turn) is not None for turn in sets["turn"])
+    for number, part in sets.groupby("set"):
+        for kind in ("manual", "raw"):
+            files[f"{kind}_{number}.tsv"] = "".join(
+                f"{turn}\t{text}\n" for turn, text in zip(part["turn"], part[kind], strict=True)
+            )
+        if not in_conversation:
+            continue
+        topics: dict[str, list[dict[str, object]]] = {}
+        records = []
+        for row in part.itertuples():
+            if turn_depth(row.turn) is None:
+                continue
+            topic, _, depth = row.turn.rpartition("_")
+            texts = {"raw_utterance": row.raw, "manual_rewritten_utterance": row.manual}
+            topics.setdefault(topic, []).append({"number": _number(depth), **texts})
+            record = {"topic_number": _number(topic), "query_number": _number(depth),
+                      "input": [*row.history, row.raw], "target": row.manual}  # fmt: skip
+            records.append(json.dumps(record, ensure_ascii=False) + "\n")
+        listed = [{"number": _number(topic), "turn": turns} for topic, turns in topics.items()]
+        files[f"topics_{number}.json"] = json.dumps(listed, ensure_ascii=False, indent=1) + "\n"
+        files[f"history_{number}.jsonl"] = "".join(records)
+    return files
+
+
+def write_testsets(sets: pd.DataFrame, folder: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
+    """Write :func:`files_of_testsets` into ``folder``, as :func:`~robustcs.documents.files.write_folder` does."""
+    return write_folder(folder, files_of_testsets(sets), overwrite)
+
+
+def _number(text: str) -> int | str:
+    """Return a number as in CAsT's files; ids such as ``007`` stay texts, so that they can be restored."""
+    return int(text) if _PLAIN_NUMBER.fullmatch(text) else text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from robustcs.documents.testset_files import files_of_testsets, write_testsets
+from robustcs.documents.paraphrase_files import files_of_testsets, write_testsets
 from robustcs.errors import UsageError
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
 from robustcs.inputs.texts import read_texts

@@ -31,7 +31,7 @@ from robustcs.reporting.answers import Kept, Turns
 from robustcs.reporting.store import Store
 from robustcs.retrieval.store import Ranker, RankingStore
 from robustcs.studies.compare.analysis import compare
-from robustcs.studies.judge.judge_file import ProgramJudge, Said, read_judge, write_judge
+from robustcs.studies.judge.asking import ProgramJudge, Said, read_judge, write_judge
 from robustcs.studies.judge.session import Scale
 from tests.fuzz.harness import _ends as ends
 from tests.fuzz.mutators import JSON_VALUES, mutate

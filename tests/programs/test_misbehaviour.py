@@ -19,8 +19,7 @@ import pytest
 from robustcs.errors import UsageError
 from robustcs.programs import runner
 from robustcs.programs.copies import Asking, ask_copies
-from robustcs.studies.judge.asking import Tally
-from robustcs.studies.judge.judge_file import grade_of
+from robustcs.studies.judge.asking import Tally, grade_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
 

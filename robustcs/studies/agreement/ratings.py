@@ -16,15 +16,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.rating_scales import (
-    AGREEMENT,
-    ALPHA,
-    KAPPA,
-    Scale,
-    agreement_tables,
-    rating_units,
-    scales_of,
-)
+from robustcs.evaluation.rating_scales import AGREEMENT, ALPHA, KAPPA, Scale, agreement_tables, rating_units, scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd

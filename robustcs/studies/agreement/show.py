@@ -206,25 +206,25 @@ def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
             result, "kappa", "How well do raters agree?", ["criterion", "items", "raters", *kept, "value"],
             "Agree: share of equal pairs among the ratings of an item; mean over items with at least two ratings."
             f" Items {limit}: share of items with this agreement. {_by_unit(result, 'nested bootstrap-t', result.kappa)}",
-            rows=result.kappa.assign(agreement=result.agreement["agreement"], kept_share=result.agreement["kept_share"]),
+            rows=result.kappa.assign(agreement=result.agreement["agreement"], kept_share=result.agreement["kept_share"])
         ),
         wide_table(
             result, "alpha", "How well do they agree if near ratings count as partial agreement?", ["criterion"], "level",
             ["value"],
             "Krippendorff's alpha: nominal counts any difference; ordinal and interval weight large differences more."
-            f" {_by_unit(result, 'nested bootstrap-t', result.alpha)}", group="alpha (95% CI)",
+            f" {_by_unit(result, 'nested bootstrap-t', result.alpha)}", group="alpha (95% CI)"
         ),
         result_table(
             result, "stages", "How do filtering and grouping change agreement?",
             ["criterion", "items", "ratings", "count", "kappa", "alpha"],
             "Keeping only items on which raters agree raises agreement by construction. Report the first line of each"
             " criterion, too.",
-            rows=stages.assign(items=stages["items"].map(names)), by="criterion",
+            rows=stages.assign(items=stages["items"].map(names)), by="criterion"
         ),
         wide_table(
             result, "labels", "Which labels do the items have?", ["criterion", "label", *group], "items", ["count", "share"],
             f"Label: the rating that a majority of the item's raters gave, or {NO_MAJORITY}.",
-            heads={"all": "all items", "kept": "items kept"}, by="criterion",
+            heads={"all": "all items", "kept": "items kept"}, by="criterion"
         ),
     ]  # fmt: skip
     if len(result.means):

@@ -228,7 +228,7 @@ def _ratings(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "snippets", "Do annotators select the same snippets?", ("jaccard", "reference", "workers"),
-        _part("snippets", "no-annotations"), given=lambda project: bool(_files(project).snippets), answer=_snippets,
+        _part("snippets", "no-annotations"), given=lambda project: bool(_files(project).snippets), answer=_snippets
     ),
     Question("ratings", "Do raters agree?", ("kappa", "alpha"), _part("ratings", "no-ratings"),
              given=lambda project: bool(_files(project).ratings), answer=_ratings),

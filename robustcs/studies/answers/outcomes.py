@@ -165,7 +165,7 @@ def _turns(found: Journey) -> list[tuple[Any, ...]]:
         for one in found.systems
         for turn, kind, *rest in zip(
             found.turns, found.kinds, one.responses, one.outcomes, one.gold_given, one.causes, one.gold, one.given,
-            one.sentences, one.unsupported, strict=True,
+            one.sentences, one.unsupported, strict=True
         )
     ]  # fmt: skip
 

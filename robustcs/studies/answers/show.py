@@ -107,7 +107,7 @@ def _coverage(result: Answers) -> list[Block]:
             f"Coverage of the {causes['items'].iloc[0]} {said(result)}: covered by the answer, or lost by the generator, the"
             " rewriter or retrieval.",
             causes.assign(cause=causes["cause"].map(named)), "system", "cause",
-            {named[cause]: colour for cause, colour in _COLOURS.items() if cause in shown},
+            {named[cause]: colour for cause, colour in _COLOURS.items() if cause in shown}
         )
     ]  # fmt: skip
     for gold in golds(result):
@@ -121,7 +121,7 @@ def _coverage(result: Answers) -> list[Block]:
             " Retrieval: no passage of either contains it."
             f" In brackets: 95% CI (Wilson intervals{clustered(result.evaluated.unit)}).",
             rows=causes, hint="--table item_causes covers all items.",
-            heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or lost by",
+            heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or lost by"
         )
     )  # fmt: skip
     every = _missed_rows(result)
@@ -131,7 +131,7 @@ def _coverage(result: Answers) -> list[Block]:
             result_table(
                 result, "items", f"Which {said(result)} are missed?", ["system", "turn", "text", "cause"],
                 f"Shown: {len(some)} of {len(every):,} missed items, with some of each cause. JSON and CSV contain all items.",
-                rows=some,
+                rows=some
             )
         )  # fmt: skip
     return blocks

@@ -23,8 +23,7 @@ from robustcs.similarity.texts import has_content
 from robustcs.statistics.agreement import chosen_characters, majority_of
 from robustcs.statistics.units import units_of
 from robustcs.studies.answers.analysis import Answers, Coverage, Item, System, answers, coverage, measures_of
-from robustcs.studies.answers.cards import turns_to_read
-from robustcs.studies.answers.findings import answer_findings, verdicts
+from robustcs.studies.answers.findings import answer_findings, turns_to_read, verdicts
 from robustcs.studies.answers.outcomes import Journey
 from robustcs.studies.answers.show import overview, show
 from robustcs.studies.signature import MOST, Opt

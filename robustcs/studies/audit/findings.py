@@ -42,7 +42,7 @@ def verdicts(result: Audit) -> tuple[Verdict, ...]:
         closest,
         Verdict(
             f"{number(row['ratio'], 2)} ×", number_interval(row["ratio_low"], row["ratio_high"], 2).strip("–"),
-            f"{text}; {turned}" if turned else text, basis, abs(float(row["judge_share"] - row["human_share"])), "qr",
+            f"{text}; {turned}" if turned else text, basis, abs(float(row["judge_share"] - row["human_share"])), "qr"
         ),
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ def show(result: Audit) -> tuple[Block, ...]:
             wide_table(
                 result, "confusion", "Which grades does the judge give?", ["judge", "human"], "model", ["count"],
                 "Number of pairs by human grade (rows) and grade of the judge (columns).",
-                group="grade of the judge", by="judge",
+                group="grade of the judge", by="judge"
             )
         )  # fmt: skip
         if (result.bias["slice"] != ALL).any():

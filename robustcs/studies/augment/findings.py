@@ -26,7 +26,7 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
             f"The new judgments change {measure_label(row['metric'])} of {system_name(row['system'])} by"
             f" {signed(row['difference'], 3)}{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
             f"{int(change.files['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
-            abs(float(row["difference"])),
+            abs(float(row["difference"]))
         ),
     )  # fmt: skip
 

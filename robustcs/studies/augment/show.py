@@ -55,7 +55,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
         result_table(
             result, "files", "New judgments added to the qrels",
             ["file", "judgments", "added", "added_turns", "repeated", "conflicts"],
-            "Repeated: judged before with the same grade. Conflicts: judged before with a different grade.",
+            "Repeated: judged before with the same grade. Conflicts: judged before with a different grade."
         ),
     ]  # fmt: skip
     if len(change.conflicts):
@@ -69,7 +69,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
             f"p adj.: sign-flip test by {unit}, max-T over {counted(len(part), 'run')}. 95% CI: inverts the test of a single"
             f" run; it holds for other {unit}s judged in the same way. Rank: among these runs."
             + noted((system_name(row.system), row.note) for row in part.itertuples()),
-            rows=part, slug=f"measures-{metric}",
+            rows=part, slug=f"measures-{metric}"
         )
         for metric, label, part in _by_metric(change.measures)
     ]  # fmt: skip
@@ -97,14 +97,14 @@ def _ranking(result: Augmentation, change: Change) -> list[Block]:
             f"1: same ranking before and after, on these {result.evaluated.turns} turns. τ AP uses the new ranking as the"
             " reference and gives its top more weight. 95% lower limit: one-sided, for the same number of other"
             f" {result.evaluated.unit}s; there is no valid upper limit.",
-            by="metric",
+            by="metric"
         ),
         result_table(
             result, "power", "How many pairs of runs differ significantly?",
             ["metric", "pairs", "share_before", "share_after", "adjusted_share_before", "adjusted_share_after", "reversed"],
             f"Share of pairs with p ≤ {ALPHA:g} in a sign-flip test by {result.evaluated.unit}; adjusted: max-T over all pairs"
             " of a measure. Reversed: significant (adjusted) before and after, in opposite order. Pairs without a significant"
-            f" difference are not necessarily equal.{blind}",
+            f" difference are not necessarily equal.{blind}"
         ),
     ]  # fmt: skip
 

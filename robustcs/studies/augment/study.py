@@ -32,11 +32,10 @@ from robustcs.project.requirements import judged_runs, new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import unit_of, units_of
-from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment, without_folders
+from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment, guessed_groups, without_folders
+from robustcs.studies.augment.analysis import leave_one_out as leave_out
 from robustcs.studies.augment.findings import augment_findings, verdicts
 from robustcs.studies.augment.judged import Estimated, estimate
-from robustcs.studies.augment.leave_one_out import guessed_groups
-from robustcs.studies.augment.leave_one_out import leave_one_out as leave_out
 from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import what_if as draw
 from robustcs.studies.signature import MOST, File, Opt

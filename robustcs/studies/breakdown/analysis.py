@@ -40,8 +40,19 @@ from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.breakdown.rewriters import COMPARED, SIDE_BY_SIDE, compared, side_by_side
-from robustcs.studies.breakdown.slices import COSTS, FOUND_SLICES, SLICES, Texts, error_costs, found_losses, slice_shares
+from robustcs.studies.breakdown.rewriters import (
+    COMPARED,
+    COSTS,
+    FOUND_SLICES,
+    SIDE_BY_SIDE,
+    SLICES,
+    Texts,
+    compared,
+    error_costs,
+    found_losses,
+    side_by_side,
+    slice_shares,
+)
 from robustcs.wording import counted, some_of
 
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
@@ -75,51 +86,51 @@ class Breakdown(Result):
             count("count", "turns in the bin"),
             count("unchanged", "turns in the bin whose Human text equals the Original text; null without texts"),
             count("unknown", "turns in the bin without an Original or Human text; null without texts"),
-            number("by_chance", f"turns expected in the bin {_SWAPPED}"),
+            number("by_chance", f"turns expected in the bin {_SWAPPED}")
         ),
         _table(
             "attribution", "QA errors, rewriter errors, and turns on which QR and Human are correct.",
             text("cause", "qa, qr or correct"), count("count", "turns", "turns"),
             *share("share", "share of all turns").between(says=_WILSON), *_UNITS,
-            number("by_chance", f"turns expected {_SWAPPED}"),
+            number("by_chance", f"turns expected {_SWAPPED}")
         ),
         _table(
             "blame", "Does the QA component fail more often than the rewriter? No turn is an error of both.",
             count("qa", "QA errors", "QA", "errors"),
             count("qr", "rewriter errors", "rewriter", "errors"),
-            *COMPARED,
+            *COMPARED
         ),
         _table(
             "answerable", "Turns that Human answers, and how many of them Original answers too.",
             text("turns", "all, or rewritten: turns known to need rewriting"),
             count("answered", "turns on which Human and Original are correct"),
             count("answerable", "turns on which Human is correct"),
-            *share("share", "answered ÷ answerable").between(says=_WILSON), *_UNITS,
+            *share("share", "answered ÷ answerable").between(says=_WILSON), *_UNITS
         ),
         _table(
             "tests", "Pairs of formulations: does one answer more turns than the other?",
             text("first", "a formulation"), text("second", "another formulation"),
             count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
-            *COMPARED,
+            *COMPARED
         ),
         _table(
             "headroom", "Mean scores, and the gain of a perfect rewriter.",
             score("original", header="Original"), *_MEANS,
             score("repaired", "mean of QR if every rewriter error had Human's score"),
-            *score("gain", "repaired − qr").rounded(3).between(says=f"{_GAIN} of the gain"), _CHANCE, _HUMAN_QR, _NOTE,
+            *score("gain", "repaired − qr").rounded(3).between(says=f"{_GAIN} of the gain"), _CHANCE, _HUMAN_QR, _NOTE
         ),
         _table(
             "choice", "The gain without a threshold: Human's score on every turn on which it is higher than QR's.",
             *_MEANS, *_HUMAN_QR.between(says="95% CI of the difference: inverted sign-flip test on sampling units"),
             *score("gain", "mean of the higher score − qr").rounded(3).between("gain_low", "gain_high", _GAIN), _CHANCE, _NOTE,
-            cut=_CUT[:1],
+            cut=_CUT[:1]
         ),
         table(
             "turns", "Scores and bin of every turn.",
             text("rewriter"), text("turn"), *_CUT, score("original"), score("qr"), score("human"),
             text("bin", "Original, QR, Human as 0 or 1: 001; - for an unknown Original"), text("cause", "qa, qr or correct"),
             flag("unchanged", "whether the Human text equals the Original text; null if unknown"),
-            text("original_text"), text("qr_text"), text("human_text"),
+            text("original_text"), text("qr_text"), text("human_text")
         ),
         *SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES,
     )  # fmt: skip

@@ -27,8 +27,16 @@ from robustcs.lazy import pd
 from robustcs.result import Rows, count, number, text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE
-from robustcs.studies.breakdown.show_rewriters import CORRECT_IF, best_rewriter, overview_table, rewriter_names, show_rewriters
-from robustcs.studies.breakdown.show_slices import SLICED, show_costs, show_slices
+from robustcs.studies.breakdown.show_rewriters import (
+    CORRECT_IF,
+    SLICED,
+    best_rewriter,
+    overview_table,
+    rewriter_names,
+    show_costs,
+    show_rewriters,
+    show_slices,
+)
 from robustcs.wording import FORMULATION_NAMES, counted
 
 

@@ -19,8 +19,7 @@ from robustcs.slicing import TEXTS
 from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.show import show, show_turns
-from robustcs.studies.breakdown.show_rewriters import overview
-from robustcs.studies.breakdown.show_slices import slice_findings
+from robustcs.studies.breakdown.show_rewriters import overview, slice_findings
 from robustcs.studies.signature import Names, Opt, Slices
 from robustcs.studies.study import BY, FORMULATIONS, MOST_COMPARED, SCORING, SEED, UNIT, Answer, Call, Question, command
 

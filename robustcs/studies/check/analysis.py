@@ -30,7 +30,7 @@ class Check(Result):
             "files", "Content of each file.",
             text("role", header="Role"), text("path", header="File"), count("rows", "null if the file is unusable"),
             text("problem", "problem of the file; null if there is none"),
-            count("skipped", "unusable rows (texts, answers and so on), which were skipped"),
+            count("skipped", "unusable rows (texts, answers and so on), which were skipped")
         ),
         table(
             "runs", "How the runs fit the judgments.",
@@ -39,7 +39,7 @@ class Check(Result):
             count("extra", "turns of the run without judgments", "extra", "turns"),
             count("depth_min", "passages per answered turn", "min", "passages per turn"),
             number("depth_median", "", "median", "passages per turn"), count("depth_max", "", "max", "passages per turn"),
-            *(share(f"judged_{k}", f"share of the top {k} passages that is judged", f"top {k}", "judged") for k in JUDGED_AT),
+            *(share(f"judged_{k}", f"share of the top {k} passages that is judged", f"top {k}", "judged") for k in JUDGED_AT)
         ),
         table(
             "texts", "How the texts fit the judgments (without qrels: the per-turn scores), per formulation and set of"
@@ -50,17 +50,17 @@ class Check(Result):
             count("unanswered", "turns that the run does not answer; all turns if there is no run; null if the run cannot be"
                   " read, and if there are scores or answers instead", "without run", "turns"),
             count("unchanged", "judged (scored) turns whose text equals the Original; without qrels and scores, of all turns;"
-                  " null without Original texts", "equal to Original"),
+                  " null without Original texts", "equal to Original")
         ),
         table(
             "commands", "Which commands can run on these inputs.",
             text("command", header="Command"), flag("runs"), text("because", "missing input; null if the command can run"),
-            text("give", "how to provide it; null if the command can run"),
+            text("give", "how to provide it; null if the command can run")
         ),
         table(
             "skipped", "Unusable rows, which were skipped; the first 1,000 of each file.",
             text("role", header="Role"), text("path", header="File"),
-            count("line", "null in JSON other than JSONL", "Line"), text("why", "problem of the row", "Problem"),
+            count("line", "null in JSON other than JSONL", "Line"), text("why", "problem of the row", "Problem")
         ),
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ def show(result: Check) -> tuple[Block, ...]:
         [
             "system", "turns", "missing", "extra", "depth_min",
             (result.spec("runs").field("depth_median"), lambda row: f"{row.depth_median:g}"), "depth_max",
-            *(f"judged_{k}" for k in JUDGED_AT),
+            *(f"judged_{k}" for k in JUDGED_AT)
         ],
         f"{of} Extra turns are not evaluated.",
     )  # fmt: skip

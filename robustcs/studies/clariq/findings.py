@@ -36,7 +36,7 @@ def verdicts(result: Clariq) -> tuple[Verdict, ...]:
             f"Asking the questions of {row['first']}{best} changes {metric} by {signed(row['difference'], 3)}"
             " compared with not asking",
             f"adjusted p {p_equals(row['p_corrected'])}; {counted(int(row['topics']), 'topic')}",
-            abs(float(row["difference"])),
+            abs(float(row["difference"]))
         ),
     )  # fmt: skip
 

@@ -137,7 +137,7 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str], subject: str, s
             ["metric", text("runs", header="Runs"), "difference", "p", "p_corrected"],
             f"Two-sided sign-flip test over {frame['topics'].iloc[0]} topics. The 95% CI inverts the test, one comparison at a"
             f" time. p adj.: max-T over {pairs} of runs.{notes_of(rows)}",
-            rows=_with_runs(rows, " − "), by="metric", slug=f"comparisons-{slug}",
+            rows=_with_runs(rows, " − "), by="metric", slug=f"comparisons-{slug}"
         )
     ]  # fmt: skip
 

@@ -392,6 +392,6 @@ QUESTIONS = (
     Question(
         "clariq", "Do clarifying questions help?",
         ("document_relevance", "question_relevance", "clarification_need", "preference"), _part,
-        given=_has_systems, answer=_answer,
+        given=_has_systems, answer=_answer
     ),
 )  # fmt: skip

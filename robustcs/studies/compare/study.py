@@ -126,13 +126,7 @@ def ask(
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
     result = compare(first, second, evaluated, _rescored(*sides), gate, seed)
     best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
-    return replace(
-        result,
-        old_name=called[0],
-        new_name=called[1],
-        tops=best,
-        passages=_passages(sides, best),
-    )
+    return replace(result, old_name=called[0], new_name=called[1], tops=best, passages=_passages(sides, best))
 
 
 def _called(given: Side, side: str) -> str:

@@ -112,6 +112,6 @@ _TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")
 QUESTIONS = (
     Question(
         "components", "Which component loses the answer?", _TABLES, _part, given=lambda project: bool(project.components),
-        answer=_answer,
+        answer=_answer
     ),
 )  # fmt: skip

@@ -107,28 +107,28 @@ TABLES = (
     table(
         "correlations", "Correlations of question similarities (x) with answer similarities (y).",
         text("rewriter"), *_MEASURES, *_SUBSET, text("method", "pearson, spearman or kendall"),
-        *_TESTED,
+        *_TESTED
     ),
     table(
         "partial", "Partial correlations, with the depth of the turn and the length of the Human question held constant.",
         text("rewriter"), *_MEASURES, *_SUBSET, text("given", "what is held constant: depth, length"),
-        *_TESTED,
+        *_TESTED
     ),
     _PAIRS,
     table(
         "outliers", "Outliers: similar questions with different answers, and different questions with the same answers.",
         text("rewriter"), text("turn"), text("corner", " or ".join(CORNERS)),
-        text("x", "the first x"), text("y", "the first y"), score("similarity"), score("answers"), *_WORDS, *_TEXTS,
+        text("x", "the first x"), text("y", "the first y"), score("similarity"), score("answers"), *_WORDS, *_TEXTS
     ),
     table(
         "differences", "Kinds of difference between QR and Human, and their cost. A turn may have several.",
         text("rewriter"), text("kind", header="How QR differs from Human"), count("turns"),
         share("share", "share of all turns"), number("answers", "mean of the first y"), text("metric", "null without scores"),
-        count("judged", "scored turns with this difference"), difference("cost", "mean Human − QR over the judged turns"),
+        count("judged", "scored turns with this difference"), difference("cost", "mean Human − QR over the judged turns")
     ),
     table(
         "encoders", "Encoders used.",
-        text("x", header="Encoder"), text("model"), text("fingerprint", "SHA-256 of the model's files"),
+        text("x", header="Encoder"), text("model"), text("fingerprint", "SHA-256 of the model's files")
     ),
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
             value, number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
             f"Question and answer similarity correlate at {value}. {corner_counts(result, rewriter)}",
             f"{of}{_over(result, row)}; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
-            exceptions / row["turns"], subject="similarity", caveat=_caveat(left, equal), barred=2 * left > equal,
+            exceptions / row["turns"], subject="similarity", caveat=_caveat(left, equal), barred=2 * left > equal
         ),
     )  # fmt: skip
 

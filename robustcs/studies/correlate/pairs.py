@@ -15,13 +15,7 @@ from robustcs.evaluation.measure import Measure, sampling_notes
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
-from robustcs.evaluation.turns import (
-    answered_by_run,
-    count_turns,
-    expected_of,
-    lacks_note,
-    union_of_turns,
-)
+from robustcs.evaluation.turns import answered_by_run, count_turns, expected_of, lacks_note, union_of_turns
 from robustcs.inputs.answers import read_predicted_answers
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.readings import rows_of

@@ -34,7 +34,7 @@ def show(result: Crowd) -> tuple[Block, ...]:
                 result, "measures", "How do the runs score?", [*criterion, "turn_set", "system", "answered", "turns"], "metric",
                 ["value"], f"Means over turns. 95% CI: cluster-robust t over {unit}s, from five {unit}s on.{notes_of(rows)}",
                 rows=rows.assign(of=rows["criterion"] + rows["turn_set"]), by="of",
-                heads={metric: measure_label(metric) for metric in rows["metric"]},
+                heads={metric: measure_label(metric) for metric in rows["metric"]}
             )
         )  # fmt: skip
     if len(result.agreement):

@@ -6,8 +6,7 @@ from typing import Any
 
 from robustcs.documents.words import number, number_interval, tested_p, with_interval
 from robustcs.statistics.estimate import LEVELS
-from robustcs.studies.diversity.analysis import Diversity
-from robustcs.studies.diversity.similarity import HEADLINE, label
+from robustcs.studies.diversity.analysis import HEADLINE, Diversity, label
 from robustcs.wording import counted, first_of, system_name
 
 #: Pairs of texts named in a sentence; the tables contain all.

@@ -11,8 +11,7 @@ from robustcs.documents.words import noted
 from robustcs.lazy import pd
 from robustcs.result import Field, number, text
 from robustcs.statistics.estimate import LEVELS
-from robustcs.studies.diversity.analysis import DISTINCT, Diversity
-from robustcs.studies.diversity.similarity import HEADLINE, label
+from robustcs.studies.diversity.analysis import DISTINCT, HEADLINE, Diversity, label
 from robustcs.wording import counted, system_name, verb
 
 #: Topics and pairs of texts shown; JSON and CSV contain all.

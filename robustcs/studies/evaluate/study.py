@@ -148,6 +148,6 @@ def _answer(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "evaluate", "Which systems differ significantly?", ("measures",), _part, given=lambda project: bool(project.runs),
-        answer=_answer,
+        answer=_answer
     ),
 )  # fmt: skip

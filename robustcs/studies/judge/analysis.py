@@ -80,12 +80,12 @@ _TABLES = (
         score("influence", "largest change of the compared differences that its grade can cause, summed over comparisons"),
         text("found_by", "names of these systems"), count("grade", "given so far; null if none"),
         score("expected_influence", "mean change over the grades that the hole model predicts; null without a model",
-              "expected"),
+              "expected")
     ),
     table(
         "topics", "Topics in the order of judging: by total expected influence, or by influence without a hole model.",
         text("topic"), count("turns"), count("holes", "passages to judge", "passages"), count("judged", "grades given so far"),
-        score("influence", "sum over its passages"), score("expected_influence", "sum over its passages", "expected"),
+        score("influence", "sum over its passages"), score("expected_influence", "sum over its passages", "expected")
     ),
     COMPARISONS,
     ORDERS,

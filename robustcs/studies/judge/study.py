@@ -15,10 +15,8 @@ from robustcs.programs.copies import Asking
 from robustcs.project.requirements import highest_grade
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, Worklist
-from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, requests_for
-from robustcs.studies.judge.holes import Holes, find_holes
-from robustcs.studies.judge.judge_file import program_judge, read_judge
-from robustcs.studies.judge.outlook import worklist_of
+from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged, program_judge, read_judge, requests_for
+from robustcs.studies.judge.outlook import Holes, find_holes, worklist_of
 from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
 from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_sheet
 from robustcs.studies.judge.show import show

@@ -113,9 +113,7 @@ def _k_means(texts: Sequence[str], clusters: int, seed: int) -> npt.NDArray[np.i
         return np.zeros(len(texts), dtype=np.int32)
     try:
         from sklearn.cluster import KMeans  # type: ignore[import-not-found,import-untyped,unused-ignore]
-        from sklearn.feature_extraction.text import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
-            TfidfVectorizer,
-        )
+        from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise NotInstalledError(
             "no-scikit-learn", f"scikit-learn cannot be imported ({error})", "install it with: pip install 'robustcs[passages]'"

@@ -16,7 +16,7 @@ class Explanation(Result):
     declared = (
         table(
             "explanation", "Why the questions of a turn are answered or not.",
-            text("system"), text("question", "as sent to the retriever"), text("found", "hit or miss"), text("why"),
+            text("system"), text("question", "as sent to the retriever"), text("found", "hit or miss"), text("why")
         ),
     )  # fmt: skip
 
@@ -37,7 +37,7 @@ class StoreSize(Result):
         table(
             "store", "Rankings in the store, by index and ranker.",
             text("index", header="Index"), text("state", "current, changed or gone", ""), text("ranker", header="Ranker"),
-            text("software"), count("questions"), count("passages"), count("bytes", "compressed size"),
+            text("software"), count("questions"), count("passages"), count("bytes", "compressed size")
         ),
     )  # fmt: skip
 

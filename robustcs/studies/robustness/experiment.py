@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from robustcs.documents.testset_files import write_testsets
+from robustcs.documents.paraphrase_files import write_testsets
 from robustcs.evaluation import holes
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.lazy import pd

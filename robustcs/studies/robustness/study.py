@@ -17,8 +17,7 @@ from robustcs.project.requirements import groups, is_experiment
 from robustcs.project.retrieved import Retrieval, plan_of
 from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
-from robustcs.studies.robustness.analysis import ALWAYS, DEFAULT_MEASURES, Robustness, robustness
-from robustcs.studies.robustness.drops import categories_of
+from robustcs.studies.robustness.analysis import ALWAYS, DEFAULT_MEASURES, Robustness, categories_of, robustness
 from robustcs.studies.robustness.experiment import SETS, Experiment, experiment, with_testsets
 from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from robustcs.studies.robustness.show import show

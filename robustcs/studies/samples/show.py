@@ -7,11 +7,7 @@ from typing import Any
 from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table, wide_table
-from robustcs.documents.words import (
-    measure_label,
-    noted,
-    signed,
-)
+from robustcs.documents.words import measure_label, noted, signed
 from robustcs.documents.words import number as written
 from robustcs.lazy import pd
 from robustcs.result import number

@@ -139,6 +139,6 @@ def _answer(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "samples", "How much does a rewriter vary between samples?", ("samples", "sample_scores"), _part,
-        given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values()), answer=_answer,
+        given=lambda project: any(part.sample_runs or part.samples for part in project.formulations.values()), answer=_answer
     ),
 )  # fmt: skip

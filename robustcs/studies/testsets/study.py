@@ -49,8 +49,7 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: b
             Replace files of --folder that have other content.
     """
     from robustcs.documents.files import write_folder
-    from robustcs.documents.paraphrase_files import paraphrases_csv
-    from robustcs.documents.testset_files import files_of_testsets
+    from robustcs.documents.paraphrase_files import files_of_testsets, paraphrases_csv
     from robustcs.studies.testsets.show import show
 
     workspace = call.workspace()

@@ -33,20 +33,7 @@ from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import (
-    Evaluated,
-    Later,
-    Result,
-    Rows,
-    count,
-    difference,
-    flag,
-    measure,
-    score,
-    share,
-    table,
-    text,
-)
+from robustcs.result import Evaluated, Later, Result, Rows, count, difference, flag, measure, score, share, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Floats

@@ -38,7 +38,7 @@ _LEFT_OUT = " also affect the ideal ranking and the number of relevant passages;
 _SCOPES = {
     "cutoff": (
         "within the cutoff of the measure", "within the cutoff of either run",
-        f" Deeper passages and those of other runs{_LEFT_OUT}",
+        f" Deeper passages and those of other runs{_LEFT_OUT}"
     ),
     "run": ("of the whole run", "of either run", f" Passages of other runs{_LEFT_OUT}"),
     "pool": ("of all these runs", "of all these runs", ""),

@@ -228,6 +228,6 @@ QUESTIONS = (
     Question(
         "unjudged", "How much do unjudged passages matter?",
         ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _part,
-        given=lambda project: bool(project.systems), answer=_answer,
+        given=lambda project: bool(project.systems), answer=_answer
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.studies.augment.leave_one_out import contributed_alone, guessed_groups, leave_one_out
+from robustcs.studies.augment.analysis import contributed_alone, guessed_groups, leave_one_out
 from tests.evaluation.test_augmentation import as_pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
 

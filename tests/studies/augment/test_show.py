@@ -15,9 +15,8 @@ from robustcs.documents.terminal import render_terminal
 from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.augment.analysis import Augmentation
+from robustcs.studies.augment.analysis import Augmentation, leave_one_out
 from robustcs.studies.augment.figure import ChangePanel, augment_figure
-from robustcs.studies.augment.leave_one_out import leave_one_out
 from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels

@@ -13,7 +13,7 @@ from robustcs.documents.document import Table
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.differences import error_types
-from robustcs.studies.breakdown.show_slices import slice_findings
+from robustcs.studies.breakdown.show_rewriters import slice_findings
 from robustcs.studies.breakdown.study import QUESTIONS
 from tests.conftest import Command
 

@@ -9,8 +9,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.statistics.families import max_t
-from robustcs.studies.diversity.analysis import TextSet, diversity
-from robustcs.studies.diversity.similarity import ROUGE, compare_similarities, label, rouge_of
+from robustcs.studies.diversity.analysis import ROUGE, TextSet, compare_similarities, diversity, label, rouge_of
 from tests.studies.diversity.test_analysis import EVALUATED, SOURCE, TARGET
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from robustcs.project.reading import find_project
 from robustcs.project.workspace import Workspace
-from robustcs.studies.judge.holes import find_holes
-from robustcs.studies.judge.outlook import Outlook, worklist_of
+from robustcs.studies.judge.outlook import Outlook, find_holes, worklist_of
 
 
 def test_a_grade_of_an_earlier_sitting_that_is_taken_back(demo: Path) -> None:

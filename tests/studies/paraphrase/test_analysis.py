@@ -11,8 +11,7 @@ from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.similarity.near_duplicates import text_key
-from robustcs.studies.paraphrase.analysis import Variations, vary
-from robustcs.studies.paraphrase.vary import CATEGORIES
+from robustcs.studies.paraphrase.analysis import CATEGORIES, Variations, vary
 
 RAW = {"1_1": "What is honey?", "1_2": "Why doesn't it spoil?", "1_10": "Is there a market for it?"}
 MANUAL = {"1_1": "What is honey?", "1_2": "Why doesn't honey spoil?", "1_10": "Is there a big market for honey?"}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from robustcs.inputs.texts import read_texts
 from robustcs.retrieval.rewriting import history
 from robustcs.similarity.function_words import words_of
-from robustcs.studies.paraphrase.vary import (
+from robustcs.studies.paraphrase.analysis import (
     CATEGORIES,
     RULES,
     drop_antecedent,
@@ -155,7 +155,7 @@ def test_any_text_is_varied_or_left(text: str, earlier: list[str], seed: int) ->
 def test_the_same_on_every_start(shared_data: Path) -> None:
     texts = read_texts(shared_data / "cast2020" / "topics_manual.json", "human")
     earlier = history(texts)
-    code = "from robustcs.studies.paraphrase.vary import *; import json, sys; t = json.load(sys.stdin)"
+    code = "from robustcs.studies.paraphrase.analysis import *; import json, sys; t = json.load(sys.stdin)"
     code += "; print(json.dumps([[r.make(x, e, 7) for r in RULES] for x, e in t]))"
     given_ = json.dumps([[texts[turn], earlier[turn]] for turn in texts])
     done = subprocess.run([sys.executable, "-c", code], input=given_, capture_output=True, text=True, check=True, cwd=ROOT)

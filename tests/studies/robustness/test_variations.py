@@ -16,7 +16,7 @@ from robustcs.cli.main import run
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
 from robustcs.inputs.texts import read_texts
 from robustcs.statistics.units import units_of
-from robustcs.studies.robustness.drops import categories_of, variation_drops
+from robustcs.studies.robustness.analysis import categories_of, variation_drops
 from tests.statistics.test_families import brute_force
 
 ROWS = {
