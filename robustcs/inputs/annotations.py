@@ -126,7 +126,7 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
         else:
             texts[key] = replace(known, annotations=known.annotations + read.annotations)
     problems.raise_if_any(sum(len(text.annotations) for text in texts.values()))
-    return texts, _shared_workers(Path(path).name, texts.values())
+    return texts, shared_workers(Path(path).name, texts.values())
 
 
 def join_annotations(
@@ -284,7 +284,7 @@ def _id(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-def _shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]:
+def shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]:
     """Return a note if one worker id occurs more than once for the same text."""
     repeated: dict[str, int] = {}
     for text in texts:

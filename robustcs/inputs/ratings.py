@@ -17,6 +17,7 @@ from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, Row, RowProblems, find_column, need_column, read_rows, shape_of
 from robustcs.inputs.text import filled_lines, read_json, whole_number
+from robustcs.wording import counted
 
 ITEM = ("item", "question_id", "response_id", "paraphrase", "document")
 
@@ -102,12 +103,31 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         elif earlier.line != line:
             repeated += 1
     problems.finish(ratings, "ratings")
-    notes = []
-    if repeated:
-        notes.append(f"{repeated} repeated ratings were counted once")
+    notes = _repeated(repeated)
     if missing:
-        notes.append(f"{missing} rows without a rating were skipped")
-    return list(ratings.values()), tuple(notes)
+        notes += (f"{counted(missing, 'row')} without a rating skipped",)
+    return list(ratings.values()), notes
+
+
+def join_ratings(files: Sequence[tuple[StrPath, Sequence[Rating]]]) -> tuple[list[Rating], tuple[str, ...]]:
+    """Join the ratings of several files, each (turn, item, worker, criterion) once. Return them and notes.
+
+    Raises :class:`InputError` if two files contain different ratings of one item by one rater.
+    """
+    joined: dict[tuple[str, ...], Rating] = {}
+    for path, ratings in files:
+        for rating in ratings:
+            earlier = joined.setdefault(rating[:4], rating)
+            if earlier.value != rating.value:
+                of = " ".join(part for part in rating[:2] if part)
+                given = f"{rating.worker} gives {rating.value!r} here but {earlier.value!r} in an earlier file"
+                found = f"{of}, {rating.criterion}: {given}"
+                raise input_error(path, rating.line, found, "keep one of the two", "contradicting-files")
+    return list(joined.values()), _repeated(sum(len(ratings) for _, ratings in files) - len(joined))
+
+
+def _repeated(number: int) -> tuple[str, ...]:
+    return (f"{counted(number, 'repeated rating')} counted once",) if number else ()
 
 
 def _as_long(columns: Sequence[str], rows: Iterator[Row]) -> tuple[list[str], Iterator[Row]]:

@@ -29,7 +29,7 @@ def test_json_numbers_and_missing_ratings(tmp_path: Path) -> None:
              '{"turn": "1_1", "item": "q", "worker": 7, "criterion": "c", "grade": 2.0}\n')  # fmt: skip
     ratings, notes = read_ratings(write(tmp_path, lines), turns=True)
     assert [rating[:5] for rating in ratings] == [("1_1", "q", "7", "c", "2")]
-    assert notes == ("1 repeated ratings were counted once", "1 rows without a rating were skipped")
+    assert notes == ("1 repeated rating counted once", "1 row without a rating skipped")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,15 @@ from robustcs.documents.document import Block, Document
 from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import scales_of
-from robustcs.inputs.annotations import AnnotatedText, TextKey, is_annotations, join_annotations, read_annotations
-from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, read_ratings
+from robustcs.inputs.annotations import (
+    AnnotatedText,
+    TextKey,
+    is_annotations,
+    join_annotations,
+    read_annotations,
+    shared_workers,
+)
+from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, join_ratings, read_ratings
 from robustcs.inputs.records import columns_of
 from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
@@ -103,7 +110,9 @@ def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts
         workspace.remember(role, path, sum(len(text.annotations) for text in texts.values()))
         read.append((path, texts))
         notes += told
-    return join_annotations(read), notes
+    joined = join_annotations(read)
+    # an annotator may also be in two files, such as a file given twice
+    return joined, notes or list(shared_workers(", ".join(path.name for path in files), joined.values()))
 
 
 def prepare_ratings(workspace: Workspace) -> Callable[[], RatingAgreement]:
@@ -114,13 +123,15 @@ def prepare_ratings(workspace: Workspace) -> Callable[[], RatingAgreement]:
     files = _files(workspace.project)
     if not files.ratings:
         raise UsageError("no-ratings", "no ratings are given", "add ratings = … under [agreement] in robustcs.toml")
-    ratings: list[Rating] = []
+    read: list[tuple[Path, list[Rating]]] = []
     notes: list[str] = []
     for path in files.ratings:
         some, told = read_ratings(path)
         workspace.remember("ratings", path, len(some))
-        ratings += some
+        read.append((path, some))
         notes += told
+    ratings, told = join_ratings(read)
+    notes += told
     turns = {rating.turn or rating.item for rating in ratings}
     evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
     groups, seed = files.groups or None, workspace.project.seed

@@ -134,3 +134,19 @@ def test_the_sentence_task_and_the_choice_of_sentences(in_copy: Command, tmp_pat
     err = in_copy("agreement annotations/selected.jsonl annotations/sentences.jsonl", code=2).err
     files = "choices of sentences (annotations/selected.jsonl) and sentences (annotations/sentences.jsonl)"
     assert f"{files} are different tasks" in err
+
+
+def test_the_same_annotation_in_two_files(in_copy: Command, tmp_path: Path) -> None:
+    ratings = tmp_path / "demo" / "annotations" / "ratings.csv"
+    lines = ratings.read_text().splitlines()
+    once = json.loads(in_copy(f"{RATINGS} --format json").out)
+    (tmp_path / "demo" / "again.csv").write_text("\n".join(lines[:4]) + "\n")
+    twice = json.loads(in_copy(f"{RATINGS} again.csv --format json").out)
+    assert twice["tables"] == once["tables"]
+    assert twice["notes"] == ["3 repeated ratings counted once", *once["notes"]]
+    other = lines[1].rpartition(",")[0]
+    (tmp_path / "demo" / "again.csv").write_text(f"{lines[0]}\n{other},77\n")
+    answer = in_copy(f"{RATINGS} again.csv", 3)
+    assert answer.err.startswith("again.csv:2: ") and "gives '77' here but" in answer.err and "in an earlier file" in answer.err
+    doubled = in_copy("agreement annotations/workers.jsonl annotations/workers.jsonl --table jaccard").out
+    assert "Note: workers.jsonl, workers.jsonl: worker ids look shared: ada" in doubled

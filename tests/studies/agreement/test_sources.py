@@ -140,7 +140,7 @@ def test_a_sheet_has_a_rating_in_each_cell(tmp_path: Path) -> None:
             for row in csv.DictReader(stream) for criterion in SHEET_CRITERIA if row[criterion]
         ]  # fmt: skip
     assert [(*rating[:5], rating.source) for rating in ratings] == expected
-    assert notes == ("4 rows without a rating were skipped",)
+    assert notes == ("4 rows without a rating skipped",)
     assert kind_of(path) == "paraphrases"
 
 
