@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robustcs.documents.document import Column, Document, Paragraph, Table
+from robustcs.documents.document import Column, Document, Heading, Paragraph, Picture, Table
 from robustcs.documents.pdf import render_pdf
 from tests.documents.conftest import pdf_words
 
@@ -61,3 +61,13 @@ def test_wide_tables_are_split_and_nothing_runs_off_the_page(tmp_path: Path) -> 
     right = [float(edge) for edge in re.findall(rb'xMax="([\d.]+)"', boxes)]
     assert len(right) > 200
     assert max(right) <= 595.3 - 22 / 25.4 * 72 + 2
+
+
+@pytest.mark.parametrize("lines", [0, 18, 26, 36])
+def test_no_figure_stands_before_its_heading(lines: int, tmp_path: Path) -> None:
+    square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400"><rect width="400" height="400"/></svg>'
+    figure = Picture("f", "Caption.", "A square.", square, width=4)
+    blocks = (*map(Paragraph, ["Before."] * lines), Heading("Question?"), Paragraph("Answer."), figure, Paragraph("After."))
+    text = pdf_words(render_pdf(Document("t", blocks, "p")), tmp_path)
+    places = [text.index(words) for words in ("Question?", "Answer.", "Caption.", "After.")]
+    assert places == sorted(places)

@@ -7,7 +7,7 @@ from robustcs.documents.words import number, number_interval, with_interval
 from robustcs.lazy import pd
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.correlate.show import answers_label, corner_counts, first_rows, similarity_label
-from robustcs.wording import counted, system_name
+from robustcs.wording import counted, system_name, verb
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:
@@ -28,17 +28,20 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
             value, number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
             f"Question and answer similarity correlate at {value}. {corner_counts(result, rewriter)}",
             f"{of}{_over(result, row)}; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
-            exceptions / row["turns"], subject="similarity", caveat=_caveat(left, equal), barred=2 * left > equal
+            exceptions / row["turns"], subject="similarity", caveat=_caveat(rewriter, left, equal), barred=2 * left > equal
         ),
     )  # fmt: skip
 
 
-def _caveat(left: int, equal: int) -> str:
+def _caveat(rewriter: str, left: int, equal: int) -> str:
     """Return that ``left`` of ``equal`` turns with Human's text were excluded, with a warning if they are more than half."""
     if not left:
         return ""
+    why = (
+        f"{verb(left, 'is', 'are')} excluded, because {verb(left, 'its ranking differs', 'their rankings differ')} from Human's"
+    )
     doubt = " The run probably answered other texts." if 2 * left > equal else ""
-    return f"{counted(left, 'turn')} excluded: same text as Human but a different ranking.{doubt}"
+    return f"{left} of {counted(equal, 'turn')} of {system_name(rewriter)} with Human's text {why}.{doubt}"
 
 
 def _over(result: Correlate, row: pd.Series) -> str:

@@ -179,7 +179,7 @@ def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
     )
     return result_table(
         result, "correlations", "Question similarity against answers: the rewriters side by side", columns,
-        note + noted((f"{row.rewriter} ({row.y}, {row.subset})", row.note) for row in frame.itertuples()),
+        note + noted((f"{system_name(row.rewriter)} ({row.y}, {row.subset})", row.note) for row in frame.itertuples()),
         rows=[(y, rewriter) for y in ys for rewriter in rewriters],
         rules=[len(rewriters) * place for place in range(1, len(ys))], slug="rewriters",
     )  # fmt: skip
@@ -188,7 +188,7 @@ def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
 def _small_multiples(result: Correlate) -> Figure:
     x, y = (names[0] for names in result.chosen)
     rows = list(first_rows(result).itertuples())
-    said = [f"{row.rewriter}: Pearson's r {_r(row)} over {row.turns} turns" for row in rows]
+    said = [f"{system_name(row.rewriter)}: Pearson's r {_r(row)} over {row.turns} turns" for row in rows]
     return Figure(
         "scatter",
         f"{similarity_label(x)} of QR and Human against {answers_label(y)} for {counted(len(rows), 'rewriter')}. Each point is"

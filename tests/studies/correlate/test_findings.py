@@ -52,4 +52,4 @@ def test_excluded_turns_are_a_caveat_and_bar_the_card_if_they_are_most() -> None
     for left, equal, barred in ((3, 6, False), (4, 6, True)):
         [card] = cards(made(apart={"t5": (left, equal), "bart": (9, 9)}))
         assert card.barred == barred and ("The run probably answered other texts." in card.caveat) == barred
-        assert card.caveat.startswith(f"{left} turns excluded: same text as Human but a different ranking.")
+        assert card.caveat.startswith(f"{left} of {equal} turns of t5 with Human's text are excluded, because")

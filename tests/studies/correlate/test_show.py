@@ -136,11 +136,16 @@ def test_the_verdict_is_about_the_rewriter_whose_similarities_correlate_least() 
     ("apart", "caveat", "barred"),
     [
         ((0, 9), "", False),
-        ((7, 30), "7 turns excluded: same text as Human but a different ranking.", False),
-        ((1, 30), "1 turn excluded: same text as Human but a different ranking.", False),
+        (
+            (7, 30),
+            "7 of 30 turns of QR with Human's text are excluded, because their rankings differ from Human's.",
+            False,
+        ),
+        ((1, 30), "1 of 30 turns of QR with Human's text is excluded, because its ranking differs from Human's.", False),
         (
             (16, 30),
-            "16 turns excluded: same text as Human but a different ranking. The run probably answered other texts.",
+            "16 of 30 turns of QR with Human's text are excluded, because their rankings differ from Human's. The run probably"
+            " answered other texts.",
             True,
         ),
     ],
