@@ -154,11 +154,12 @@ def review(reviews: Iterable[Review], values: Sequence[Value], evaluated: Evalua
     categories with. The sampling unit of agreement is that of ``evaluated.policy``.
     """
     parts = _parts(reviews)
+    agreement, evaluated = _agreement(parts, evaluated, seed)
     frames = {
         "categories": [row for part in parts for row in _counted(part)],
         "crossings": [row for part in parts for value in _about(part, values) for row in _crossed(part, value)],
         "differences": [row for some in _samples(parts) for row in _differences(some)],
-        "coders": _agreement(parts, evaluated, seed),
+        "coders": agreement,
         "turns": [
             (turn, part.systems, part.coder, " | ".join(sorted(part.turns[turn])), part.notes.get(turn, ""), part.described)
             for part in parts for turn in sorted(part.turns, key=turn_sort_key)
@@ -258,8 +259,8 @@ def _differences(parts: Sequence[_Part]) -> Iterable[tuple[Any, ...]]:
             yield (category, first.systems, second.systems, *whole)
 
 
-def _agreement(parts: Sequence[_Part], evaluated: Evaluated, seed: int) -> list[tuple[Any, ...]]:
-    """Return Cohen's kappa of every pair of coders and category, on the turns that both reviewed."""
+def _agreement(parts: Sequence[_Part], evaluated: Evaluated, seed: int) -> tuple[list[tuple[Any, ...]], Evaluated]:
+    """Return Cohen's kappa of every pair of coders and category, on the turns that both reviewed, and the sampling unit."""
     of: dict[str, dict[tuple[str, str], set[str]]] = {}
     for part in parts:
         for turn, own in part.turns.items():
@@ -269,13 +270,15 @@ def _agreement(parts: Sequence[_Part], evaluated: Evaluated, seed: int) -> list[
         # random draws must not depend on the order of the files
         items = sorted(of[first].keys() & of[second].keys(), key=lambda item: (turn_sort_key(item[1]), item[0]))
         units = units_of_items([turn for _, turn in items], "turn", evaluated.policy.unit)
+        if items and units.count >= evaluated.units:
+            evaluated = replace(evaluated, unit=units.kind, units=units.count)
         names = {name for item in items for name in of[first][item] | of[second][item]}
         for name in sorted(names):
             codes = [np.array([name in of[coder][item] for item in items], dtype=np.int64) for coder in (first, second)]
             kappa = agreement_estimate(units.sums(cohen_sums(codes[0], codes[1], 2).T).T, cohen_of(2), seed, units.kind)
             both, only = int((codes[0] & codes[1]).sum()), [int((one > other).sum()) for one, other in (codes, codes[::-1])]
             rows.append((first, second, name, kappa, len(items), both, *only, units.count, joined(kappa.note, units.note)))
-    return rows
+    return rows, evaluated
 
 
 def slices_of(result: Reviews) -> str:

@@ -33,7 +33,7 @@ def verdicts(result: Reviews) -> tuple[Verdict, ...]:
             number = whole_percent(row.share)
             turns = f"the {row.of:,} turns {row.where}" if row.where else f"all {row.of:,} turns"
             text = f"The most frequent category{_about(row)} is {row.category!r}, on {number} of {turns}"
-            basis = f"{row.count} of {row.reviewed} randomly sampled turns"
+            basis = f"{row.count} of {row.reviewed} randomly sampled turns{_confirmed(result, row)}"
             found.append(Verdict(number, percent_range(row.ci_low, row.ci_high), text, basis, row.share))
     return tuple(found)
 
@@ -57,6 +57,15 @@ def findings(result: Reviews) -> tuple[str, ...]:
         turns = counted(int(part["turns"].max()), "turn")
         sentences.append(f"Cohen's κ of {first} and {second} on {turns} by category: {first_of(parts, _NAMED)}.")
     return tuple(sentences)
+
+
+def _confirmed(result: Reviews, row: Any) -> str:
+    """Return the agreement of the other coders with the coder of the category."""
+    found = ""
+    for one in result.coders[result.coders["category"] == row.category].itertuples():
+        if row.coder in (one.first, one.second):
+            found += f"; κ with {one.second if row.coder == one.first else one.first}: {_kappa(one)}"
+    return found
 
 
 def _kappa(row: Any) -> str:

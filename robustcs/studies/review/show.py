@@ -11,7 +11,7 @@ from robustcs.lazy import pd
 from robustcs.result import Field, text
 from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD
 from robustcs.studies.review.analysis import NONE, Reviews
-from robustcs.wording import system_name
+from robustcs.wording import counted, system_name
 
 #: Rows of a crossing that are printed; JSON and CSV contain all.
 _ROWS = 20
@@ -125,7 +125,8 @@ def _coders(result: Reviews) -> list[Table]:
     if not len(result.coders):
         return []
     columns = ["first", "second", "category", "kappa", "turns", "both", "only_first", "only_second"]
-    note = f"Cohen's κ of having the category or not. 95% CI: nested bootstrap-t over {result.evaluated.unit}s."
+    units = counted(result.evaluated.units, result.evaluated.unit)
+    note = f"Cohen's κ of having the category or not. 95% CI: nested bootstrap-t over {units}."
     return [result_table(result, "coders", "Do the coders agree?", columns, note + notes_in(result.coders))]
 
 

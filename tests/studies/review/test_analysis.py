@@ -137,6 +137,10 @@ def test_sentences_have_the_numbers_of_the_tables() -> None:
     )
     where = made(coded(A, sample=Sample("random", 7, 40, 12, "where t5 fails")))
     assert "50% of the 40 turns where t5 fails" in verdicts(where)[0].sentence
+    agreed = made([*coded(A), *coded(A[::-1], coder="ben")])
+    row = agreed.coders.set_index("category").loc["a"]
+    whole = f"κ with ben: {row['kappa']:.2f} (95% CI {row['ci_low']:.2f} to {row['ci_high']:.2f})".replace("-", "−")
+    assert verdicts(agreed)[0].basis == f"6 of 12 randomly sampled turns; {whole}"
     told = [sentence for sentence in findings(result) if "separates" in sentence]
     b = result.differences.set_index("category").loc["b"]
     assert f"'b' separates t5 from Human: −{-100 * b['difference']:.0f} percentage points" in told[0]

@@ -49,6 +49,7 @@ def test_categories_crossings_differences_and_coders(in_demo: Command, files: tu
     outcomes = {row["value"] for row in found["crossings"] if row["by"] == "outcome"}
     assert bins and bins <= {f"{bin_:03b}" for bin_ in range(8)} and outcomes and outcomes <= set(OUTCOMES)
     assert [row["turns"] for row in found["coders"]] == [14]
+    assert "95% CI: nested bootstrap-t over 7 conversations." in " ".join(out.split())
 
 
 def test_the_slices_go_to_other_commands(in_demo: Command, files: tuple[str, str], tmp_path: Path) -> None:
