@@ -22,7 +22,8 @@ def headline_measure(names: Iterable[str]) -> str:
 def headline_cut(cuts: Sequence[Cut]) -> Cut:
     """Return the cut of :func:`headline_measure` with the threshold nearest to 0.5; the lower of two."""
     metric = headline_measure(name for name, _ in cuts)
-    return min((cut for cut in cuts if cut[0] == metric), key=lambda cut: _from_half(cut[1]))
+    values = {cut: parse_threshold(cut[1]).value for cut in cuts if cut[0] == metric}
+    return min(values, key=lambda cut: (abs(values[cut] - 0.5), values[cut]))
 
 
 def headline_of(names: Iterable[str], thresholds: Sequence[Threshold]) -> Cut:
@@ -40,8 +41,3 @@ def shown_cuts(table: Table) -> list[Cut]:
 def at(frame: pd.DataFrame, cut: Cut) -> pd.DataFrame:
     """Return the rows of a measure and threshold."""
     return frame[(frame["metric"] == cut[0]) & (frame["threshold"] == cut[1])]
-
-
-def _from_half(threshold: str) -> tuple[float, float]:
-    value = parse_threshold(threshold).value
-    return abs(value - 0.5), value

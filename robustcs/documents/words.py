@@ -1,15 +1,16 @@
-"""Format numbers and terms for people."""
+"""Format numbers and terms for people, and the bins as rows of a table."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from robustcs.evaluation.bins import BINS, bins_of
+from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, bins_of
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
+from robustcs.result import Field, text
 from robustcs.statistics.estimate import p_text
 from robustcs.wording import FORMULATION_NAMES, and_more
 
@@ -191,6 +192,16 @@ def cut_label(cut: tuple[str, str]) -> str:
     return f"{measure_label(cut[0])} {threshold_label(cut[1])}"
 
 
-def interval(low: float, high: float, digits: int = 3) -> str:
-    """Return an interval: ``0.146–0.216``."""
-    return "–" if math.isnan(low) else f"{low:.{digits}f}–{high:.{digits}f}"
+def bin_rules(bins: Sequence[str]) -> tuple[int, ...]:
+    """Return the rows with a thin rule above them: it separates QA errors, rewriter errors and correct turns."""
+    causes = [CAUSE_OF_BIN[bin_] for bin_ in bins]
+    return tuple(place for place in range(1, len(bins)) if causes[place] != causes[place - 1])
+
+
+def bin_columns(bins: Sequence[str]) -> list[tuple[Field, Callable[[str], str]]]:
+    """Return columns for Original (if known), QR and Human with a tick or a cross for each bin; empty for other rows."""
+    return [
+        (text(name), lambda bin_, place=place: {"1": "✓", "0": "×"}.get(bin_[place : place + 1], ""))  # type: ignore[misc]
+        for place, name in enumerate(FORMULATION_NAMES.values())
+        if bins[0][place] != "-"
+    ]

@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
 from robustcs.documents.data import columns_of, rows_as_json, to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Picture, Table, Verdict
+from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Picture, Table, Verdict, figures_first
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
-from robustcs.documents.order import figures_first
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
 from robustcs.project.model import Project

@@ -22,12 +22,11 @@ from robustcs.lazy import pd
 from robustcs.result import Evaluated, Later, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.similarity.texts import Words, content_words, held, precision
 from robustcs.statistics.columns import EXACT, P_FLOOR
-from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family, max_t_family
-from robustcs.statistics.means import mean_estimates, share_estimates
+from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
-from robustcs.studies.answers.outcomes import SPECS, Journey, tables_of
+from robustcs.studies.answers.outcomes import SPECS, Journey, mean_of, tables_of
 
 Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown"]
 COVERED: Cause = "covered"
@@ -162,11 +161,6 @@ class Answers(Result):
     def outcome_families(self) -> Mapping[str, Family]:
         """Outcome → family of its pairs."""
         return self.compared_outcomes()[2]
-
-    @property
-    def golds(self) -> tuple[Gold, ...]:
-        """The kinds of gold with at least one item."""
-        return tuple(gold for gold in GOLD_MEASURES if (self.items["gold"] == gold).any())
 
 
 def answers(
@@ -376,7 +370,7 @@ def _compared(
     compared = list(combinations(range(len(systems)), 2))
     for row, name in enumerate(names):
         known = ~np.isnan(values[:, row])
-        estimates = {place: _mean_of(values[place, row], units) for place in range(len(systems)) if known[place].any()}
+        estimates = {place: mean_of(values[place, row], units) for place in range(len(systems)) if known[place].any()}
         for place, one in sorted(estimates.items(), key=lambda pair: -pair[1].value):
             means.append((systems[place], name, one, int(known[place].sum()), one.note))
         defined = known.all(axis=0)
@@ -390,11 +384,3 @@ def _compared(
         for (a, b), test, corrected in zip(compared, tests, families[name].p.tolist(), strict=True):
             pairs.append((systems[a], systems[b], name, test, test.p, corrected, test.floor, test.exact, test.note))
     return SYSTEMS.frame(means), PAIRS.frame(pairs), families
-
-
-def _mean_of(values: np.ndarray, units: Units) -> Estimate:
-    """Return the mean over the turns with a value; within [0, 1] if all values are."""
-    defined = ~np.isnan(values)
-    own, table_ = units.take(defined), values[defined]
-    bounds = (0.0, 1.0) if table_.min() >= 0 and table_.max() <= 1 else None
-    return mean_estimates(own.sums(table_), own.sizes, own.kind, bounds)[0]

@@ -261,13 +261,19 @@ def _by_kind(found: Journey) -> list[tuple[Any, ...]]:
     for one in found.systems:
         for metric, values in one.scores.items():
             for kind in ("all", *present):
-                defined = ~np.isnan(values) & ((kinds == kind) | (kind == "all"))
-                if defined.any():
-                    units, own = found.units.take(defined), values[defined]
-                    bounds = (0.0, 1.0) if own.min() >= 0 and own.max() <= 1 else None
-                    (mean,) = mean_estimates(units.sums(own), units.sizes, units.kind, bounds)
-                    rows.append((one.name, kind, metric, mean, int(defined.sum()), mean.note))
+                own = np.where((kinds == kind) | (kind == "all"), values, np.nan)
+                if turns := int((~np.isnan(own)).sum()):
+                    mean = mean_of(own, found.units)
+                    rows.append((one.name, kind, metric, mean, turns, mean.note))
     return rows
+
+
+def mean_of(values: np.ndarray, units: Units) -> Estimate:
+    """Return the mean over the turns with a value; within [0, 1] if all values are."""
+    defined = ~np.isnan(values)
+    own, known = units.take(defined), values[defined]
+    bounds = (0.0, 1.0) if known.min() >= 0 and known.max() <= 1 else None
+    return mean_estimates(own.sums(known), own.sizes, own.kind, bounds)[0]
 
 
 # ---------------------------------------------------------------- outcomes corrected by human labels

@@ -53,8 +53,7 @@ _COLOURS = dict(zip(CAUSES, ("#0b3a66", "#cf5c0c", "#e9a23b", "#f6dfae", "#f0c27
 
 def show(result: Answers) -> tuple[Block, ...]:
     """Return the way from questions to outcomes, the causes, scores and support, and the coverage of gold items."""
-    blocks: list[Block] = [*_journey(result), *([] if result.items.empty else _coverage(result))]
-    return tuple(blocks)
+    return (*_journey(result), *([] if result.items.empty else _coverage(result)))
 
 
 def overview(result: Answers) -> tuple[Table | Figure, ...]:
@@ -244,13 +243,13 @@ def _journey(result: Answers) -> list[Block]:
     if len(result.measures_by_kind):
         kinds = list(dict.fromkeys(result.measures_by_kind["kind"]))
         rows = result.measures_by_kind
-        listed = _shown_metrics(result)
+        listed = list(dict.fromkeys(rows["metric"]))[:METRICS]
         shown = pd.concat([rows[rows["metric"] == metric] for metric in listed])
         blocks.append(wide_table(
             result, "measures_by_kind", "How do the scores of the answers differ between kinds of turns?",
-            ["metric", "system"], "kind", [rows_value(result)], "Means over the turns that have a value. CSV and JSON contain"
-            " all metrics, the intervals and the numbers of turns.", rows=shown,
-            heads={kind: kind for kind in kinds}, by="metric",
+            ["metric", "system"], "kind", [result.spec("measures_by_kind").field("value").bare],
+            "Means over the turns that have a value. CSV and JSON contain all metrics, the intervals and the numbers of turns.",
+            rows=shown, heads={kind: kind for kind in kinds}, by="metric",
         ))  # fmt: skip
     if len(result.support):
         by_program = (result.support["by"] == "program").all()
@@ -334,16 +333,6 @@ def criterion_words(result: Answers) -> str:
 def _unknown(result: Answers) -> str:
     """Return what an unknown cause is, as a sentence after others; empty if all causes are known."""
     return f" Unknown: {_UNKNOWN}." if (result.causes["cause"] == "unknown").any() else ""
-
-
-def rows_value(result: Answers) -> Field:
-    """Return the column of means without its interval."""
-    return result.spec("measures_by_kind").field("value").bare
-
-
-def _shown_metrics(result: Answers) -> list[str]:
-    """Return the first metrics of the files, and support."""
-    return list(dict.fromkeys(result.measures_by_kind["metric"]))[:METRICS]
 
 
 def _given(value: object) -> str:

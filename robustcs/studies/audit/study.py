@@ -73,12 +73,6 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question(
-        "audit",
-        "Can the judge be trusted?",
-        ("agreement", "bias", "systems", "conclusions", "reversals"),
-        _part,
-        given=lambda project: bool(project.judges),
-        answer=_answer,
-    ),
-)
+    Question("audit", "Can the judge be trusted?", ("agreement", "bias", "systems", "conclusions", "reversals"), _part,
+             given=lambda project: bool(project.judges), answer=_answer),
+)  # fmt: skip

@@ -138,13 +138,11 @@ def _few(grades: str) -> str:
 
 def draw_change(change: Change) -> Drawing:
     """Draw scores before and after, one panel per measure."""
-    from robustcs.studies.augment.figure import ChangePanel, augment_figure
+    from robustcs.studies.augment.figure import augment_figure
 
-    panels = []
-    for _, label, part in _by_metric(change.measures):
-        part = part.sort_values("before", ascending=False, kind="stable")
-        panels.append(ChangePanel(label, tuple(part["system"]), tuple(part["before"]), tuple(part["after"])))
-    return augment_figure(panels)
+    return augment_figure([
+        (label, part.sort_values("before", ascending=False, kind="stable")) for _, label, part in _by_metric(change.measures)
+    ])  # fmt: skip
 
 
 # ---------------------------------------------------------------- what if, and leave one out

@@ -279,12 +279,6 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question(
-        "augment",
-        "What do new judgments change?",
-        ("measures", "ranking", "conflicts"),
-        _part,
-        given=lambda project: bool(project.new_judgments),
-        answer=_answer,
-    ),
-)
+    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part,
+             given=lambda project: bool(project.new_judgments), answer=_answer),
+)  # fmt: skip

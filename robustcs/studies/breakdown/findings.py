@@ -124,10 +124,6 @@ def _sentence(text: str) -> str:
     return text[0].upper() + text[1:] if text.startswith("the ") else text
 
 
-def _who(rewriter: str) -> str:
-    return "the rewriter" if rewriter == "qr" else rewriter
-
-
 def _cut(row: Any) -> str:
     return cut_label((row.metric, row.threshold))
 
@@ -166,7 +162,7 @@ def _best(result: Breakdown, cut: Cut) -> tuple[str, str]:
 
 def _lost(result: Breakdown, cut: Cut, best: str) -> Verdict:
     row = result.choice[(result.choice["rewriter"] == best) & (result.choice["metric"] == cut[0])].iloc[0]
-    label, who = measure_label(cut[0]), _who(best)
+    label, who = measure_label(cut[0]), "the rewriter" if best == "qr" else best
     loses = row["difference"] >= 0
     low, high = (row["ci_low"], row["ci_high"]) if loses else (-row["ci_high"], -row["ci_low"])
     size = number(abs(float(row["difference"])), 3)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Card, Cards, Heading, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
+    bin_columns,
+    bin_rules,
     clustered,
     component,
     cut_label,

@@ -189,7 +189,8 @@ def _evaluated(
     if not (judged and rankings):
         turns = judged or {turn for ranking in rankings for turn in ranking.turns}
         return Evaluated(policy, "texts", len(turns), 0, tuple(told))
-    expected = Expected(tuple(sorted(judged, key=turn_sort_key)), "the judgments", _judged_item(criteria))
+    item = next((str(qrels.documents[0]) for qrels in criteria.values() if len(qrels)), "")
+    expected = Expected(tuple(sorted(judged, key=turn_sort_key)), "the judgments", item)
     answered = []
     for ranking in rankings:
         file = answered_by_turns(ranking.name, files[ranking.name], ranking.turns, expected)
@@ -200,10 +201,6 @@ def _evaluated(
     own = {file.name: int((~file.missing).sum()) for file in answered} if policy.missing == "own" else {}
     told = list(dict.fromkeys([*told, *counts.notes]))
     return Evaluated(policy, "runs", int(counts.counted.sum()), int(counts.lacking.sum()), tuple(told), own_turns=own)
-
-
-def _judged_item(criteria: Mapping[str, Qrels]) -> str:
-    return next((str(qrels.documents[0]) for qrels in criteria.values() if len(qrels)), "")
 
 
 #: Options that GRADES is combined with; without them, GRADES replaces all files of the project.
@@ -296,12 +293,6 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question(
-        "crowd",
-        "What do the crowd judgments show?",
-        ("qrels", "agreement", "measures"),
-        _part,
-        given=lambda project: project.crowd is not None,
-        answer=_answer,
-    ),
-)
+    Question("crowd", "What do the crowd judgments show?", ("qrels", "agreement", "measures"), _part,
+             given=lambda project: project.crowd is not None, answer=_answer),
+)  # fmt: skip

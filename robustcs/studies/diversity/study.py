@@ -217,12 +217,6 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question(
-        "diversity",
-        "How different are the texts?",
-        ("bleu", "diversity"),
-        _part,
-        given=lambda project: bool(project.paraphrases),
-        answer=_answer,
-    ),
-)
+    Question("diversity", "How different are the texts?", ("bleu", "diversity"), _part,
+             given=lambda project: bool(project.paraphrases), answer=_answer),
+)  # fmt: skip

@@ -333,9 +333,3 @@ class State:
 
 def _takes(needed: Needed | None) -> tuple[int | None, ...]:
     return (needed.median, needed.low, needed.high) if needed else (None, None, None)
-
-
-def with_outlook(worklist: Worklist, state: State) -> Worklist:
-    """Return the worklist with the tables of the orders and their outlook."""
-    left = int(worklist.worklist["grade"].isna().sum())
-    return replace(worklist, orders=state.order_table(), outlook=state.table(left))

@@ -241,16 +241,13 @@ class Tally:
         passed = [f"{number:,} {what}" for what, number in self.passed_over.items() if number]
         told = [f"ignored answers: {', '.join(passed)}"] if passed else []
         told += [f"the program {self.complaint}"] if self.complaint else []
-        return told + ([f"last error of the program: {_printable(self.error)}"] if self.error else [])
+        printable = "".join(letter if letter.isprintable() else " " for letter in self.error)[:300].strip()
+        return told + ([f"last error of the program: {printable}"] if self.error else [])
 
 
 def _cost(answer: Mapping[str, Any]) -> float:
     cost = finite_number(answer.get("cost"))
     return 0.0 if cost is None else max(cost, 0.0)
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:300].strip()
 
 
 @dataclass

@@ -36,7 +36,7 @@ from robustcs.project.model import Project
 from robustcs.project.requirements import highest_grade, measures_of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.statistics import Floats
-from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, reach, with_grades, with_outlook
+from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, reach, with_grades
 
 #: The measure by which CAsT ranks systems.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
@@ -236,4 +236,6 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
     )  # fmt: skip
     worklist = with_grades(worklist, judged)
     outlook = Outlook(holes, judged, None if judged else (model, effects))
-    return with_outlook(worklist, outlook.of(judged, worklist.pairs)), outlook
+    state = outlook.of(judged, worklist.pairs)
+    left = int(worklist.worklist["grade"].isna().sum())
+    return replace(worklist, orders=state.order_table(), outlook=state.table(left)), outlook

@@ -108,17 +108,14 @@ def _differences(result: Reviews) -> list[Table]:
         return []
     coder = _whose(result, "coder")
     columns = ["category", "first", "second", *coder, "turns", "both", "only_first", "only_second", "difference"]
-    last: list[Shown] = [(text("separates"), _separates)] if result.differences["separates"].notna().any() else []
+    separates: Shown = (text("separates"), lambda row: {True: "yes", False: "no"}.get(row.separates, "–"))
+    last: list[Shown] = [separates] if result.differences["separates"].notna().any() else []
     note = (
         f"Difference in percentage points. 95% CI for all turns: {DIFFERENCE_METHOD}; a category separates two systems if the"
         " interval adjusted for all comparisons of the sample (Bonferroni) excludes 0."
         if last else "Difference in percentage points; no interval, because the sample is not random."
     )  # fmt: skip
     return [result_table(result, "differences", "Which categories separate two systems?", [*columns, *last], note)]
-
-
-def _separates(row: object) -> str:
-    return {True: "yes", False: "no"}.get(row.separates, "–")  # type: ignore[attr-defined]
 
 
 def _coders(result: Reviews) -> list[Table]:

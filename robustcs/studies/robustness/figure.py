@@ -10,6 +10,7 @@ import numpy as np
 from robustcs.documents.drawing import FULL_WIDTH, INK, MOST_MARKS, Drawing, Key, letters, page_width, round_ticks
 from robustcs.documents.forest import names_and_room, panel_grid
 from robustcs.documents.text import turn_anchor
+from robustcs.lazy import pd
 
 _SETS = "#2f74b0"
 _BASELINE = "#cf5c0c"
@@ -30,21 +31,6 @@ class Drop:
     low: float
     high: float
     mean: bool = False
-
-
-@dataclass(frozen=True)
-class SpreadPanel:
-    """Scores of one group, one entry per turn in display order: lowest, mean and highest of the sets, and the baseline.
-
-    ``turns`` are the turn ids.
-    """
-
-    title: str
-    low: np.ndarray
-    mean: np.ndarray
-    high: np.ndarray
-    baseline: np.ndarray
-    turns: Sequence[str] = ()
 
 
 def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Drawing:
@@ -73,23 +59,26 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Drawing:
     return drawing
 
 
-def spread_figure(panels: Sequence[SpreadPanel], label: str) -> Drawing:
-    """Draw one panel per group below each other, with a line from the lowest to the highest score of every turn."""
+def spread_figure(panels: Mapping[str, pd.DataFrame], label: str) -> Drawing:
+    """Draw one panel per group below each other, with a line from the lowest to the highest score of every turn.
+
+    ``panels``: title → the rows of the table ``turns`` in display order.
+    """
     full, top = page_width(), letters(_TOP) * (1.6 if page_width() < FULL_WIDTH else 1)
     block = top + _SPREAD_HEIGHT + 0.18
     drawing = Drawing(full, len(panels) * block + 0.26)
-    for number, one in enumerate(panels):
-        bottom, last = drawing.height - number * block - top - _SPREAD_HEIGHT, len(one.mean) + 1
-        panel = drawing.panel(_SPREAD_LEFT, bottom, full - _SPREAD_LEFT - _RIGHT, _SPREAD_HEIGHT, (0, last), title=one.title)
+    for number, (title, rows) in enumerate(panels.items()):
+        bottom, last = drawing.height - number * block - top - _SPREAD_HEIGHT, len(rows) + 1
+        panel = drawing.panel(_SPREAD_LEFT, bottom, full - _SPREAD_LEFT - _RIGHT, _SPREAD_HEIGHT, (0, last), title=title)
         turns = range(1, last)
         size = float(np.clip(220 * full / FULL_WIDTH / len(turns), 0.8, 3))
-        lines = [[(turn, low), (turn, high)] for turn, low, high in zip(turns, one.low, one.high, strict=True)]
-        linked = [turn_anchor(turn) for turn in one.turns] if len(turns) <= MOST_MARKS else ()
+        lines = [[(turn, low), (turn, high)] for turn, low, high in zip(turns, rows["low"], rows["high"], strict=True)]
+        linked = [turn_anchor(turn) for turn in rows["turn"]] if len(turns) <= MOST_MARKS else ()
         panel.lines(lines, _LIGHT, size, anchors=linked)
-        panel.dots(turns, one.mean, _SETS, 0.7 * size + 1)
+        panel.dots(turns, rows["mean"], _SETS, 0.7 * size + 1)
         half = (0.8 * size + 0.5) / 72 / panel.width * last  # half the width of a mark, in turns
-        panel.intervals([turn - half for turn in turns], [turn + half for turn in turns], one.baseline, _BASELINE, 0.9)
-        low, high = (float(edge([*one.low, *one.high, *one.baseline])) for edge in (np.nanmin, np.nanmax))
+        panel.intervals([turn - half for turn in turns], [turn + half for turn in turns], rows["baseline"], _BASELINE, 0.9)
+        low, high = (float(edge(rows[["low", "high", "baseline"]])) for edge in (np.nanmin, np.nanmax))
         panel.y = low - 0.05 * (high - low or 1), high + 0.05 * (high - low or 1)
         panel.y_ticks, panel.y_label = round_ticks(*panel.y, 5), label
         panel.x_ticks = [tick for tick in round_ticks(*panel.x, 8) if float(tick[1]).is_integer()]

@@ -228,16 +228,12 @@ def draw_variations(result: Robustness) -> Drawing:
 
 def draw_spread(result: Robustness) -> Drawing:
     """Draw the spread of every turn in the headline measure, one panel per group."""
-    from robustcs.studies.robustness.figure import SpreadPanel, spread_figure
+    from robustcs.studies.robustness.figure import spread_figure
 
-    turns = result.turns[result.turns["metric"] == headline_measure(result.turns["metric"])]
-    label = measure_label(turns["metric"].iloc[0])
-    panels = []
-    for group, part in turns.groupby("group", sort=False):
-        ordered = part.sort_values(["mean", "turn"], kind="stable")
-        low, mean, high, baseline = (ordered[name].to_numpy() for name in ("low", "mean", "high", "baseline"))
-        panels.append(SpreadPanel(str(group), low, mean, high, baseline, list(ordered["turn"])))
-    return spread_figure(panels, label)
+    turns = _of_headline(result.turns)
+    label, ordered = measure_label(turns["metric"].iloc[0]), turns.sort_values(["mean", "turn"], kind="stable")
+    groups = dict.fromkeys(turns["group"])
+    return spread_figure({group: ordered[ordered["group"] == group] for group in groups}, label)
 
 
 def _of_headline(rows: pd.DataFrame) -> pd.DataFrame:

@@ -195,12 +195,6 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question(
-        "robustness",
-        "How much do scores drop when questions are paraphrased?",
-        ("measures", "turns"),
-        _part,
-        given=lambda project: bool(project.groups),
-        answer=_answer,
-    ),
-)
+    Question("robustness", "How much do scores drop when questions are paraphrased?", ("measures", "turns"), _part,
+             given=lambda project: bool(project.groups), answer=_answer),
+)  # fmt: skip

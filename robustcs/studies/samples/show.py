@@ -171,7 +171,7 @@ def _figure(result: Samples) -> Figure:
 
 def draw(result: Samples) -> Drawing:
     """Draw the best and worst of n samples, one panel per measure and rewriter."""
-    from robustcs.studies.samples.figure import BestPanel, best_of_n_figure
+    from robustcs.studies.samples.figure import best_of_n_figure
 
     several = result.samples["rewriter"].nunique() > 1
     panels = []
@@ -179,6 +179,5 @@ def draw(result: Samples) -> Drawing:
         frame = result.best_of_n
         part = frame[(frame["rewriter"] == row.rewriter) & (frame["metric"] == row.metric)]
         title = measure_label(row.metric) + (f", {row.rewriter}" if several else "")
-        curves = (part[name].to_numpy() for name in ("best", "best_low", "best_high", "worst", "worst_low", "worst_high"))
-        panels.append(BestPanel(title, row.mean, *curves))
+        panels.append((title, row.mean, part))
     return best_of_n_figure(panels)

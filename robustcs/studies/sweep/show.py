@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.documents.bins import bin_columns, bin_rules
 from robustcs.documents.document import Block, Drawing, Figure, Heading, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import (
     CAUSE_TITLES,
+    bin_columns,
+    bin_rules,
     clustered,
     component,
     cut_label,

@@ -16,7 +16,7 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.augment.analysis import Augmentation, leave_one_out
-from robustcs.studies.augment.figure import ChangePanel, augment_figure
+from robustcs.studies.augment.figure import augment_figure
 from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
@@ -85,8 +85,8 @@ def test_figure_draws_every_run(result: Augmentation) -> None:
 
 @pytest.mark.parametrize("panels", [1, 2, 3, 5])
 def test_panels_do_not_overlap(panels: int) -> None:
-    panel = ChangePanel("NDCG@3", tuple(f"run {i} $x_y$" for i in range(12)), (0.4,) * 12, (0.5,) * 12)
-    figure = matplotlib_figure(augment_figure([panel] * panels))
+    rows = pd.DataFrame({"system": [f"run {i} $x_y$" for i in range(12)], "before": 0.4, "after": 0.5})
+    figure = matplotlib_figure(augment_figure([("NDCG@3", rows)] * panels))
     figure.draw_without_rendering()
     boxes = [axes.get_tightbbox() for axes in figure.axes[:-1]]
     assert len(boxes) == panels

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from robustcs.documents.drawing import Dots, Lines
 from robustcs.documents.svg import svg_text
-from robustcs.studies.robustness.figure import Drop, SpreadPanel, drops_figure, spread_figure
+from robustcs.studies.robustness.figure import Drop, drops_figure, spread_figure
 
 
 def test_drops_keep_their_places() -> None:
@@ -27,7 +28,9 @@ def test_drops_keep_their_places() -> None:
 
 def test_spread_shows_every_turn() -> None:
     low, mean, high = np.sort(np.random.default_rng(0).random((3, 40)), axis=0)
-    figure = spread_figure([SpreadPanel("$x$", low, mean, high, mean), SpreadPanel("raw", low, mean, high, mean)], "NDCG@3")
+    turns = [f"1_{number}" for number in range(40)]
+    rows = pd.DataFrame({"turn": turns, "low": low, "mean": mean, "high": high, "baseline": mean})
+    figure = spread_figure({"$x$": rows, "raw": rows}, "NDCG@3")
     for panel in figure.panels:
         segments = np.array(next(mark.paths for mark in panel.marks if isinstance(mark, Lines)))
         assert np.allclose(segments[:, 0, 1], low) and np.allclose(segments[:, 1, 1], high)
