@@ -96,9 +96,7 @@ def _parts(note: str) -> list[str]:
     return [part for part in note.split("; ") if part]
 
 
-def found_table(
-    result: Result, rows: pd.DataFrame, caption: str, system: Shown | None, note: str, tried: int, slug: str
-) -> Table:
+def found_table(result: Result, rows: pd.DataFrame, caption: str, system: Shown | None, note: str, tried: int) -> Table:
     """Return the table of found slices, without those that repeat most turns of an earlier one.
 
     ``system``: the column with the name of the system. If no slice was found, the table says so.
@@ -107,7 +105,7 @@ def found_table(
     searched = f"exchanging the scores of whole {unit}s"
     if not len(rows):
         said, nothing = f"{counted(tried, 'rule')} tried; p by {searched}.", [(f"no rule reaches p ≤ {ALPHA:g}",)]
-        return result_table(result, "found_slices", caption, ready(text("Turns with")), said, rows=nothing, slug=slug)
+        return result_table(result, "found_slices", caption, ready(text("Turns with")), said, rows=nothing, slug="found-slices")
     shown = rows[rows["like"] == ""]
     fields = {field.name: field for field in result.spec("found_slices").fields}
     columns: list[Shown] = [
@@ -123,4 +121,4 @@ def found_table(
     )
     if again:
         said += f" {counted(again, 'further rule')} with mostly the same turns: see CSV or JSON."
-    return result_table(result, "found_slices", caption, columns, said.strip(), rows=shown, slug=slug)
+    return result_table(result, "found_slices", caption, columns, said.strip(), rows=shown, slug="found-slices")

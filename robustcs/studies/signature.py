@@ -26,13 +26,11 @@ class Opt:
     metavar
         Placeholder for the value on the help page: ``FILE``, ``N``; two words for an option with several values.
     low, high
-        Smallest and largest number; ``above``: reject the smallest number itself.
+        Smallest and largest number.
     flag
         Name of the option, if it differs from the parameter's name.
     argument
         Make it a positional argument.
-    plain
-        Omit the default from the help page.
     many
         Make it repeatable although its type is not a tuple, because Python accepts more types.
     """
@@ -40,10 +38,8 @@ class Opt:
     metavar: str = ""
     low: float | None = None
     high: float | None = None
-    above: bool = False
     flag: str = ""
     argument: bool = False
-    plain: bool = False
     many: bool = False
 
 
@@ -54,7 +50,6 @@ def at_least(low: int, high: int = MOST, metavar: str = "N") -> Opt:
 
 #: Types that several studies use.
 Count = Annotated[int, at_least(1)]
-Share = Annotated[float, Opt("SHARE", 0, 1)]
 File = Annotated[str, Opt("FILE")]
 Folder = Annotated[str, Opt("DIR")]
 Names = Annotated[tuple[str, ...], Opt("NAME")]
@@ -111,7 +106,7 @@ def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) ->
     elif opt.many:
         settings["multiple"] = True
     if one.default not in (None, one.empty) and not settings.get("multiple"):
-        settings |= {"default": one.default, "show_default": not opt.plain}
+        settings |= {"default": one.default, "show_default": True}
     return click.Option([flag, one.name], type=_type(kind, opt), metavar=opt.metavar or None, **settings)
 
 
@@ -132,5 +127,5 @@ def _type(kind: Any, opt: Opt) -> click.ParamType | type:
     if kind is int and opt.low is not None:
         return click.IntRange(int(opt.low), None if opt.high is None else int(opt.high))
     if kind is float and opt.low is not None:
-        return click.FloatRange(opt.low, opt.high, min_open=opt.above)
+        return click.FloatRange(opt.low, opt.high)
     return kind if kind in (int, float) else str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from robustcs.studies.signature import MOST as MOST
 from robustcs.studies.signature import help_of, parameters_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from robustcs.statistics.families import Family
 
 
+Some = TypeVar("Some", bound=Sized)
 #: Largest number of systems whose pairs are compared by default; the work grows with the square of this number.
 MOST_COMPARED = 50
 
@@ -194,6 +195,15 @@ def command(
     names = {*on_request, *(one.name for one in own)}
     shared = tuple(one for one in parameters_of(ask) if one.name not in names)
     return Command(help_of(ask), uses, (*shared, *own), on_request, retrieves, run)
+
+
+def read_given(workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]) -> Some | None:
+    """Read a file of a study's own and add it to the inputs of the workspace; None if it is not given."""
+    if path is None:
+        return None
+    found = read(path)
+    workspace.remember(role, path, len(found))
+    return found
 
 
 @dataclass(frozen=True)

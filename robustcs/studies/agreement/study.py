@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from robustcs.documents.document import Block, Document
+from robustcs.documents.document import Block
 from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import scales_of
@@ -168,7 +167,9 @@ def _run(
         result = prepare_ratings(workspace)()
     blocks = show(result)
     if html:
-        _write_page(html, result, (*blocks, *page), workspace)
+        from robustcs.documents.html import result_page
+
+        write_text(html, result_page("Agreement of annotators", result, (*blocks, *page), workspace.inputs, {}))
         call.tell(f"wrote {html}")
     if not html or call.given["output"] or call.given["format"]:
         call.emit(workspace, result, blocks)
@@ -187,15 +188,6 @@ def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str
         advice = "name their files, or add snippets or ratings under [agreement] in robustcs.toml"
         raise UsageError("no-inputs", "no annotations are given", advice)
     return known.given(snippets=known.snippets, ratings=known.ratings, **references) if reference else known
-
-
-def _write_page(path: str, result: Result, blocks: Sequence[Block], workspace: Workspace) -> None:
-    from robustcs.documents.html import render_html
-
-    inputs = tuple((entry["role"], f"{os.path.basename(entry['path'])} · {entry['rows']} rows") for entry in workspace.inputs)
-    evaluated = result.evaluated
-    document = Document("Agreement of annotators", tuple(blocks), evaluated.policy_line, evaluated.notes, inputs)
-    write_text(path, render_html(document))
 
 
 COMMAND = command(ask, ("agreement.reference", *UNIT, *SEED), retrieves=False, run=_run)

@@ -135,7 +135,6 @@ def ask(
     asked = bool(project.new_judgments or what_if or leave_one_out)
     if not asked:
         new_judgments(workspace)
-    if not asked:
         return _judged_alone(workspace, pool_depth, within, off_scale)
     pooled = pool_runs(workspace, conflicts)
     pool, merge, counted, evaluated = pooled.pool, pooled.merge, pooled.counted, pooled.evaluated

@@ -269,7 +269,7 @@ def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block
         caption = f"On which turns does {'a' if several else 'the'} rewriter lose the most {measure_label(cut[0])}?"
         column: Shown | None = "rewriter" if several else None
         note = "Means: QR − Human."
-        blocks.append(found_table(result, finds, caption, column, note, result.tried[cut[0]], "found-slices"))
+        blocks.append(found_table(result, finds, caption, column, note, result.tried[cut[0]]))
     return blocks
 
 

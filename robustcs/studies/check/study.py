@@ -72,7 +72,6 @@ def ask(workspace: Workspace) -> Check:
 
 def _run(call: Call) -> None:
     """Run the command."""
-    from robustcs.errors import InputError
     from robustcs.studies.check.show import show
 
     workspace = call.workspace()

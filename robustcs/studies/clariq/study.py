@@ -21,7 +21,6 @@ from robustcs.evaluation.clarification import (
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.clariq import (
     NO_QUESTION,
-    Preference,
     Topics,
     read_needs,
     read_preferences,
@@ -30,7 +29,6 @@ from robustcs.inputs.clariq import (
     read_topics,
 )
 from robustcs.inputs.clariq_tables import (
-    Conversation,
     QuestionScores,
     UnitScores,
     is_json,
@@ -46,10 +44,9 @@ from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.findings import clariq_findings, verdicts
 from robustcs.studies.clariq.show import document_measures, show
 from robustcs.studies.clariq.tasks import BASELINES, System, tasks_of
-from robustcs.studies.study import SEED, Answer, Call, Question, command
+from robustcs.studies.study import SEED, Answer, Call, Question, command, read_given
 from robustcs.wording import counted, some_of
 
-Sized = TypeVar("Sized", dict[str, str], dict[str, Conversation], tuple[Preference, ...])
 #: The values of a unit: a number, or one for each question.
 Values = TypeVar("Values", float, dict[str, float])
 
@@ -116,17 +113,9 @@ class ClariqInputs:
         if files.topics:
             self.topics = read_topics(files.topics)
             workspace.remember("topics", files.topics, self.topics.parts)
-        self.bank = self._read("question bank", files.questions, read_question_bank)
-        self.conversations = self._read("conversations", files.conversations, read_conversations) or {}
-        self.preferences = self._read("preferences", files.preferences, read_preferences) or ()
-
-    def _read(self, role: str, path: Path | None, read: Callable[[Path], Sized]) -> Sized | None:
-        """Return the content of a file, or None if it is not given."""
-        if path is None:
-            return None
-        found = read(path)
-        self.workspace.remember(role, path, len(found))
-        return found
+        self.bank = read_given(workspace, "question bank", files.questions, read_question_bank)
+        self.conversations = read_given(workspace, "conversations", files.conversations, read_conversations) or {}
+        self.preferences = read_given(workspace, "preferences", files.preferences, read_preferences) or ()
 
     @cached_property
     def qrels(self) -> Qrels:

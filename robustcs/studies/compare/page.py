@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robustcs.documents.document import Document
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.html import render_html
+from robustcs.documents.html import result_page
 from robustcs.documents.text import shortened
 from robustcs.documents.words import measure_label
 from robustcs.evaluation.state import SHOWN
@@ -22,13 +20,9 @@ _LENGTH = 300
 
 def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
     """Return the HTML page of a comparison; it lists ``inputs`` at its end."""
-    files = tuple((str(entry["role"]), f"{os.path.basename(entry['path'])} · {entry['rows']} rows") for entry in inputs)
-    evaluated = result.evaluated
-    title = f"From {result.old_name} to {result.new_name}"
     turns = _turns(result)
-    return render_html(
-        Document(title, show(result), evaluated.policy_line, evaluated.notes, files, turns=turns if turns["turns"] else {})
-    )
+    title = f"From {result.old_name} to {result.new_name}"
+    return result_page(title, result, show(result), inputs, turns if turns["turns"] else {})
 
 
 def _turns(result: Comparison) -> dict[str, Any]:

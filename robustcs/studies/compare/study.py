@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import click
 import numpy as np
 
-from robustcs.errors import UsageError
+from robustcs.errors import ExitCode, UsageError
 from robustcs.evaluation.bounds import difference_bounds
 from robustcs.evaluation.hole_expectation import fill_holes
 from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
@@ -332,7 +332,6 @@ def _run(
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
     from robustcs.documents.files import write_text
-    from robustcs.errors import ExitCode, UsageError
     from robustcs.studies.compare.gate_report import check_suffix, github_lines, rendered, summary, told
     from robustcs.studies.compare.show import show
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from robustcs.documents.files import write_folder
 from robustcs.documents.text import anchor
@@ -30,10 +30,9 @@ from robustcs.studies.crowd.findings import crowd_findings
 from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion, with_combined
 from robustcs.studies.crowd.show import show
 from robustcs.studies.signature import MOST, Folder, Opt
-from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command, read_given
 from robustcs.wording import counted, some_of, verb
 
-Some = TypeVar("Some", bound=Sized)
 #: The measures of CAsT-ReGIn.
 DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
 
@@ -86,7 +85,7 @@ def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[
         raise UsageError("two-judgments", "both grades and qrels are given", "give only one of them")
     if files.gold_checks and not files.grades:
         raise UsageError("no-grades", "gold checks are given without grades", "name the file of grades")
-    texts = _read(workspace, "bank", files.bank, read_bank)
+    texts = read_given(workspace, "bank", files.bank, read_bank)
     bank = Bank(texts) if texts is not None else None
     graded, notes = _grades(workspace, files) if files.grades else (None, [])
     criteria: dict[str, Qrels] = qrels_by_criterion(graded.final) if graded else {}
@@ -98,7 +97,7 @@ def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[
         notes += qrels.notes
     criteria, told = with_combined(criteria)
     notes += told
-    chosen = _read(workspace, "subset", files.subset, read_turn_list)
+    chosen = read_given(workspace, "subset", files.subset, read_turn_list)
     judgments = judgments_of(criteria, policy.relevance_level, chosen)
     if files.subset and judgments and not any("subset" in sets for sets in judgments.values()):
         raise UsageError("no-common-turns", f"no turn of {files.subset} is judged", "check its turn ids")
@@ -120,21 +119,12 @@ def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[
     return found
 
 
-def _read(workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]) -> Some | None:
-    """Read a file; None if it is not given."""
-    if path is None:
-        return None
-    found = read(path)
-    workspace.remember(role, path, len(found))
-    return found
-
-
 def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[str]]:
     assert files.grades is not None
     before, told = read_grades(files.grades)
     notes = list(told)
     workspace.remember("grades", files.grades, len(before))
-    checks = _read(workspace, "gold checks", files.gold_checks, read_gold_checks) or []
+    checks = read_given(workspace, "gold checks", files.gold_checks, read_gold_checks) or []
     after, exclusions, unseen = exclude_workers(before, checks, files.tolerance)
     if not after:
         advice = "check the gold checks, or raise tolerance in [crowd]"

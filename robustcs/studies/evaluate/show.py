@@ -65,7 +65,7 @@ def _slices(result: Evaluation) -> list[Block]:
         blocks.append(slices_table(result, own, caption, field, more, f"slices-{name}"))
     if metric in result.tried:
         finds, caption = _part(result.found_slices, metric), f"On which turns is {label} low?"
-        blocks.append(found_table(result, finds, caption, "system", "", result.tried[metric], "found-slices"))
+        blocks.append(found_table(result, finds, caption, "system", "", result.tried[metric]))
     return blocks
 
 

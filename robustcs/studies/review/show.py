@@ -52,11 +52,9 @@ def _categories(result: Reviews) -> Table:
     field: Field = spec.field("count")
     columns = ["category", *_whose(result), field, "reviewed", "share", *all_turns]
     note = f"{_samples(result)} A turn may have several categories; {NONE}: reviewed, but no category fits."
-    return result_table(result, "categories", "How frequent is each category?", columns, note, by=_rule(result))
-
-
-def _rule(result: Reviews) -> str | None:
-    return next(iter(_whose(result)), None)
+    return result_table(
+        result, "categories", "How frequent is each category?", columns, note, by=next(iter(_whose(result)), None)
+    )
 
 
 def _all(row: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from robustcs.documents.document import Figure
 from robustcs.documents.headline import headline_measure
@@ -127,11 +127,8 @@ def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, d
 def _run(
     call: Call,
     group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,…")],
-    slices: tuple[str, ...],
-    alpha: float,
-    margin: float | None,
-    sets: int | None,
     figure: Literal["drops", "spread", "variations"] = "drops",
+    **settings: Any,
 ) -> None:
     """Run it for the command line.
 
@@ -149,7 +146,7 @@ def _run(
             raise UsageError("repeated-group", "two groups have the same name", "use a different NAME in each --group")
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
-    result = call.ask(workspace, slices=list(slices), alpha=alpha, margin=margin, sets=sets, tell=call.tell)
+    result = call.ask(workspace, tell=call.tell, **settings)
     blocks = [block for block in show(result) if not isinstance(block, Figure) or block.slug == figure]
     call.emit(workspace, result, blocks)
 

@@ -30,12 +30,8 @@ def show(result: Samples) -> tuple[Block, ...]:
     return (*blocks, *(cards for name in rewriters if (cards := _moving(result, name)).cards))
 
 
-def _kind(result: Samples) -> str:
-    return result.evaluated.unit
-
-
 def _same_samples(result: Samples) -> str:
-    return f"95% CI for other {_kind(result)}s with these samples."
+    return f"95% CI for other {result.evaluated.unit}s with these samples."
 
 
 def _consistency(result: Samples) -> Table:
@@ -66,14 +62,14 @@ def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(result: Samples) -> Table:
-    within = float(result.sample_scores["within"].iloc[0])
+    within, unit = float(result.sample_scores["within"].iloc[0]), result.evaluated.unit
     needed = result.spec("sample_scores").field("needed")
     columns: list[Shown] = ["metric", "rewriter", "mean", "half", (needed, _needed)]
     note = (
-        f"Mean of all samples: the 95% CI is for other {_kind(result)}s and other samples. ± of one sample: half the 95% CI of"
-        " the mean of one sample, for other samples on the same turns (Student's t); in brackets, the 95% CI of 1.96 standard"
-        " deviations of this mean, which is wide with few samples. Samples: number needed to keep the deviation of their"
-        f" average within ±{within:g} (--margin); more samples do not reduce the variation between {_kind(result)}s."
+        f"Mean of all samples: the 95% CI is for other {unit}s and other samples. ± of one sample: half the 95% CI of the mean"
+        " of one sample, for other samples on the same turns (Student's t); in brackets, the 95% CI of 1.96 standard deviations"
+        " of this mean, which is wide with few samples. Samples: number needed to keep the deviation of their average within"
+        f" ±{within:g} (--margin); more samples do not reduce the variation between {unit}s."
     )
     notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
     caption = "How much does a score depend on the sample?"
