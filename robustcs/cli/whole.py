@@ -55,7 +55,7 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     from robustcs.documents.files import write_text
     from robustcs.overwrite_guard import CONFIG_NAME
     from robustcs.project.guess import guess
-    from robustcs.project.scaffold import explanation, name_of, write_config
+    from robustcs.project.scaffold import explanation, write_config
     from robustcs.wording import counted
 
     if not Path(folder).is_dir():
@@ -72,7 +72,7 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
         if made.folder.aside:
             advice += f"; robustcs init --why lists why {counted(len(made.folder.aside), 'file')} cannot be read"
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", advice)
-    write_text(target, write_config(made, name_of(Path(folder))))
+    write_text(target, write_config(made, Path(folder).resolve().name))
     click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
     for path in made.by_models:
         click.echo(harmless(f"{path} is not used as qrels: {made.folder.aside[path]}"))

@@ -34,17 +34,12 @@ from robustcs.inputs.text import is_whole
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
 Unit = Literal["paragraph", "sentence", "selection"]
 
-
 UNITS: tuple[Unit, ...] = get_args(Unit)
-
 
 #: (turn, passage or sentence id).
 TextKey = tuple[str, str]
 
-
 Spans = tuple[tuple[int, int], ...]
-
-
 _TASK, _SENTENCES = "answer.taskanswers", "input.sentences"
 
 
@@ -129,9 +124,7 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
     return texts, shared_workers(Path(path).name, texts.values())
 
 
-def join_annotations(
-    files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedText]]],
-) -> dict[TextKey, AnnotatedText]:
+def join_annotations(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedText]]]) -> dict[TextKey, AnnotatedText]:
     """Join the texts of several files; annotations of the same text are in the order of the files.
 
     Raises :class:`InputError` if two files give a passage different texts, and :class:`UsageError` if some texts are paragraphs

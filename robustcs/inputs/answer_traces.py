@@ -16,7 +16,7 @@ from robustcs.inputs.formats import Record, answer_of, first_turn, is_answer, pa
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath
 from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, read_rows
-from robustcs.inputs.text import finite_number, first_record, is_turn_id
+from robustcs.inputs.text import decimal_number, first_record, is_turn_id
 
 Kind = Literal["answerable", "partial", "unanswerable", "underspecified", "other", "unknown"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -41,11 +41,8 @@ def response_of_label(label: str) -> Response | None:
     name = label.strip().lower().replace(" ", "_").replace("-", "_")
     if name in RESPONSES:
         return name  # type: ignore[return-value]
-    numbers: dict[float, Response] = {1.0: "abstained", 0.5: "partly", 0.0: "answered"}
-    try:
-        return numbers.get(float(name))
-    except ValueError:
-        return None
+    numbers: dict[float | None, Response] = {1.0: "abstained", 0.5: "partly", 0.0: "answered"}
+    return numbers.get(decimal_number(name))
 
 
 @dataclass(frozen=True)
@@ -213,15 +210,8 @@ def _take(found: AnswerLabels, line: int, row: Mapping[str, Any], problems: RowP
         elif found.responses.setdefault(key, response) != response:
             problems.add(line, f"turn {key[1]} has two responses", "keep one of them", "contradicting-entries")
     if label := said.get("correct"):
-        value = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}.get(label.lower(), finite_number(_number(label)))
+        value = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}.get(label.lower(), decimal_number(label))
         if value is None or not 0 <= value <= 1:
             problems.add(line, f"correct is {label[:40]!r}", "write 1 or 0", "unknown-label")
         elif found.correct.setdefault(key, value) != value:
             problems.add(line, f"turn {key[1]} is labelled twice", "keep one of the labels", "contradicting-entries")
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

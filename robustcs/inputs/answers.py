@@ -30,19 +30,17 @@ from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs import mtrag
+from robustcs.inputs.file_formats import DPR, QRECC, cited_answers, gold_answers, predicted_answer
 from robustcs.inputs.formats import first_turn, is_answer
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath
 from robustcs.inputs.readings import union_of_texts
 from robustcs.inputs.records import ByTurn, json_lines, record_id, shape_of
-from robustcs.inputs.run_formats import answers as cited_answers
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.text import filled_lines, first_record, json_pairs, looks_like, read_json
-from robustcs.inputs.text_formats import DPR, QRECC, gold_answers, predicted_answer
 
 #: QuAC's answer to a question that its passage does not answer; it matches only itself.
 CANNOT_ANSWER = "CANNOTANSWER"
-
 
 _FORMATS = "write JSON {turn: answer}, or JSONL with id and answer"
 

@@ -13,38 +13,22 @@ from robustcs.lazy import npt
 #: Longest regular number in bytes.
 _LONGEST = 16
 
-
 _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
-
 
 #: Bytes around a piece; none of them ends a cell.
 _MARGIN = b"~" * MARGIN
 
-
 _ZEROS = np.uint64(0x3030303030303030)
-
-
 _POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
-
-
 _ONES = np.uint64(0x0101010101010101)
-
-
 _TOPS = np.uint64(0x8080808080808080)
-
 
 #: Masks of the last k bytes of a word.
 _LAST = np.array([(2**64 - 1) ^ ((1 << (8 * (8 - k))) - 1) for k in range(9)], dtype=np.uint64)
 
-
 _PADDING = _ZEROS & ~_LAST
-
-
 _POWERS = 10 ** np.arange(18, dtype=np.uint64)
-
-
 _TENS = _POWERS.astype(np.float64)
-
 
 #: All whole numbers up to this one are exact in 64-bit floats.
 _EXACT = np.uint64(2**53)
@@ -190,9 +174,7 @@ def _with_point(cells: Ids) -> npt.NDArray[np.bool_]:
     return np.asarray(cells.data[cells.starts + cells.lengths - 1] == ord("."))
 
 
-def _decimals(
-    cells: Ids,
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _decimals(cells: Ids) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return digits (12345 for ``-12.345``), decimal places (3), sign, and which cells are such numbers.
 
     Processes eight characters at a time as the bytes of one integer. The point is first read as the digit 0, then removed by a

@@ -25,18 +25,13 @@ from robustcs.wording import counted
 #: Labels of clarification need, from 1 (no question is needed) to 4 (nothing can be answered without one).
 NEEDS = (1, 2, 3, 4)
 
-
 #: The id of asking no question in the question bank.
 NO_QUESTION = "Q00001"
-
 
 #: Largest rank; ranks are 64-bit numbers.
 _LAST_RANK = 10**18 - 1
 
-
 _QUOTED = re.compile(r"\S+\s+\S+\s+[\"“]")
-
-
 _QUOTED_LINE = re.compile(r"(\S+)\s+\S+\s+[\"“](.*)[\"”]\s+(\S+)\s+(\S+)(?:\s+.*)?")
 
 

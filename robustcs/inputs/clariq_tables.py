@@ -17,14 +17,11 @@ from robustcs.inputs.text import finite_number, first_bytes, is_turn_id, read_js
 #: Unit (facet or context) → value, by measure.
 UnitScores = dict[str, dict[str, float]]
 
-
 #: Measure → unit → question → value.
 QuestionScores = dict[str, dict[str, dict[str, float]]]
 
-
 #: Entries of the official table in addition to the questions: the facet's best and worst value.
 BEST, WORST = "MAX", "MIN"
-
 
 #: Command that converts a trusted pickle to the JSON format of this module.
 CONVERT = (
@@ -32,10 +29,8 @@ CONVERT = (
     " single_turn_train_eval.pkl single_turn_train_eval.json"
 )
 
-
 #: Problem and advice for an id of several conversations.
 _TWO, _OWN = "context {key} belongs to two conversations", "give each its own id"
-
 
 #: First bytes of pickles of protocols 2 to 5, and of the old text protocols.
 _PICKLES = tuple(bytes((0x80, protocol)) for protocol in (2, 3, 4, 5)) + (b"(dp", b"(lp", b"}q", b"]q")

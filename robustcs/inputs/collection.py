@@ -22,12 +22,8 @@ from robustcs.inputs.text import filled_lines, first_record, looks_like, parse_j
 #: The id of a line that begins with it; lines of unwanted passages are not parsed.
 _LEADING_ID = re.compile(r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
 
-
 _ID_NAMES = ("id", "_id", "docid", "docno", "doc_id", "pid", "passage_id")
-
-
 _TEXT_NAMES = ("contents", "text", "segment", "passage", "body")
-
 
 #: Advice in messages about other formats.
 FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'

@@ -31,44 +31,31 @@ if TYPE_CHECKING:
 
 Kind = Literal["label", "text", "real", "single", "integer"]
 
-
 #: A column: int32 codes of labels, ids, float64, float32 or int64.
 Column = np.ndarray[Any, np.dtype[Any]] | Ids
-
 
 #: Pieces of an open file, as :func:`~robustcs.inputs.text.line_chunks` yields them; None for a file that is not open.
 Chunks = Iterator[bytes] | None
 
-
 #: Bytes per piece: small compared with the columns that are kept, and large enough for numpy.
 _PIECE = 1 << 19
-
 
 #: Longest line in bytes.
 _LONGEST = 1 << 20
 
-
 #: Most rows of a file, because they are held in memory; real runs have 7 million.
 _MOST_ROWS = 50_000_000
 
-
 #: First cells that identify the first line as a header.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
-
 
 _TYPES: dict[str, type] = {"real": np.float64, "single": np.float32, "integer": np.int64}
 #: Kind → parser of the numbers of a regular piece; it returns None if a cell is not a number.
 _NUMBERS: dict[str, Callable[[Ids], Column | None]] = {"real": reals_of, "single": singles_of, "integer": integers_of}
 
-
 _SPACES = re.compile(rb" {2,}")
-
-
 _LINES = re.compile(rb"\n{2,}")
-
-
 _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
-
 
 #: The first cell of a line that is neither blank nor a comment.
 _FIRST_CELL = re.compile(rb"^(?!#)[^\S\n]*(\S+)", re.MULTILINE)

@@ -23,22 +23,15 @@ from robustcs.errors import InputError, PackageNeededError, Problem, input_error
 from robustcs.inputs.paths import MemoryFile, StrPath, opened, url_of
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
-
-
 MIB = 1 << 20
-
-
 GIB = 1 << 30
-
 
 #: Largest ratio of unpacked to compressed size. Runs and collections reach 5 to 20, a run that repeats one ranking about
 #: 100; a file made to fill the memory reaches 1,000 and more.
 MOST_RATIO = 200
 
-
 #: Bytes that every compressed file may unpack to, however small it is.
 _SMALL = 16 * MIB
-
 
 #: Bytes that no file may unpack to. The collection of CAsT has about 20 GiB.
 MOST_UNPACKED = 64 * GIB
@@ -201,8 +194,6 @@ class _SpoolReader(io.RawIOBase):
 
 
 _SPOOLS: dict[tuple[str, int, int], _Spool] = {}
-
-
 _SPOOLING = Lock()
 
 

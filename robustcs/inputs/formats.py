@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -11,10 +10,7 @@ from robustcs.errors import ProblemList
 from robustcs.inputs.text import finite_number, is_turn_id
 
 Role = Literal["original", "qr", "human"]
-
-
 ROLES: tuple[Role, ...] = ("original", "qr", "human")
-
 
 #: Formulation names that a user may write after ``FILE:`` instead of a field.
 ROLE_NAMES: dict[str, Role] = {
@@ -90,9 +86,10 @@ class TextFormat:
             return (column,)
         return (self.columns if self.named is None else self.named).get(asked, ())
 
-    def formulations(self, there: Container[str]) -> dict[Role, str]:
-        """Return formulation → its field, for a file with the fields ``there``."""
-        found = {role: next((name for name in names if name in there), "") for role, names in self.columns.items()}
+    def formulations(self, there: Container[str], own: bool = False) -> dict[Role, str]:
+        """Return formulation → its field, for a file with the fields ``there``; ``own`` leaves out fields of every role."""
+        columns = self.named if own and self.named is not None else self.columns
+        found = {role: next((name for name in names if name in there), "") for role, names in columns.items()}
         return {role: name for role, name in found.items() if name}
 
 
@@ -167,37 +164,6 @@ def _entry(record: Record) -> str:
     return f"entry {record.place} of the list: " if record.line is None else ""
 
 
-# ---------------------------------------------------------------- texts of whole conversations
-
-#: Marks of MTRAG for the speaker: ``|user|: …``.
-_SPEAKER = re.compile(r"^\s*\|(\w+)\|:[^\S\n]*", re.MULTILINE)
-
-
-_USER = "user"
-
-
-_SEPARATOR = re.compile(r"\s*\[SEP\]\s*", re.IGNORECASE)
-
-
-def spoken(text: str) -> list[str]:
-    """Return what the user says in a text with speaker marks, in order; without marks, the whole text."""
-    pieces = _SPEAKER.split(text)
-    if len(pieces) == 1:
-        return [text]
-    said = [words.strip() for speaker, words in zip(pieces[1::2], pieces[2::2], strict=True) if speaker.lower() == _USER]
-    return said or [pieces[-1].strip()]
-
-
-def last_said(text: str) -> str:
-    """Return the question of a text, which may be a conversation marked with ``|user|:``: the last thing the user says."""
-    return spoken(text)[-1]
-
-
-def after_separator(text: str) -> str:
-    """Return the question of a text, which may come after earlier turns separated by ``[SEP]``: the last part."""
-    return _SEPARATOR.split(text.strip())[-1]
-
-
 class Retrieved(NamedTuple):
     """The passages of one turn in file order, best first: unchecked pairs (passage id, score or None)."""
 
@@ -256,7 +222,6 @@ def first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 #: Names of the id of a topic.
 TOPIC_NAMES = ("topic_id", "narrative_id", "turn_id", "qid")
-
 
 _CITED = ("citations", "passage_provenance")
 

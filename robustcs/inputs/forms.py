@@ -15,29 +15,21 @@ from itertools import chain
 from typing import Any
 
 from robustcs.errors import UsageError, input_error
+from robustcs.inputs.file_formats import TEXT_NAMES
 from robustcs.inputs.objects import TURN, Rows, fields_of, is_frame, is_ranx, plain, rows_of
 from robustcs.inputs.paths import MemoryFile
-from robustcs.inputs.text_formats import TEXT_NAMES
 
 #: Names of columns and fields; the first one present counts, in any letter case.
 DOCUMENT = ("doc_id", "docno", "docid", "passage_id", "corpus-id", "corpus_id", "pid", "document", "question_id")
 
-
 GRADE = ("relevance", "rel", "grade", "label")
-
 
 #: Columns of BEIR, which calls grades scores.
 BEIR = ("corpus-id", "corpus_id")
 
-
 SCORE = ("score",)
-
-
 RANK = ("rank",)
-
-
 MEASURE, VALUE = ("measure", "metric"), ("value", "score")
-
 
 #: Names of the texts of one formulation, used if there is none of :data:`TEXT_NAMES`.
 ROLE_TEXTS = {
@@ -46,10 +38,7 @@ ROLE_TEXTS = {
     "human": ("manual", "manual_rewritten_utterance"),
 }
 
-
 ANSWER = ("answer", "answers", "text")
-
-
 PASSAGE = ("contents", "text", "body")
 
 
@@ -226,25 +215,18 @@ def _csv(rows: Rows, role: str) -> MemoryFile:
 
 
 _RUN = "a frame or records with query_id, doc_id and score"
-
-
 _RANKED = f"{_RUN}, or {{turn: {{document: score}}}}"
-
-
 _SCORED = "a frame with query_id and a column for every measure, records with query_id, measure and value"
-
-
 _COLUMNS = "a frame or records with the columns of such a file"
-
 
 #: Reader → conversion; the names of readers are those of :mod:`robustcs.project.sources`.
 FORMS: dict[str, Form] = {
-    "qrels": Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
-                  ("query_id", "doc_id", "relevance")),
-    "labels": Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
-                   ("query_id", "doc_id", "relevance")),
-    "run": Form(_RANKED, _run, ("query_id", "doc_id", "score")),
-    "question_run": Form(_RANKED, _run, ("query_id", "doc_id", "score")),
+    **dict.fromkeys(
+        ("qrels", "labels"),
+        Form("a frame or records with query_id, doc_id and relevance, or {turn: {document: grade}}", _qrels,
+             ("query_id", "doc_id", "relevance")),
+    ),
+    **dict.fromkeys(("run", "question_run"), Form(_RANKED, _run, ("query_id", "doc_id", "score"))),
     "crowd_run": Form(f"{_RANKED}, or a mixed-initiative run as a dictionary", _run, ("query_id", "doc_id", "score"),
                       lambda value: "turns" in value),
     "scores": Form(f"{_SCORED}, or {{turn: {{measure: value}}}}", _scores, ("query_id", "measure", "value")),
@@ -262,8 +244,9 @@ FORMS: dict[str, Form] = {
     "question_bank": Form(f"{_COLUMNS}, or {{question_id: question}}", _tsv, ("question_id", "question")),
     "conversations": Form(f"{_COLUMNS}, or its JSON as a dictionary", _tsv, is_json=lambda value: True),
     "slices": Form(_COLUMNS, _tsv),
-    "performance": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
-    "evaluation": Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True),
+    **dict.fromkeys(
+        ("performance", "evaluation"), Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True)
+    ),
     "crowd_grades": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
     **dict.fromkeys(
         ("snippets", "ratings", "gold_checks", "preferences", "nuggets", "assignments", "tasks", "answer_labels",

@@ -14,23 +14,15 @@ MAX_GRADE = 1000
 #: Bytes around the ids of a buffer, so that eight bytes can be read from any place of an id.
 MARGIN = 16
 
-
 #: Masks of the first k bytes of a word.
 _FIRST = np.array([(1 << (8 * k)) - 1 for k in range(8)] + [2**64 - 1], dtype=np.uint64)
 
-
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-
-
 _OTHER = np.uint64(0xC2B2AE3D27D4EB4F)
-
-
 _HALF = np.uint64(32)
-
 
 # glibc returns the memory of large arrays to the system and asks for it again, page by page, until it has freed a larger one
 np.empty(16 << 20, dtype=np.uint8)
-
 
 #: If ids fill at least this fraction of their buffer, a mask of its bytes extracts them.
 _DENSE = 8

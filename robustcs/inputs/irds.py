@@ -54,13 +54,11 @@ def _load(name: str) -> Any:
 #: Fields that serve every role in a data set with one text per query.
 _ONLY = ("text", "query", "title")
 
-
 _FORMULATIONS: dict[Role, tuple[str, ...]] = {
     "original": ("raw_utterance", "utterance"),
     "qr": ("automatic_rewritten_utterance",),
     "human": ("manual_rewritten_utterance",),
 }
-
 
 QUERIES = TextFormat(
     "queries of ir_datasets", lambda record: "query_id" in record, by_id("query_id"),

@@ -28,24 +28,16 @@ from robustcs.wording import counted
 #: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
 JUDGMENT = "robustcs judgment 1"
 
-
 #: Names of columns and fields; the first one present counts.
 TURN = ("turn", "query_id", "query-id", "qid", "topic_id", "turn_id")
 
-
 DOCUMENT = ("document", "doc_id", "docid", "docno", "passage_id", "pid", "corpus-id")
-
-
 GRADE = ("grade", "relevance", "rel", "judgment", "label")
-
 
 #: Fields of umbrela: texts in place of ids, and whether the judgment was parsed from the answer (0: the parser's fallback).
 QUERY, PASSAGE, STATUS = "query", "passage", "result_status"
 
-
 _WHOLE = re.compile(r"([+-]?[0-9]{1,6})([.,]0*)?")
-
-
 _FORMS = "write qrels, a table with columns turn, document and grade, or JSONL with query, passage and judgment"
 
 

@@ -18,17 +18,11 @@ from robustcs.inputs.records import json_lines, shape_of
 from robustcs.inputs.text import finite_number, is_turn_id, read_json
 
 NAME = "MTRAG tasks"
-
-
 EXPORT = "an InspectorRAGet export"
-
-
 _LISTS = ("contexts", "targets", "predictions")
-
 
 #: Fields that label a turn, in any letter case, with spaces, hyphens or underscores.
 _LABELS = frozenset(("answerability", "question type", "multi turn", "collection"))
-
 
 #: The field of an exported task for the different answers of every model.
 _MODELS = "answers of models"

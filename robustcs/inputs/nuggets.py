@@ -21,10 +21,7 @@ from robustcs.inputs.text import is_turn_id
 #: Assignment → how much of the nugget the answer contains (Pradeep et al. 2024).
 SUPPORT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 
-
 IMPORTANCE = ("vital", "okay")
-
-
 _PASSAGES = ("passages", "docids", "references")
 
 

@@ -22,7 +22,6 @@ from robustcs.inputs.text import HALF_CHARACTER, is_whole
 #: Names of turn ids in a column or field; the first one present counts.
 TURN = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
 
-
 #: Characters that an id must not contain, because ids are separated by white space.
 _NO_WORD = re.compile("[ \t\r\v\f\0#\ud800-\udfff]")
 

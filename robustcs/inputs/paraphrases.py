@@ -25,13 +25,10 @@ from robustcs.inputs.turns import turn_depth, turn_sort_key
 #: The columns to read, in any letter case, with words joined by a space or by ``_``.
 COLUMNS = ("TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE")
 
-
 CATEGORY = "CATEGORY"
-
 
 #: Part of a paraphrase → its column in each format; the first name present counts.
 _ECAST = {"turn": COLUMNS[:1], "manual": COLUMNS[1:2], "raw": COLUMNS[2:], "category": (CATEGORY,)}
-
 
 _VARIATIONS = {
     "turn": ("q_id", *ID_NAMES), "manual": ("variation",), "raw": ("variation",), "category": ("transformation_type",),

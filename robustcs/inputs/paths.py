@@ -55,14 +55,11 @@ def _made(name: str, place: Callable[[int], str], data: bytes) -> MemoryFile:
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(.+)", re.DOTALL)
 
-
 #: Supported protocols of fsspec, in addition to https.
 _STORES = ("s3", "gs")
 
-
 #: Seconds to wait for an answer of a server.
 _PATIENCE = 60
-
 
 #: Prefix of ir_datasets identifiers.
 IRDS_PREFIX = "irds:"

@@ -31,7 +31,6 @@ _KINDS: dict[str, Kind] = {"turn": "label", "document": "text", "grade": "intege
 _LAYOUT = Layout("qrels file", QRELS_COLUMNS, _KINDS, "write the four columns of qrels")
 _THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "grade"))
 
-
 #: Largest grade in three columns; larger numbers are ranks.
 _MOST_IN_THREE = 4
 

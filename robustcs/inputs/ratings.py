@@ -20,22 +20,14 @@ from robustcs.inputs.text import filled_lines, read_json, whole_number
 from robustcs.wording import counted
 
 ITEM = ("item", "question_id", "response_id", "paraphrase", "document")
-
-
 WORKER = ("worker", "rater", "annotator", "worker_id")
-
-
 GRADE = ("grade", "rating", "score", "label")
-
-
 TURN = ("turn", "turn_id", *(name for name in ID_NAMES if name not in ("turn", "turn_id")))
-
 
 #: Criteria of a sheet of paraphrases (Al-Thani et al., 2023, Table 5); each is a column of ratings.
 SHEET_CRITERIA = (
     "semantic similarity", "language diversity", "raw semantic similarity", "conversational entailment", "passage relevance",
 )  # fmt: skip
-
 
 #: The criterion of files with only one.
 ONE_CRITERION = "rating"
@@ -158,7 +150,6 @@ def _text(value: Any) -> str:
 
 #: The worker of judgments that are already final.
 FINAL = "final"
-
 
 _WORD = re.compile(r"[\W_]+")
 

@@ -33,13 +33,10 @@ from robustcs.wording import counted
 #: A text, or several of them.
 T = TypeVar("T", str, tuple[str, ...])
 
-
 #: Names of turn ids in a JSON object or the header of a table; the first one present counts.
 ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
 
-
 Shape = Literal["json", "jsonl", "table"]
-
 
 #: Longest text in characters. Comparing texts takes time quadratic in their length.
 LONGEST_OF_TURN = 1_000_000
@@ -58,15 +55,11 @@ def shape_of(path: StrPath) -> Shape:
     if not head[0].startswith(("{", "[")):
         return "table"
     if len(head) == 1:
-        return "jsonl" if _is_record(head[0]) else "json"
+        fields = _object(head[0])
+        # the only line is a record with a turn id, or an object of all turns
+        return "jsonl" if fields and not fields.keys().isdisjoint((*ID_NAMES, "topic_number")) else "json"
     # the second line of JSONL may be malformed
     return "jsonl" if all(line.startswith("{") for line in head) or _object(head[0]) is not None else "json"
-
-
-def _is_record(line: str) -> bool:
-    """Return whether the only line of a file is a record with a turn id, and not an object of all turns."""
-    fields = _object(line)
-    return fields is not None and not fields.keys().isdisjoint((*ID_NAMES, "topic_number"))
 
 
 def _object(line: str) -> dict[str, Any] | None:
@@ -188,7 +181,6 @@ def no_column(path: StrPath, line: int | None, column: str, columns: Iterable[st
 #: Largest percentage of a file's rows that may be skipped.
 MOST = 5
 
-
 #: Skipped rows per file that are listed.
 _LISTED = 1_000
 
@@ -235,14 +227,10 @@ def _line(problem: Problem) -> int:
 #: Line number, and the values of the row by column name; values of CSV are texts.
 Row = tuple[int, dict[str, Any]]
 
-
 #: Longest cell in characters; the limit of the csv module, 131,072, is too small for long passages.
 LONGEST_CELL = 16 << 20
 
-
 csv.field_size_limit(LONGEST_CELL)
-
-
 _DECIMAL_COMMA = re.compile(r"\A\s*([+-]?[0-9]+),([0-9]+([eE][+-]?[0-9]+)?)\s*\Z")
 
 

@@ -1,6 +1,6 @@
 """Runs: TREC lines ``turn Q0 document rank score tag``, tables with column names, and JSON of current collections.
 
-:mod:`robustcs.inputs.run_formats` lists the JSON formats. Three columns, ``turn document rank``, are MS MARCO's format.
+:mod:`robustcs.inputs.file_formats` lists the JSON formats. Three columns, ``turn document rank``, are MS MARCO's format.
 """
 
 from __future__ import annotations
@@ -300,8 +300,8 @@ def _given(cell: object) -> object:
 
 def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     """Yield the passages of every turn; if one of them has no score, the file order ranks the turn."""
+    from robustcs.inputs.file_formats import run_format_of
     from robustcs.inputs.mtrag import json_records
-    from robustcs.inputs.run_formats import run_format_of
 
     records = list(json_records(path, problems))
     kind = run_format_of(records[0].fields) if records else None

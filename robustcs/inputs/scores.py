@@ -23,7 +23,6 @@ from robustcs.wording import counted
 #: The id of the row with averages over turns; it is not a turn.
 ALL = "all"
 
-
 #: More first cells than this are not measures; trec_eval prints about a hundred.
 _MOST_MEASURES = 200
 

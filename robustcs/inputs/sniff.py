@@ -14,17 +14,27 @@ from typing import Any, Literal
 from robustcs.errors import InputError, PackageNeededError, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import is_annotations
+from robustcs.inputs.file_formats import (
+    DPR,
+    IKAT_TOPICS,
+    PLAIN,
+    PLAIN_RUN,
+    QRECC,
+    QUERIES,
+    QUESTIONS,
+    TOPICS,
+    format_of,
+    is_query,
+    run_format_of,
+)
 from robustcs.inputs.formats import Role, first_turn, is_answer
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.reviews import is_reviews
-from robustcs.inputs.run_formats import PLAIN as PLAIN_RUN
-from robustcs.inputs.run_formats import run_format_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, is_parquet, read_table
 from robustcs.inputs.text import delimiter_of, first_lines, first_record, is_turn_id
-from robustcs.inputs.text_formats import DPR, IKAT_TOPICS, PLAIN, QRECC, QUERIES, QUESTIONS, TOPICS, format_of, is_query
 from robustcs.inputs.trec_lines import (
     LINES,
     MS_MARCO_QRELS,
@@ -43,7 +53,6 @@ Kind = Literal[
     "question run", "question bank", "clariq evaluation", "mixed-initiative run", "crowd grades", "nuggets", "assignments",
     "ptkb", "labels", "reviews",
 ]  # fmt: skip
-
 
 #: Options and commands that read a kind, for messages.
 _TAKEN_BY: dict[Kind, str] = {
@@ -68,14 +77,11 @@ _TAKEN_BY: dict[Kind, str] = {
     "reviews": "robustcs review",
 }
 
-
 #: Ids of clarifying questions in ClariQ and CAsT-ReGIn.
 _QUESTION = re.compile(r"Q[0-9]{4,}")
 
-
 #: A column that umbrela writes.
 _STATUS = "result_status"
-
 
 #: Passages are longer than questions: the fewest words of a passage in JSONL with only ``_id`` and ``text``.
 _PASSAGE_WORDS = 60
@@ -234,7 +240,9 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
     if named and {"answer", "answers", "best_span_str"} & record.keys():
         return Identified("answers", "answers", ("texts",) if asked else ())
     if asked:
-        return Identified("texts", PLAIN.name, ("collection",) if "text" in record else (), _plain_formulations(record))
+        return Identified(
+            "texts", PLAIN.name, ("collection",) if "text" in record else (), PLAIN.formulations(record, own=True)
+        )
     names, values = (list(islice(some, LINES)) for some in (record.keys(), record.values()))
     first = values[0] if values else None
     if isinstance(first, dict) and ("Questions" in first or "Responses" in first):
@@ -252,13 +260,6 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
             # answers of systems have the same form
             return Identified("texts", "texts {turn: text}", ("answers",), by_fields=False)
     return None
-
-
-def _plain_formulations(names: Mapping[str, Any] | Sequence[str]) -> dict[Role, str]:
-    """Return the formulations that have their own columns; none if one column serves every role."""
-    own = PLAIN.named or {}
-    found = {role: next((name for name in own[role] if name in names), "") for role in own}
-    return {role: name for role, name in found.items() if name}
 
 
 def _first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -329,8 +330,7 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
         return Identified(kind, family, tuple(other for other, _ in others))
     texts = format_of(names) if table.separator != " " else None
     if texts is not None:
-        shown = _plain_formulations(names) if texts is PLAIN else texts.formulations(names)
-        return Identified("texts", texts.name, (), shown)
+        return Identified("texts", texts.name, (), texts.formulations(names, own=texts is PLAIN))
     measured = table.document is None and measure_columns(table.columns)
     return Identified("scores", "a table of per-turn scores") if measured else None
 

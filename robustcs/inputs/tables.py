@@ -18,41 +18,25 @@ from robustcs.inputs.text import delimiter_of, filled_lines, first_bytes
 #: The usual names of columns; the first one present counts.
 TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
 
-
 #: Columns of files with conversations, which have places of turns instead of turn ids.
 _CONVERSATION_NAMES = frozenset({"conversation_no", "conv_id", "topic_number", "quac_dialog_id"})
-
 
 DOCUMENT_NAMES = (
     "doc_id", "docno", "docid", "document_id", "passage_id", "corpus-id", "corpus_id", "pid", "document", "doc", "passage"
 )  # fmt: skip
 
-
 GRADE_NAMES = ("relevance", "rel", "grade", "label", "judgment", "judgement")
-
-
 SCORE_NAMES = ("score", "similarity", "sim")
-
-
 RANK_NAMES = ("rank", "position")
-
-
 MEASURE_NAMES = ("measure", "metric")
-
-
 VALUE_NAMES = ("value", "score")
-
-
 _PARQUET = b"PAR1"
-
 
 #: Largest number of Parquet rows; each row becomes Python objects.
 _MOST_ROWS = 20_000_000
 
-
 #: Largest length of the line of names, in bytes.
 _HEAD = 1 << 16
-
 
 #: Rows of Parquet per batch.
 _BATCH = 10_000

@@ -12,26 +12,19 @@ from robustcs.inputs.files import MIB, damage_told, open_binary
 from robustcs.inputs.paths import StrPath
 
 _BOM = b"\xef\xbb\xbf"
-
-
 _CHUNK = 8 * 1024 * 1024
-
 
 #: Longest line in bytes; lines are held in memory, and a few compressed kilobytes can unpack to gigabytes.
 LONGEST_LINE = 64 * MIB
 
-
 #: Largest file that is read as a whole, in bytes. JSON is often one line, and its parser needs all of it.
 LONGEST_TEXT = 1024 * MIB
-
 
 #: Longest id in characters. The longest real ones are web addresses; sorting, aligning and drawing use whole ids.
 LONGEST_ID = 8192
 
-
 #: Most values in one JSON text: each takes some 64 bytes of memory, but an empty list only two bytes of the file.
 _MOST_VALUES = 30_000_000
-
 
 #: An escaped character of JSON text; the group matches half of a surrogate pair without its other half.
 _ESCAPED = r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)"
@@ -213,24 +206,21 @@ def finite_number(value: object) -> float | None:
 #: Bytes that show the form of a table, and how any other file begins.
 HEAD = 1 << 16
 
-
 #: Bytes that show the first fields of a JSON record, which may list hundreds of passages.
 _JSON_HEAD = 1 << 20
-
 
 #: Tokens that matter to nesting: strings (the last one may be cut), brackets, commas.
 _TOKEN = r'"(?:[^"\\]|\\.?)*"?|[][{},]'
 
-
 _CLOSING = {"{": "}", "[": "]"}
 
 
-def first_lines(path: StrPath, size: int = HEAD) -> list[str]:
-    """Return the lines of the first ``size`` bytes that are neither blank nor comments; none if the file cannot be read.
+def first_lines(path: StrPath) -> list[str]:
+    """Return the lines of the first :data:`HEAD` bytes that are neither blank nor comments; none if the file cannot be read.
 
     The last line may be cut; it is dropped if there are others.
     """
-    return lines_in(_head(path, size), size)
+    return lines_in(_head(path, HEAD))
 
 
 def lines_in(data: bytes, size: int = HEAD) -> list[str]:

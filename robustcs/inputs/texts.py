@@ -1,6 +1,6 @@
 """The question texts of turns: raw turns, rewrites by a model, human rewrites.
 
-The format is detected by content, not by the file's name. :mod:`robustcs.inputs.text_formats` lists the formats with their own
+The format is detected by content, not by the file's name. :mod:`robustcs.inputs.file_formats` lists the formats with their own
 fields. Also read:
 
 - one JSON object ``{turn: text}``;
@@ -17,6 +17,7 @@ from typing import Any
 
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs import irds
+from robustcs.inputs.file_formats import PLAIN, format_of
 from robustcs.inputs.formats import Entry, Record, TextFormat
 from robustcs.inputs.formats import Role as Role
 from robustcs.inputs.mtrag import json_records
@@ -26,10 +27,8 @@ from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, fits, no_colu
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Table, read_table
 from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, looks_like, read_json
-from robustcs.inputs.text_formats import PLAIN, format_of
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
-
 
 #: The texts of a turn: one, or several samples of a rewriter.
 Samples = tuple[str, ...]
@@ -40,7 +39,7 @@ def read_texts(path: StrPath, role: Role, column: str | None = None) -> dict[str
 
     ``column`` names a column or field, or a formulation (``original``, ``qr``, ``human``, ``raw``, ``manual``) if the file has
     no column of that name. By default, ``role`` selects it if the format has several formulations; else it is the first of
-    :data:`~robustcs.inputs.text_formats.TEXT_NAMES`. A turn of a topic file without the field is not in the result.
+    :data:`~robustcs.inputs.file_formats.TEXT_NAMES`. A turn of a topic file without the field is not in the result.
 
     Rows without an id or a text, and lines that cannot be parsed, are skipped (:mod:`robustcs.inputs.records`). Raises
     :class:`InputError` with every problem of the file (bounded): too many such rows, a turn with two different texts, a missing

@@ -13,9 +13,7 @@ from robustcs.inputs.text import whole_number
 #: The three forms; each has a group of the conversation, then of the place.
 _FORMS = re.compile(r"(.+)_q#([0-9]+)|(.+)<::>([^<>]*)|(.+)(?:_([0-9]+)|-([0-9]{1,3}))")
 
-
 _DIGITS = re.compile(r"([0-9]+)")
-
 
 #: Largest depth; greater numbers are ids and would not fit into an array.
 _LAST = 10**18 - 1

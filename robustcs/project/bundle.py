@@ -18,7 +18,7 @@ from robustcs.inputs.paths import IRDS_PREFIX, sidecar_path, url_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.text import first_bytes, first_record, read_text
 from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
-from robustcs.project.model import Project, input_files, parse_text_source
+from robustcs.project.model import Project, input_files, new_judgment_files, parse_text_source
 from robustcs.project.toml import quoted, read_toml, toml_text
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import require_unchanged
@@ -113,7 +113,7 @@ def _named(project: Project) -> list[Path]:
     """Return the files that a project reads, without the index and models, which only retrieval needs."""
     settings = project.retrieval
     models = {} if settings is None else {settings.index, settings.reranker, Path(settings.rewriter or "")}
-    files = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
+    files = [*input_files(project), *new_judgment_files(project)]
     return [path for path in files if path not in models or path.is_file()]
 
 

@@ -57,12 +57,12 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
     if by != "collection":
         raise UsageError("bad-setting", f"by is {by!r}", "write collection")
     collections = workspace.collections
-    if len(collections) < 2 and (common := _common(workspace)):
-        found = f"--by collection needs several collections, but {common}, so they count as one"
-        raise UsageError("one-collection", found, CLASH)
     if len(collections) < 2:
-        found = "--by collection needs several collections, but the qrels are of one collection"
-        raise UsageError("one-collection", found, "name the qrels of each: qrels = [FILE, FILE], or --qrels twice")
+        common, needed = _common(workspace), "--by collection needs several collections, but"
+        if common:
+            raise UsageError("one-collection", f"{needed} {common}, so they count as one", CLASH)
+        advice = "name the qrels of each: qrels = [FILE, FILE], or --qrels twice"
+        raise UsageError("one-collection", f"{needed} the qrels are of one collection", advice)
     whole, parts, notes = ask(workspace, **settings), dict[str, R](), list[str]()
     error: RobustcsError | None = None
     for name, qrels in collections.items():

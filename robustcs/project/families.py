@@ -96,14 +96,6 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
     return found
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """Chosen texts, and the reason."""
-
-    texts: Texts
-    why: str
-
-
 class Chooser:
     """Chooses texts for the formulations of a family.
 
@@ -153,8 +145,8 @@ class Chooser:
 
     def for_rewriters(
         self, rewriters: Mapping[str, System], other: Texts | None, other_system: System | None, used: Collection[str]
-    ) -> dict[str, Chosen]:
-        """Assign texts to rewriters by name, and by equal rankings of equal texts; each texts to one rewriter only."""
+    ) -> dict[str, tuple[Texts, str]]:
+        """Return rewriter → its texts, by name or by equal rankings of equal texts, and why; no texts have two rewriters."""
         free = [one for one in self.texts if one.role in ("qr", None) and one.named not in used]
         pairs = []
         for name, system in rewriters.items():
@@ -169,11 +161,11 @@ class Chooser:
                 elif self._told(found) or (called and len(found.other_alike) <= _OTHERS * len(found.other)):
                     why = ("by its name, and " if called else "") + in_words(found, other)
                     pairs.append((round(found.share, 1), called, len(one.texts), name, one, why))
-        chosen: dict[str, Chosen] = {}
+        chosen: dict[str, tuple[Texts, str]] = {}
         taken: set[str] = set()
         for *_, name, one, why in sorted(pairs, key=lambda pair: (*(-value for value in pair[:3]), pair[3], pair[4].named)):
             if name not in chosen and one.named not in taken:
-                chosen[name] = Chosen(one, why)
+                chosen[name] = one, why
                 taken.add(one.named)
         return chosen
 

@@ -18,7 +18,6 @@ from robustcs.inputs.scores import read_scores
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.families import (
     Chooser,
-    Chosen,
     Family,
     System,
     Texts,
@@ -268,7 +267,7 @@ class _Systems:
             key = "qr" if len(grouped) == 1 or called in ("", "qr") else f"qr:{called}"
             self._part(key, rewriters[first], by_scores)
             if first in chosen:
-                self._texts(key, chosen[first].texts, chosen[first].why)
+                self._texts(key, *chosen[first])
             for name in further:
                 self._sample(key, rewriters[name], chosen.get(name))
         if not family.members:
@@ -305,13 +304,14 @@ class _Systems:
             part.why = f"{counted(len(system.turns), 'turn')}, up to {system.depth} deep"
         self.folder.take(system.file.path, f"{'scores' if by_scores else 'run'} of {key}, by its name")
 
-    def _sample(self, key: str, system: System, texts: Chosen | None) -> None:
+    def _sample(self, key: str, system: System, chosen: tuple[Texts, str] | None) -> None:
         part = self.made.formulations[key]
         part.sample_runs.append(system.file.path)
         self.folder.take(system.file.path, f"run of another sample of {key}, by its name")
-        if texts is not None:
-            part.samples.append(texts.texts.named)
-            self.folder.take(texts.texts.file.path, f"texts of another sample of {key}, {texts.why}")
+        if chosen is not None:
+            texts, why = chosen
+            part.samples.append(texts.named)
+            self.folder.take(texts.file.path, f"texts of another sample of {key}, {why}")
 
     def _texts(self, key: str, texts: Texts | None, why: str) -> None:
         if texts is None:

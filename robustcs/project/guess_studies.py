@@ -16,12 +16,12 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import read_needs, read_preferences, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
+from robustcs.inputs.file_formats import RAG_RUN
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.ratings import read_grades
 from robustcs.inputs.records import shape_of
-from robustcs.inputs.run_formats import RAG_RUN
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
 from robustcs.inputs.text import first_record

@@ -280,9 +280,8 @@ class Project:
     @property
     def sample_runs(self) -> dict[str, Path]:
         """Runs of rewriters' second and further samples: ``NAME.2`` and so on → file."""
-        return {
-            f"{part.name}.{place}": run for part in self.formulations.values() for place, run in enumerate(part.sample_runs, 2)
-        }
+        parts = self.formulations.values()
+        return {f"{part.name}.{place}": run for part in parts for place, run in enumerate(part.sample_runs, 2)}
 
     def with_formulation(self, key: str, **changes: Any) -> Project:
         """Replace parts of one formulation. A run replaces scores, and scores replace the run.
@@ -371,17 +370,20 @@ def input_files(project: Project) -> list[Path]:
         found.append(project.retrieval.index)
         if project.retrieval.reranker is not None:
             found.append(project.retrieval.reranker)
-        rewriter = project.retrieval.rewriter
-        if rewriter is not None and rewriter not in CONTEXT:
-            whole = Path(rewriter)
-            found.append(whole if whole.exists() else Path(rewriter.rpartition(":")[0] or rewriter))
+        if project.retrieval.rewriter and project.retrieval.rewriter not in CONTEXT:
+            found.append(Path(parse_text_source(project.retrieval.rewriter).path))
     return found
+
+
+def new_judgment_files(project: Project) -> list[Path]:
+    """Return the project's new judgments without those of ir_datasets."""
+    return [path for path in project.new_judgments if isinstance(path, Path)]
 
 
 def protect_inputs(project: Project) -> None:
     """Protect the project's inputs from being overwritten; only judging may append to the new judgments."""
     protect(input_files(project))
-    protect((path for path in project.new_judgments if isinstance(path, Path)), growing=True)
+    protect(new_judgment_files(project), growing=True)
 
 
 def _paths(value: Any) -> Iterator[Path]:

@@ -21,14 +21,7 @@ from robustcs.overwrite_guard import refuse_outside
 from robustcs.project.model import Project
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import (
-    Sidecar,
-    changed_since,
-    fits,
-    read_sidecar,
-    require_unchanged,
-    text_checksums,
-)
+from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums
 from robustcs.wording import counted, some_of, verb
 
 

@@ -14,14 +14,7 @@ from robustcs.evaluation.state import Group
 from robustcs.inputs.paths import IRDS_PREFIX, located, pooled
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
-from robustcs.project.model import (
-    STUDY_TABLES,
-    Project,
-    TextSource,
-    answer_files,
-    parse_role,
-    parse_text_source,
-)
+from robustcs.project.model import STUDY_TABLES, Project, TextSource, answer_files, parse_role, parse_text_source
 from robustcs.project.sources import BY_NAME, SOURCES, Source, settings_of, several
 
 #: Other names of keys, mostly the singular of keys that accept several values; both are accepted.

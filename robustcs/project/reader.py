@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.holes import Grades, grades_by_pair
 from robustcs.evaluation.matrix import GradeMatrix, Rows, grade_matrix, graded_run
-from robustcs.evaluation.measure import GIVEN, Measure, averaged, refuse_given
+from robustcs.evaluation.measure import GIVEN, GOLD_MEASURES, Measure, averaged, refuse_given
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
-from robustcs.evaluation.turns import (
-    Expected,
-    answered_by_turns,
-    strangers,
-)
+from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown, sidecar_path
 from robustcs.inputs.qrels import Qrels, read_qrels
@@ -25,7 +21,6 @@ from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_sk
 from robustcs.inputs.runs import read_run
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.answer_measures import answer_measures
 from robustcs.project.model import Project, TextSource, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs, absolute
 from robustcs.result import Basis
@@ -89,6 +84,10 @@ class Inputs:
         self.notes: list[str] = []
         self.skipped: dict[tuple[str, str], Skipped] = {}
         protect_inputs(project)
+
+    def note(self, *notes: str) -> None:
+        """Add notes that are not there already."""
+        self.notes += [one for one in notes if one not in self.notes]
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
@@ -154,17 +153,25 @@ class Inputs:
         """
         if not given:
             computed = [measure for measure in measures if measure.family != GIVEN]
-            known = answer_measures(self.project) if computed and len(computed) < len(measures) else ()
+            known = self._answer_measures() if computed and len(computed) < len(measures) else ()
             refuse_given([measure for measure in measures if measure.name not in known])
-            note = f"{', '.join(one.name for one in measures if one not in computed)}: not a measure of rankings; left out"
-            self.notes += [note] if len(computed) < len(measures) and note not in self.notes else []
+            if left := [one.name for one in measures if one not in computed]:
+                self.note(f"{', '.join(left)}: not a measure of rankings; left out")
             measures = computed
         kept = averaged(measures, totals)
-        left = [measure.name for measure in dict.fromkeys(measures) if measure not in kept]
-        what = "is not a mean" if len(left) == 1 else "are not means"
-        note = f"{', '.join(left)} {what} over turns and {'is' if len(left) == 1 else 'are'} reported only by evaluate"
-        self.notes += [note] if left and note not in self.notes else []
+        if left := [measure.name for measure in dict.fromkeys(measures) if measure not in kept]:
+            what, are = ("is not a mean", "is") if len(left) == 1 else ("are not means", "are")
+            self.note(f"{', '.join(left)} {what} over turns and {are} reported only by evaluate")
         return kept
+
+    def _answer_measures(self) -> set[str]:
+        """Return the metrics in the project's files of answers and the measures of gold items; empty without answers."""
+        from robustcs.inputs.answer_traces import read_trace
+
+        if not self.project.answers:
+            return set()
+        traces = [read_once(read_trace, path, name) for name, path in self.project.answers.answered.items()]
+        return {metric for trace in traces for metric in trace.scores}.union(*GOLD_MEASURES.values())
 
     def require(self, key: str) -> Any:
         """Return the project's value of a ``key`` of :data:`REQUIRED`. Raises :class:`UsageError` if there is no value."""
@@ -213,10 +220,7 @@ class Inputs:
         return labels
 
     def per_run(
-        self,
-        files: Sequence[tuple[str, Path]],
-        build: Callable[[Ranking], T],
-        keep: Callable[[T], U] | None = None,
+        self, files: Sequence[tuple[str, Path]], build: Callable[[Ranking], T], keep: Callable[[T], U] | None = None
     ) -> list[Any]:
         """Apply ``build`` to the ranking of each (role, run file), then ``keep`` to its result, and free the run.
 
@@ -235,8 +239,7 @@ class Inputs:
         paths = {path for _, path in files}
         for part in self.project.formulations.values():
             if part.run in paths and part.sample_runs and not self.takes_samples:
-                note = f"{part.name} has {len(part.sample_runs) + 1} runs, one per sample; only the first is used"
-                self.notes += [note] if note not in self.notes else []
+                self.note(f"{part.name} has {len(part.sample_runs) + 1} runs, one per sample; only the first is used")
         known = frozenset(absolute(path) for path in paths if shown(path) in self._entries)
         read = self.jobs.each(partial(_with_checksum, one, known), files)
         built, told = [], []
@@ -264,7 +267,7 @@ class Inputs:
         file = self._open(source)
         texts = file.texts(role, source.column)
         if not self.takes_samples:
-            self.notes += [note for note in file.notes(role, source.column) if note not in self.notes]
+            self.note(*file.notes(role, source.column))
         self.remember(f"{who} texts", source.path, len(texts))
         return texts
 
@@ -317,7 +320,7 @@ class Inputs:
     def _in_order(self, files: Sequence[tuple[Path | str, Mapping[str, T]]], whose: str) -> dict[str, T]:
         """Join the texts of several files; note differences."""
         found, notes = texts_in_order(files, whose)
-        self.notes += [note for note in notes if note not in self.notes]
+        self.note(*notes)
         return found
 
     def texts_of(self, turns: Iterable[str], basis: Basis = "runs") -> dict[str, dict[str, str]]:

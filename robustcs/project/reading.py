@@ -28,6 +28,7 @@ from robustcs.project.model import (
     Role,
     Selection,
     input_files,
+    new_judgment_files,
     parse_role,
     parse_text_source,
     protect_inputs,
@@ -69,7 +70,7 @@ def read_project(path: StrPath, trust: bool = False) -> Project:
         raise UntrustedError(reader.asks.problems, reader.asks.total)
     project = replace(project, formulations={key: _with_samples(part) for key, part in project.formulations.items()})
     protect_inputs(project)
-    confine(reader.folder, [*input_files(project), *filter(_is_path, project.new_judgments)], trust)
+    confine(reader.folder, [*input_files(project), *new_judgment_files(project)], trust)
     return project
 
 
@@ -79,10 +80,6 @@ def _with_samples(part: Formulation) -> Formulation:
         return part
     first, *others = samples_of([part.run, *part.sample_runs])
     return replace(part, run=first, sample_runs=tuple(others))
-
-
-def _is_path(source: Path | str) -> bool:
-    return isinstance(source, Path)
 
 
 @dataclass(frozen=True)

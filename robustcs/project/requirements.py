@@ -77,11 +77,8 @@ def sampled(workspace: Workspace) -> list[Formulation]:
         part for part in parts
         if part.sample_runs or any(len(texts) > 1 for texts in workspace.samples[part.name].values())
     ]  # fmt: skip
-    if not found:
-        raise UsageError(
-            "no-samples", "no rewriter has several samples",
-            "repeat --qr NAME=FILE with the same NAME, or give texts with several samples (--rewrites, --samples)",
-        )  # fmt: skip
+    advice = "repeat --qr NAME=FILE with the same NAME, or give texts with several samples (--rewrites, --samples)"
+    needs(found, "no-samples", "no rewriter has several samples", advice)
     return found
 
 
@@ -96,19 +93,16 @@ def grid(workspace: Workspace) -> dict[Cell, Path]:
             what = f"the cells {'/'.join(same[0])} and {'/'.join(cell)} name the same file {path}"
             raise UsageError("repeated-run", what, "name the run of each cell")
         found[cell] = path
-    if len(found) < 2:
-        what = "the grid has only one cell" if found else "no grid of wordings and rankers is given"
-        raise UsageError("no-grid", what, "add --cell WORDING/RANKER=FILE for each run, or [components] in robustcs.toml")
+    what = "the grid has only one cell" if found else "no grid of wordings and rankers is given"
+    needs(len(found) > 1, "no-grid", what, "add --cell WORDING/RANKER=FILE for each run, or [components] in robustcs.toml")
     return found
 
 
 def new_judgments(workspace: Workspace) -> None:
     """Require new judgments, or the grades of judges."""
-    if not (workspace.project.new_judgments or workspace.project.judges):
-        raise UsageError(
-            "no-new-judgments", "no new judgments are given",
-            "add --new-judgments FILE, --what-if N or --leave-one-out",
-        )  # fmt: skip
+    given = workspace.project.new_judgments or workspace.project.judges
+    advice = "add --new-judgments FILE, --what-if N or --leave-one-out"
+    needs(given, "no-new-judgments", "no new judgments are given", advice)
 
 
 def groups_to_add(project: Project) -> str:
@@ -124,12 +118,8 @@ def groups_to_add(project: Project) -> str:
 def groups(workspace: Workspace) -> None:
     """Require groups of given runs; if sets were rewritten, their baseline must be rewritten too."""
     named = [name for group in workspace.project.groups.values() for name in (group.baseline, *group.sets)]
-    if not named:
-        raise UsageError(
-            "no-groups",
-            "no groups of runs are given",
-            f"add {groups_to_add(workspace.project) or '--group NAME=BASELINE,SET,SET'}, or [groups] in robustcs.toml",
-        )
+    options = groups_to_add(workspace.project) or "--group NAME=BASELINE,SET,SET"
+    needs(named, "no-groups", "no groups of runs are given", f"add {options}, or [groups] in robustcs.toml")
     check_baselines(workspace.project)
     workspace.system_files(named)
 
@@ -157,8 +147,7 @@ def questions(workspace: Workspace) -> None:
 def systems_with_texts(workspace: Workspace) -> list[System]:
     """Return the project's systems with texts. Raises :class:`UsageError` if there are none."""
     systems = systems_of(workspace, samples=True)
-    if not systems:
-        raise UsageError("no-texts", "no questions are given", "add --rewrites ROLE=FILE or --texts NAME=FILE")
+    needs(systems, "no-texts", "no questions are given", "add --rewrites ROLE=FILE or --texts NAME=FILE")
     return systems
 
 
@@ -169,8 +158,7 @@ def compared_texts(workspace: Workspace) -> None:
     if roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"}):
         return
     files = "--source FILE[:FIELD] and --target FILE[:FIELD]"
-    if not roles:
-        raise UsageError("no-texts", "no texts are given", f"add {files}")
+    needs(roles, "no-texts", "no texts are given", f"add {files}")
     missing = "no texts of Human are given" if "human" not in roles else "only texts of Human are given"
     role = "human" if "human" not in roles else "qr"
     raise UsageError("no-texts", missing, f"add --rewrites {role}=FILE, or name two files with {files}")
@@ -185,16 +173,15 @@ def scikit_learn(workspace: Workspace) -> None:
 def texts_of_turns(workspace: Workspace) -> None:
     """Require texts of Original or Human."""
     roles = {part.role for part in workspace.project.formulations.values() if part.rewrites}
-    if not roles & {"original", "human"}:
-        raise UsageError("no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
+    turns = roles & {"original", "human"}
+    needs(turns, "no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
 
 
 def annotated_texts(workspace: Workspace) -> None:
     """Require ``[agreement]`` with snippets or ratings."""
     known = workspace.project.agreement
-    if known is None or not (known.snippets or known.ratings):
-        advice = "name the files, or add [agreement] with snippets or ratings to robustcs.toml"
-        raise UsageError("no-inputs", "no annotations are given", advice)
+    advice = "name the files, or add [agreement] with snippets or ratings to robustcs.toml"
+    needs(known and (known.snippets or known.ratings), "no-inputs", "no annotations are given", advice)
 
 
 def generated_answers(workspace: Workspace) -> None:
@@ -208,9 +195,9 @@ def generated_answers(workspace: Workspace) -> None:
 
 def reviews(workspace: Workspace) -> None:
     """Require ``[review]`` with files."""
-    if workspace.project.review is None or not workspace.project.review.files:
-        advice = "name the files that the page of a report exports, or add [review] with files to robustcs.toml"
-        raise UsageError("no-reviews", "no reviews are given", advice)
+    known = workspace.project.review
+    advice = "name the files that the page of a report exports, or add [review] with files to robustcs.toml"
+    needs(known and known.files, "no-reviews", "no reviews are given", advice)
 
 
 def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
@@ -229,9 +216,8 @@ def judged_runs(project: Project, keys: tuple[str, ...]) -> Project:
 def highest_grade(qrels: Qrels) -> int:
     """Return the highest grade of the qrels. Raises :class:`UsageError` if it is not in 1 to 9: one key assigns one grade."""
     highest = int(qrels.grades.max())
-    if not 1 <= highest <= 9:
-        advice = "set the highest grade of the scale with --set max-grade=N"
-        raise UsageError("no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
+    advice = "set the highest grade of the scale with --set max-grade=N"
+    needs(1 <= highest <= 9, "no-scale", f"the highest grade in the qrels is {highest}, not in 1 to 9", advice)
     return highest
 
 
@@ -242,12 +228,10 @@ def relevant_passages(qrels: Qrels, level: int, path: Path, read: Callable[[set[
     """
     documents = qrels.documents.texts()
     wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
-    if not wanted:
-        raise UsageError("nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
+    needs(wanted, "nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
     found = read(wanted)
-    if not found:
-        what = f"{shown(path)} contains none of the relevant passages"
-        raise UsageError("no-common-passages", what, "compare its passage ids with the qrels")
+    what = f"{shown(path)} contains none of the relevant passages"
+    needs(found, "no-common-passages", what, "compare its passage ids with the qrels")
     return wanted, found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from robustcs.project.guess import Guess, Part
 from robustcs.project.scan import short_names
@@ -64,11 +63,7 @@ def write_config(made: Guess, name: str) -> str:
         lines += ["", about, "[components]"]
         lines += [f"{quoted(cell)} = {_files(made, path)}" for cell, path in made.components.items()]
     if made.judges:
-        lines += [
-            "",
-            "# Judges of the same passages, usually models; robustcs audit compares them with the qrels.",
-            "[judges]",
-        ]
+        lines += ["", "# Judges of the same passages, usually models; robustcs audit compares them with the qrels.", "[judges]"]
         lines += [f"{toml_key(judge)} = {quoted(path)}" for judge, path in made.judges.items()]
     if made.by_models:
         lines += [] if made.judges else ["", "# [judges]"]
@@ -139,8 +134,3 @@ def _files(made: Guess, *paths: str) -> str:
 
 def _list(values: list[str] | tuple[str, ...]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
-
-
-def name_of(folder: Path) -> str:
-    """Return the name of a project: that of its folder."""
-    return folder.resolve().name

@@ -60,9 +60,7 @@ def of_answers(measures: Sequence[Measure]) -> bool:
     found = {measure.family in ANSWER_FAMILIES for measure in measures}
     if len(found) == 2:
         raise UsageError(
-            "mixed-measures",
-            "measures of answers (f1, em) and of rankings use different turns",
-            "run two commands",
+            "mixed-measures", "measures of answers (f1, em) and of rankings use different turns", "run two commands"
         )
     return True in found
 

@@ -180,19 +180,21 @@ def judged_runs(
 
     Returns the stored part of each ranking, the runs, and the number of judged turns that at least one run does not answer.
     """
-    qrels = workspace.qrels
-
     listed = list(files.items())
-    built = workspace.per_run(listed, partial(_read, qrels, depth))
+    built = workspace.per_run(listed, partial(_read, workspace.qrels, depth))
     turns = workspace.count_turns(list(files), listed, [run.matrix for _, run in built], holes=True)
     runs = [run if turns.counted.all() else only_turns(run, turns.counted) for _, run in built]
     rankings = dict(zip(files, (kept for kept, _ in built), strict=True))
-    workspace.notes += [note for note in turns.notes if note not in workspace.notes]
+    workspace.note(*turns.notes)
     return rankings, dict(zip(files, runs, strict=True)), int(turns.lacking.sum())
 
 
 def _read(qrels: Qrels, depth: int, ranking: Ranking) -> tuple[KeptRanking, JudgedRun]:
-    return _kept(ranking, depth), judged_run(ranking, qrels, 0)
+    digests, heads = {}, {}
+    for turn, names in ranking.by_turn():
+        digests[turn] = _digest("\n".join(names))
+        heads[turn] = names[:depth]
+    return KeptRanking(digests, heads), judged_run(ranking, qrels, 0)
 
 
 def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
@@ -237,15 +239,6 @@ def _of_run(
         {turn: list(zip(ranking.heads.get(turn, ()), row, strict=False)) for turn, row in by_turn(grades).items()},
         by_turn((run.matrix.grades[:, depth:] == UNJUDGED).sum(axis=1).tolist()),
     )
-
-
-def _kept(ranking: Ranking, depth: int) -> KeptRanking:
-    """Return the digest of each turn's ranking, and its top passages."""
-    digests, heads = {}, {}
-    for turn, names in ranking.by_turn():
-        digests[turn] = _digest("\n".join(names))
-        heads[turn] = names[:depth]
-    return KeptRanking(digests, heads)
 
 
 def _judgments(qrels: Qrels) -> dict[str, str]:

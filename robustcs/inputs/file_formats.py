@@ -1,8 +1,10 @@
-"""Formats of files with question texts, and their detection."""
+"""Formats of files with question texts or retrieved passages (other than TREC lines), and their detection."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from robustcs.errors import ProblemList
@@ -10,20 +12,53 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.formats import (
     Entry,
     Record,
+    Retrieved,
+    RunFormat,
     TextFormat,
-    after_separator,
+    answer_of,
     by_id,
+    first_turn,
     flat,
     has,
     is_answer,
-    last_said,
+    listed,
     nested,
-    spoken,
+    passages_in,
     topic_of,
 )
 from robustcs.inputs.records import ID_NAMES
+from robustcs.inputs.text import finite_number
+from robustcs.inputs.trec_lines import LINES, grades, measure_columns
+
+# ---------------------------------------------------------------- texts of whole conversations
+
+#: Marks of MTRAG for the speaker: ``|user|: …``.
+_SPEAKER = re.compile(r"^\s*\|(\w+)\|:[^\S\n]*", re.MULTILINE)
+
+_USER = "user"
+_SEPARATOR = re.compile(r"\s*\[SEP\]\s*", re.IGNORECASE)
 
 
+def _spoken(text: str) -> list[str]:
+    """Return what the user says in a text with speaker marks, in order; without marks, the whole text."""
+    pieces = _SPEAKER.split(text)
+    if len(pieces) == 1:
+        return [text]
+    said = [words.strip() for speaker, words in zip(pieces[1::2], pieces[2::2], strict=True) if speaker.lower() == _USER]
+    return said or [pieces[-1].strip()]
+
+
+def _last_said(text: str) -> str:
+    """Return the question of a text, which may be a conversation marked with ``|user|:``: the last thing the user says."""
+    return _spoken(text)[-1]
+
+
+def _after_separator(text: str) -> str:
+    """Return the question of a text, which may come after earlier turns separated by ``[SEP]``: the last part."""
+    return _SEPARATOR.split(text.strip())[-1]
+
+
+# ---------------------------------------------------------------- texts
 def _fits(record: Mapping[str, Any]) -> bool:
     turns = record.get("turn")
     # answers {turn: [answer, …]} may name a turn "turn"
@@ -43,10 +78,8 @@ TOPICS = TextFormat(
     optional=True,
 )  # fmt: skip
 
-
 #: Fields of a topic that contain its turns: iKAT 2023 and 2024, iKAT 2025.
 _TURNS = ("turns", "responses")
-
 
 _RAW = ("utterance", "user_utterance")
 
@@ -67,7 +100,6 @@ IKAT_TOPICS = TextFormat(
     optional=True,
 )  # fmt: skip
 
-
 _SAMPLED = ("predicted_rewrite", "t5_rewrite", "rewrite", "output")
 
 
@@ -76,20 +108,12 @@ def _is_rewrite(record: Mapping[str, Any]) -> bool:
                                       any(name in record for name in _SAMPLED))  # fmt: skip
 
 
-def _is_topic(record: Mapping[str, Any]) -> bool:
-    return "conv_id" in record and isinstance(record.get("turns"), list)
-
-
 #: ConversationQueryRewriter and ConvDR.
 INPUT_TARGET = TextFormat(
     "rewrites by ConversationQueryRewriter or ConvDR",
-    lambda record: "topic_number" in record and "query_number" in record,
-    flat("topic_number", "query_number"),
-    {"original": ("input",), "qr": ("output",), "human": ("target",)},
-    last=("input",),
-    sampled=("output",),
-)
-
+    has("topic_number", "query_number"), flat("topic_number", "query_number"),
+    {"original": ("input",), "qr": ("output",), "human": ("target",)}, last=("input",), sampled=("output",),
+)  # fmt: skip
 
 #: ConvGQR, T5QR and LLM4CS.
 BY_SAMPLE_ID = TextFormat(
@@ -98,9 +122,9 @@ BY_SAMPLE_ID = TextFormat(
     sampled=_SAMPLED,
 )  # fmt: skip
 
-
 LLM4CS_TOPICS = TextFormat(
-    "LLM4CS topics", _is_topic, nested("conv_id", ("turns",), "turn_id"),
+    "LLM4CS topics", lambda record: "conv_id" in record and isinstance(record.get("turns"), list),
+    nested("conv_id", ("turns",), "turn_id"),
     {"original": ("question",), "qr": ("rewrite",), "human": ("manual_rewrite",)},
     optional=True,
 )  # fmt: skip
@@ -118,43 +142,34 @@ def _canard(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]
         yield Entry(turn, entry, record.line)
 
 
-OF_CONVERSATION = flat("Conversation_no", "Turn_no")
-
-
-OF_DPR = flat("conv_id", "turn_id")
+_OF_CONVERSATION = flat("Conversation_no", "Turn_no")
+_OF_DPR = flat("conv_id", "turn_id")
 
 
 def _dpr(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     """Yield the turns, with ``question`` reduced to the last question; ``conversation`` contains all turns so far."""
-    for entry in OF_DPR(records, problems):
+    for entry in _OF_DPR(records, problems):
         question = entry.fields.get("question")
         if isinstance(question, str):
-            fields = {**entry.fields, "question": after_separator(question), "conversation": question}
+            fields = {**entry.fields, "question": _after_separator(question), "conversation": question}
             entry = entry._replace(fields=fields)
         yield entry
 
 
-def is_dpr(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is a question with passages or answers in DPR format."""
-    return all(name in record for name in ("conv_id", "turn_id", "question"))
-
+_is_dpr = has("conv_id", "turn_id", "question")
 
 CANARD = TextFormat(
-    "CANARD questions", lambda record: "QuAC_dialog_id" in record, _canard,
+    "CANARD questions", has("QuAC_dialog_id"), _canard,
     {"original": ("Question",), "qr": ("Rewrite",), "human": ("Rewrite",)},
 )  # fmt: skip
 
-
 QRECC = TextFormat(
-    "QReCC or TopiOCQA questions",
-    lambda record: "Conversation_no" in record and "Turn_no" in record,
-    OF_CONVERSATION,
+    "QReCC or TopiOCQA questions", has("Conversation_no", "Turn_no"), _OF_CONVERSATION,
     {"original": ("Question",), "qr": ("Model_rewrite", "Rewrite"), "human": ("Rewrite", "Truth_rewrite")},
-)
-
+)  # fmt: skip
 
 DPR = TextFormat(
-    "questions in DPR format (TopiOCQA)", is_dpr, _dpr,
+    "questions in DPR format (TopiOCQA)", _is_dpr, _dpr,
     {"original": ("question",), "qr": ("rewrite",), "human": ("manual_rewrite", "gold_rewrite")},
 )  # fmt: skip
 
@@ -183,7 +198,7 @@ def _beir_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[
         text = record.fields.get("text")
         fields = record.fields
         if isinstance(text, str):
-            fields = {**fields, "text": last_said(text), "conversation": " ".join(spoken(text))}
+            fields = {**fields, "text": _last_said(text), "conversation": " ".join(_spoken(text))}
         yield Entry(fields.get("_id"), fields, record.line)
 
 
@@ -192,19 +207,16 @@ QUERIES = TextFormat(
 )
 
 
-VARIATIONS = TextFormat(
-    "query variations", has("q_id", "original_query", "variation"),
-    lambda records, problems: _variation_entries(records, problems),
-    {"original": ("original_query",), "qr": ("variation",)},
-    repeats=True,
-)  # fmt: skip
-
-
 def _variation_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     for record in records:
         if str(record.fields.get("valid", True)).strip().lower() not in ("false", "0"):
             yield Entry(record.fields.get("q_id"), record.fields, record.line)
 
+
+VARIATIONS = TextFormat(
+    "query variations", has("q_id", "original_query", "variation"), _variation_entries,
+    {"original": ("original_query",), "qr": ("variation",)}, repeats=True,
+)  # fmt: skip
 
 _QUESTION = ("topic", "narrative", "query", "question", "title")
 
@@ -224,20 +236,12 @@ QUESTIONS = TextFormat(
     "TREC RAG answers", _is_asked, _questions, {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION}, named={}
 )
 
-
 #: Names of the text in tables and JSONL if no column is named; the first one present counts.
 TEXT_NAMES = ("query", "text", "question", "rewrite")
 
-
 _ORIGINAL = ("original", "raw", "raw_utterance", "utterance", "user_utterance", "original_query")
-
-
 _QR = ("qr", "automatic", "automatic_rewritten_utterance", "rewritten_utterance", "rewritten_query", "predicted_rewrite")
-
-
 _HUMAN = ("human", "manual", "manual_rewritten_utterance", "manual_rewrite", "resolved_utterance", "resolved")
-
-
 _PLAIN_NAMES = (*TEXT_NAMES, *_ORIGINAL, *_QR, *_HUMAN)
 
 
@@ -255,7 +259,6 @@ PAIRS = TextFormat(
     {"original": ("question",), "qr": ("rewrite",), "human": ("rewrite",)}, sampled=("rewrite",),
 )  # fmt: skip
 
-
 #: Records with an id and a text; names of a formulation count if there is none of :data:`TEXT_NAMES`.
 PLAIN = TextFormat(
     "question texts",
@@ -266,9 +269,8 @@ PLAIN = TextFormat(
     named={"original": _ORIGINAL, "qr": _QR, "human": _HUMAN},
 )
 
-
 #: All formats; the first one that fits a record counts.
-FORMATS: tuple[TextFormat, ...] = (
+TEXT_FORMATS: tuple[TextFormat, ...] = (
     mtrag.QUESTIONS, IKAT_TOPICS, LLM4CS_TOPICS, TOPICS, CANARD, QRECC, DPR,
     INPUT_TARGET, BY_SAMPLE_ID, VARIATIONS, QUESTIONS, QUERIES, PAIRS, PLAIN,
 )  # fmt: skip
@@ -276,4 +278,112 @@ FORMATS: tuple[TextFormat, ...] = (
 
 def format_of(record: Mapping[str, Any]) -> TextFormat | None:
     """Return the format of a file, given its first record; None if it contains no known question texts."""
-    return next((one for one in FORMATS if one.fits(record)), None)
+    return next((one for one in TEXT_FORMATS if one.fits(record)), None)
+
+
+# ---------------------------------------------------------------- runs
+#: Fields of a response that contain its passages: iKAT 2023 and 2024, iKAT 2025.
+_PROVENANCE = ("passage_provenance", "citations")
+
+
+def _is_run(record: Mapping[str, Any]) -> bool:
+    turn = first_turn(record)
+    responses = turn.get("responses")
+    if "turn_id" not in turn or not isinstance(responses, list):
+        return False
+    first = responses[0] if responses and isinstance(responses[0], dict) else {}
+    return "references" in turn or "run_name" in record or not first.keys().isdisjoint(_PROVENANCE)
+
+
+def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
+    for record in records:
+        turns = record.fields.get("turns", [record.fields])
+        for place, turn in enumerate(turns if isinstance(turns, list) else [], 1):
+            if not isinstance(turn, dict) or "turn_id" not in turn:
+                found = f"turn {place if record.line is None else record.place} has no turn_id"
+                problems.add(record.line, found, "complete the turn", "no-turn-id")
+                continue
+            yield Retrieved(turn["turn_id"], _passages(turn), record.line)
+
+
+def _passages(turn: Mapping[str, Any]) -> list[tuple[object, object]]:
+    """Return the references (iKAT 2025), else the provenance or citations of the responses, in the order of their ranks."""
+    if turn.get("references") or "responses" not in turn:
+        return passages_in(turn.get("references"))
+    responses = turn.get("responses")
+    given = [one for one in responses if isinstance(one, dict)] if isinstance(responses, list) else []
+    given.sort(key=lambda response: finite_number(response.get("rank")) or 0.0)
+    listed = (response[name] for response in given for name in _PROVENANCE if name in response)
+    return [passage for one in listed for passage in passages_in(one)]
+
+
+IKAT_RUN = RunFormat("an iKAT run", _is_run, _retrieved)
+
+DPR_RUN = RunFormat(
+    "a run in DPR format (TopiOCQA)", lambda record: _is_dpr(record) and isinstance(record.get("ctxs"), list),
+    listed(_OF_DPR, "ctxs"),
+)  # fmt: skip
+
+SCAI_RUN = RunFormat(
+    "a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), listed(_OF_CONVERSATION, "Model_passages")
+)
+
+_NO_ANSWER = ("no list 'answer'", "complete the row or delete it", "no-such-column")
+
+
+def cited_answers(records: Iterable[Record], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:
+    """Yield (topic, [answer], line) of every answer, its sentences joined, without checking them."""
+    for record in records:
+        turns = record.fields.get("turns")
+        for fields in turns if isinstance(turns, list) else [record.fields]:
+            said = answer_of(fields) if isinstance(fields, dict) else None
+            if said is None:
+                problems.add(record.line, *_NO_ANSWER)
+                continue
+            found = [one.get("text") if isinstance(one, dict) else one for one in said]
+            texts = [text for text in found if isinstance(text, str)]
+            yield topic_of(fields), [" ".join(texts) if len(texts) == len(found) else None], record.line
+
+
+def _rag_retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
+    for record in records:
+        fields = record.fields
+        said = answer_of(fields)
+        if said is None:
+            problems.add(record.line, *_NO_ANSWER)
+            continue
+        cited = (one for part in said if isinstance(part, dict) for one in passages_in(part.get("citations")))
+        # numbers are positions in the references
+        passages = passages_in(fields.get("references")) or [one for one in cited if isinstance(one[0], str)]
+        yield Retrieved(topic_of(fields), passages, record.line)
+
+
+RAG_RUN = RunFormat("TREC RAG answers", is_answer, _rag_retrieved)
+
+
+def _is_plain(record: Mapping[str, Any]) -> bool:
+    """Return whether a record is ``{turn: {passage: score}}``, and neither scores of measures (by its names) nor grades."""
+    turns = dict(islice(record.items(), LINES))
+    if not turns or not all(isinstance(scores, dict) for scores in turns.values()):
+        return False
+    names = [name for scores in turns.values() for name in islice(scores, LINES)]
+    values = [finite_number(score) for scores in turns.values() for score in islice(scores.values(), LINES)]
+    measured = any(len(measure_columns(some)) == len(some) for some in (list(turns), names))
+    return None not in values and not measured and not grades(values)
+
+
+def _of_turns(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
+    for record in records:
+        for turn, scores in record.fields.items():
+            yield Retrieved(turn, passages_in(scores), record.line)
+
+
+PLAIN_RUN = RunFormat("a run {turn: {passage: score}}", _is_plain, _of_turns)
+
+#: All formats; the first one that fits a record counts.
+RUN_FORMATS: tuple[RunFormat, ...] = (mtrag.RUN, IKAT_RUN, DPR_RUN, SCAI_RUN, RAG_RUN, PLAIN_RUN)
+
+
+def run_format_of(record: Mapping[str, Any]) -> RunFormat | None:
+    """Return the format of a file, given its first record; None if it contains no known passages."""
+    return next((one for one in RUN_FORMATS if one.fits(record)), None)
