@@ -209,7 +209,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = T
     inputs: dict[str, Any] = {}
     for name in uses:
         source = BY_NAME.get(name)
-        value = given.get(_parameter(source) if source else name)
+        value = given.get(source.option.removeprefix("--").replace("-", "_") if source else name)
         if source:
             table = source.table if source.table not in ("", "formulations") else table
         if value in (None, ()):
@@ -222,10 +222,6 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = T
             inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
     config = given.get("config")
     return with_inputs(find_project(config) if folder or config else Project(), inputs, table)
-
-
-def _parameter(source: Source) -> str:
-    return source.option.removeprefix("--").replace("-", "_")
 
 
 def _parsed(source: Source, value: Any) -> Any:

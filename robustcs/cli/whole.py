@@ -98,9 +98,8 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
 
     config, target = Path(call.given["config"] or CONFIG_NAME), Path(folder)
     if not config.exists():
-        raise UsageError(
-            "no-project", f"{config}: no such project file", "create one with robustcs init, or name it with --config"
-        )
+        found = f"{config}: no such project file"
+        raise UsageError("no-project", found, "create one with robustcs init, or name it with --config")
     project = call.project
     require_bundle_folder(target)
     workspace = call.workspace(_retrieved(call))
@@ -143,10 +142,8 @@ def _collection() -> Path:
     for folder in _COLLECTIONS:
         if (folder / "robustcs.toml").is_file():
             return folder
-    raise UsageError(
-        "no-demo", "the demo collection is not in this installation of robustcs",
-        "install robustcs from its wheel, or name the project file of a copy with --config",
-    )  # fmt: skip
+    found = "the demo collection is not in this installation of robustcs"
+    raise UsageError("no-demo", found, "install robustcs from its wheel, or name the project file of a copy with --config")
 
 
 def report(call: Call, *, fresh: bool = False) -> None:
@@ -284,17 +281,13 @@ def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs
 
 
 def _command(given: Mapping[str, Any]) -> str:
-    """Return the command line without options that do not affect the report; absolute paths become file names."""
+    """Return the command line without options that do not affect the report; ``NAME=/a/b/FILE`` becomes ``NAME=FILE``."""
     words = ["robustcs", "report"]
     for name, value in given.items():
         if name in _NOT_IN_REPORT or value in (None, ()):
             continue
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [f"--{name.replace('_', '-')}", _short(str(one))]
+        for one in map(str, value if isinstance(value, tuple) else (value,)):
+            system, equals, path = one.rpartition("=")
+            shown = f"{system}{equals}{Path(path).name}" if Path(path).is_absolute() else one
+            words += [f"--{name.replace('_', '-')}", shown]
     return " ".join(words)
-
-
-def _short(text: str) -> str:
-    """Turn ``NAME=/a/b/FILE`` into ``NAME=FILE``."""
-    name, equals, value = text.rpartition("=")
-    return f"{name}{equals}{Path(value).name}" if Path(value).is_absolute() else text

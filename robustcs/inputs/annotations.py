@@ -100,11 +100,8 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
     problems = RowProblems(path, "annotations")
     columns, rows = read_rows(path, problems)
     if not is_annotations(columns):
-        raise input_error(
-            path, 1, "not a file of snippet annotations",
-            "write the CSV of MTurk or Prolific (Answer.taskAnswers), or JSONL with turn, passage, worker, text, snippets",
-            "unknown-format",
-        )  # fmt: skip
+        advice = "write the CSV of MTurk or Prolific (Answer.taskAnswers), or JSONL with turn, passage, worker, text, snippets"
+        raise input_error(path, 1, "not a file of snippet annotations", advice, "unknown-format")
     layout = _layout(path, columns)
     texts: dict[TextKey, AnnotatedText] = {}
     for line, row in rows:
@@ -134,11 +131,8 @@ def join_annotations(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedTe
     if len(first) > 1:
         names = {"selection": "choices of sentences"}
         found = " and ".join(f"{names.get(unit, f'{unit}s')} ({path})" for unit, path in reversed(first.items()))
-        raise UsageError(
-            "two-units",
-            f"annotations of {found} are different tasks and cannot be pooled",
-            "analyze the files of each task separately",
-        )
+        told = f"annotations of {found} are different tasks and cannot be pooled"
+        raise UsageError("two-units", told, "analyze the files of each task separately")
     joined: dict[TextKey, AnnotatedText] = {}
     for path, texts in files:
         for key, read in texts.items():
@@ -255,9 +249,8 @@ def _told(
     if isinstance(confidence, str) and confidence in CONFIDENCE:
         confidence = CONFIDENCE.index(confidence) + 1
     if confidence is not None and (isinstance(confidence, bool) or confidence not in range(1, len(CONFIDENCE) + 1)):
-        problems.add(
-            line, f"invalid confidence {str(confidence)[:30]!r}", f"write 1 to {len(CONFIDENCE)}, or remove it", "bad-number"
-        )
+        found = f"invalid confidence {str(confidence)[:30]!r}"
+        problems.add(line, found, f"write 1 to {len(CONFIDENCE)}, or remove it", "bad-number")
         return None
     if accepted is not None and not isinstance(accepted, bool):
         problems.add(line, f"accepted is {str(accepted)[:30]!r}", "write true or false, or remove it", "bad-value")

@@ -84,9 +84,8 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
     predicted: ByTurn[str] = ByTurn(path, "answers")
     entries = _questions(path, predicted.problems, gold=False, name=name, model=model)
     if model and not mtrag.has_tasks(first_record(path) or {}):
-        raise input_error(
-            path, None, f"the file names no models, so it has no answers of {model!r}", "remove :MODEL", "several-runs"
-        )
+        found = f"the file names no models, so it has no answers of {model!r}"
+        raise input_error(path, None, found, "remove :MODEL", "several-runs")
     if entries is None:
         value = _json_value(path)
         if _is_data_set(value):

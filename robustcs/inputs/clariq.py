@@ -89,10 +89,8 @@ def read_topics(path: StrPath) -> Topics:
             continue
         request = row.get("initial_request", "")
         if requests.setdefault(topic, request) != request and len(rows) > 1:
-            problems.add(
-                line, f"topic {topic} has the request {request!r} here but {requests[topic]!r} in an earlier file", CLASH,
-                "contradicting-files",
-            )  # fmt: skip
+            found = f"topic {topic} has the request {request!r} here but {requests[topic]!r} in an earlier file"
+            problems.add(line, found, CLASH, "contradicting-files")
         need = row.get("clarification_need", "")
         label = _need(need)
         if need and label is None:
@@ -209,9 +207,8 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         known = 0 if bank is None else sum(question not in bank for question in run.ids.texts())
         return QuestionRun(run, known)
     if bank is None:
-        raise input_error(
-            path, 1, "the questions are texts, not ids", "name the question bank with --questions FILE", "no-bank"
-        )
+        found = "the questions are texts, not ids"
+        raise input_error(path, 1, found, "name the question bank with --questions FILE", "no-bank")
     problems = ProblemList(path)
     exact = {text: question for question, text in reversed(list(bank.items()))} | {"": NO_QUESTION}
     loose = {_plain(text): question for text, question in exact.items()}

@@ -49,10 +49,8 @@ def refuse_pickle(path: StrPath) -> None:
     """Raise :class:`InputError` with :data:`CONVERT` if ``path`` is a pickle, even inside gzip and tar."""
     head = first_bytes(path, 512)
     if head.startswith(_PICKLES) or b".pkl\0" in head[:110]:
-        raise input_error(
-            path, None, "this is a pickle, which robustcs never loads: loading it can run any program",
-            f"if you trust the file, unpack it and convert it to JSON: {CONVERT}", "pickle",
-        )  # fmt: skip
+        found = "this is a pickle, which robustcs never loads: loading it can run any program"
+        raise input_error(path, None, found, f"if you trust the file, unpack it and convert it to JSON: {CONVERT}", "pickle")
 
 
 def is_json(path: StrPath) -> bool:
@@ -70,16 +68,13 @@ def read_evaluation(path: StrPath) -> UnitScores:
     scores: UnitScores = {}
     for measure, units in _measures(path).items():
         if measure.startswith("Recall"):
-            raise input_error(
-                path, None, "these are recalls of questions", "robustcs computes them from --run NAME=FILE", "not-documents"
-            )
+            found = "these are recalls of questions"
+            raise input_error(path, None, found, "robustcs computes them from --run NAME=FILE", "not-documents")
         values = scores[measure] = {}
         for unit, value in units.items():
             if isinstance(value, dict):
-                raise input_error(
-                    path, None, f"{measure} of {unit} has a value per question", "use --performance FILE for this table",
-                    "per-question-table",
-                )  # fmt: skip
+                found = f"{measure} of {unit} has a value per question"
+                raise input_error(path, None, found, "use --performance FILE for this table", "per-question-table")
             number = finite_number(value)
             if number is None:
                 problems.add(None, f"{measure} of {unit} is {value!r}", "write a number", "not-a-number")
@@ -102,20 +97,16 @@ def read_performance(path: StrPath) -> QuestionScores:
         scores[measure] = {}
         for unit, questions in units.items():
             if not isinstance(questions, dict):
-                raise input_error(
-                    path, None, f"{measure} of {unit} has no values per question",
-                    "use --evaluations NAME=FILE for the values of one system", "no-questions",
-                )  # fmt: skip
+                found = f"{measure} of {unit} has no values per question"
+                raise input_error(path, None, found, "use --evaluations NAME=FILE for the values of one system", "no-questions")
             if not questions:
                 problems.add(None, f"{measure} of {unit} has no questions", "complete it or delete it", "no-questions")
             values = scores[measure][unit] = {}
             for question, entry in questions.items():
                 number = finite_number(entry.get("with_answer") if isinstance(entry, dict) else entry)
                 if number is None:
-                    problems.add(
-                        None, f"{measure} of {unit}, {question}: {str(entry)[:60]} is not a value",
-                        'write a number, or {"with_answer": number}', "not-a-number",
-                    )  # fmt: skip
+                    found = f"{measure} of {unit}, {question}: {str(entry)[:60]} is not a value"
+                    problems.add(None, found, 'write a number, or {"with_answer": number}', "not-a-number")
                 else:
                     values[question] = number
     problems.raise_if_any()
@@ -148,10 +139,8 @@ def read_conversations(path: StrPath) -> dict[str, Conversation]:
         for record, entry in value.items():
             context = _conversation(entry)
             if context is None:
-                problems.add(
-                    None, f"record {record} has no topic_id, facet_id, context_id or conversation_context",
-                    "complete the record", "no-context",
-                )  # fmt: skip
+                told = f"record {record} has no topic_id, facet_id, context_id or conversation_context"
+                problems.add(None, told, "complete the record", "no-context")
                 continue
             problems.once(found, str(entry["context_id"]), context, None, _TWO, _OWN)
     else:

@@ -136,9 +136,8 @@ def open_binary(path: StrPath) -> BinaryIO:
     except IsADirectoryError:
         raise input_error(path, None, "this is a folder", "name a file", "is-a-folder") from None
     except PermissionError:
-        raise input_error(
-            path, None, "no permission to read this file", "check the file's permissions", "not-readable"
-        ) from None
+        found = "no permission to read this file"
+        raise input_error(path, None, found, "check the file's permissions", "not-readable") from None
     except ValueError:
         # a NUL character, which TOML and Python allow in a path
         raise input_error(path, None, "no file can have this name", "check the path", "no-such-file") from None
@@ -226,13 +225,8 @@ def _spooled(path: StrPath) -> _Spool | None:
             except (FileNotFoundError, PermissionError):
                 raise
             except OSError as error:
-                raise input_error(
-                    path,
-                    None,
-                    f"cannot be read as a pipe ({error.strerror})",
-                    "write the data to a file and give that file",
-                    "bad-pipe",
-                ) from error
+                told = f"cannot be read as a pipe ({error.strerror})"
+                raise input_error(path, None, told, "write the data to a file and give that file", "bad-pipe") from error
         return _SPOOLS[key]
 
 

@@ -128,7 +128,8 @@ def flat(conversation: str, turn: str) -> Entries:
         for record in records:
             name = turn_of(record.fields.get(conversation), record.fields.get(turn))
             if name is None:
-                found = f"{_entry(record)}no {conversation} or no {turn}"
+                place = f"entry {record.place} of the list: " if record.line is None else ""
+                found = f"{place}no {conversation} or no {turn}"
                 problems.skip(record.line, found, "complete the entry", "no-turn-id")
                 continue
             yield Entry(name, record.fields, record.line)
@@ -158,10 +159,6 @@ def nested(
                     yield Entry(name, entry, record.line)
 
     return entries
-
-
-def _entry(record: Record) -> str:
-    return f"entry {record.place} of the list: " if record.line is None else ""
 
 
 class Retrieved(NamedTuple):

@@ -127,9 +127,8 @@ def _scores(rows: Rows, role: str) -> MemoryFile:
     measures = [column for column in rows.columns if column != turn]
     for measure in measures:
         if len(measure.split()) != 1:
-            raise input_error(
-                rows.file, None, f"measure {measure!r} is not one word", "use the name that trec_eval prints", "bad-measure"
-            )
+            found = f"measure {measure!r} is not one word"
+            raise input_error(rows.file, None, found, "use the name that trec_eval prints", "bad-measure")
     number, place = len(measures), rows.place
     values = zip(rows.ids((turn,)), *(rows.numbers((measure,)) for measure in measures), strict=True)
     cells = (f"{measure}\t{turn}\t{value}\n" for turn, *line in values for measure, value in zip(measures, line, strict=True))

@@ -46,9 +46,8 @@ def _load(name: str) -> Any:
     try:
         return ir_datasets.load(_identifier(name))
     except KeyError:
-        raise UsageError(
-            "unknown-dataset", f"ir_datasets has no data set {_identifier(name)!r}", "see the catalogue of ir_datasets"
-        ) from None
+        found = f"ir_datasets has no data set {_identifier(name)!r}"
+        raise UsageError("unknown-dataset", found, "see the catalogue of ir_datasets") from None
 
 
 #: Fields that serve every role in a data set with one text per query.

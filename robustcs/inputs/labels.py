@@ -207,9 +207,8 @@ def _joined(
     problems.raise_if_any()
     if not rows:
         found = "no label has the texts of both a turn and a passage"
-        raise input_error(
-            path, None, found, f"give the texts that the judge saw; passages were looked up in {texts.collection}", "no-labels"
-        )
+        advice = f"give the texts that the judge saw; passages were looked up in {texts.collection}"
+        raise input_error(path, None, found, advice, "no-labels")
     return rows, unknown
 
 

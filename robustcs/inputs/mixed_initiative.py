@@ -41,10 +41,8 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
     value = read_json(path)
     turns = value.get("turns") if isinstance(value, dict) else None
     if not isinstance(turns, list) or not turns:
-        raise input_error(
-            path, None, "JSON, but not a mixed-initiative run",
-            'write {"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": …, "score": …}]}]}', "unknown-format",
-        )  # fmt: skip
+        advice = 'write {"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": …, "score": …}]}]}'
+        raise input_error(path, None, "JSON, but not a mixed-initiative run", advice, "unknown-format")
     problems = ProblemList(path)
     asked: list[Asked] = []
     seen: set[str] = set()
@@ -134,11 +132,8 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
     for question in asked:
         if bank is None:
             if len(question.question.split()) != 1:
-                raise UsageError(
-                    "no-bank",
-                    f"run {name} has texts, such as {question.question[:60]!r}",
-                    "give the bank with their ids as --bank FILE",
-                )
+                told = f"run {name} has texts, such as {question.question[:60]!r}"
+                raise UsageError("no-bank", told, "give the bank with their ids as --bank FILE")
             match: tuple[str, str] | None = (question.question, "id")
         else:
             match = bank.find(question.question)

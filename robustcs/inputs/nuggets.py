@@ -138,9 +138,8 @@ def _nugget(topic: str, entry: Any, line: int, texts: ByTurn[str], assigned: boo
         return None
     passages: Any = next((fields[name] for name in _PASSAGES if fields.get(name)), [])
     if not isinstance(passages, list) or not all(is_turn_id(one) for one in passages):
-        texts.problems.add(
-            line, f"topic {topic}: the passages of a nugget are not a list of ids", 'write ["ID", …]', "bad-value"
-        )
+        found = f"topic {topic}: the passages of a nugget are not a list of ids"
+        texts.problems.add(line, found, 'write ["ID", …]', "bad-value")
         return None
     support = None
     if assigned:

@@ -51,10 +51,8 @@ class Rows:
         """Return the first of ``names`` that is a column. Raises :class:`InputError` that lists the columns."""
         found = find_column(list(self.columns), names)
         if found is None:
-            raise input_error(
-                self.file, None, f"no column {names[0]!r}; the columns are: {', '.join(self.columns)}",
-                f"rename one of them to {' or '.join(names)}", "no-such-column",
-            )  # fmt: skip
+            told = f"no column {names[0]!r}; the columns are: {', '.join(self.columns)}"
+            raise input_error(self.file, None, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
         return found
 
     def ids(self, names: Sequence[str]) -> list[str]:

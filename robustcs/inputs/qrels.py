@@ -139,10 +139,8 @@ def read_qrels(source: StrPath) -> Qrels:
     three = found is not None and found.family in MS_MARCO
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT, chunks)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
-        raise input_error(
-            source, None, "three columns, but the numbers are not grades",
-            LOOKS_LIKE[6], "other-kind",
-        )  # fmt: skip
+        told = "three columns, but the numbers are not grades"
+        raise input_error(source, None, told, LOOKS_LIKE[6], "other-kind")
     qrels = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:
         return qrels

@@ -221,10 +221,8 @@ def _read_judgments(path: StrPath) -> list[Grade]:
                 problems.once(grades, (turn, item, criterion.lower()), grade, None, found)
     problems.raise_if_any()
     if not grades:
-        raise input_error(
-            path, None, "JSON, but no judgments", "write CSV or JSONL with turn, item, worker, criterion and grade",
-            "unknown-format",
-        )  # fmt: skip
+        advice = "write CSV or JSONL with turn, item, worker, criterion and grade"
+        raise input_error(path, None, "JSON, but no judgments", advice, "unknown-format")
     return [Grade(turn, item, FINAL, criterion, grade) for (turn, item, criterion), grade in grades.items()]
 
 

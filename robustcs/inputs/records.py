@@ -122,10 +122,8 @@ class ByTurn(Generic[T]):
         first_line = self._lines.setdefault(key, line)
         if earlier != value:
             where = "earlier" if first_line is None else f"in {at_line(self.path, first_line)}"
-            self.problems.add(
-                line, f"turn {key} has {_show(value)} here but {_show(earlier)} {where}",
-                "keep one of the two", "contradicting-entries",
-            )  # fmt: skip
+            found = f"turn {key} has {_show(value)} here but {_show(earlier)} {where}"
+            self.problems.add(line, found, "keep one of the two", "contradicting-entries")
 
     def text(self, turn: object, value: object, line: int | None, empty: bool = False) -> str | None:
         """Return ``value`` without surrounding white space if it is a text; else note a problem. ``empty`` allows ''."""
@@ -172,10 +170,8 @@ def _show(value: str | tuple[str, ...]) -> str:
 
 def no_column(path: StrPath, line: int | None, column: str, columns: Iterable[str]) -> InputError:
     """Return the error for a column or JSON field that the file does not have; it lists the existing ones."""
-    return input_error(
-        path, line, f"no column {column!r}; the columns are: {', '.join(columns)}",
-        "choose one of them as FILE:COLUMN", "no-such-column",
-    )  # fmt: skip
+    found = f"no column {column!r}; the columns are: {', '.join(columns)}"
+    return input_error(path, line, found, "choose one of them as FILE:COLUMN", "no-such-column")
 
 
 #: Largest percentage of a file's rows that may be skipped.
@@ -270,7 +266,7 @@ def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
     if len(set(header)) < len(header):
         advice = "give every column its own name in the first line"
         raise input_error(path, first[0], "two columns have the same name", advice, "wrong-columns")
-    return header, _named(header, cells, problems)
+    return header, named_rows(header, cells, problems)
 
 
 def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
@@ -294,8 +290,13 @@ def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[t
             yield line, cells if delimiter != ";" else [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
 
 
-def _named(header: Sequence[str], rows: Iterable[tuple[int, list[str]]], problems: ProblemList) -> Iterator[Row]:
-    return ((line, dict(zip(header, cells, strict=True))) for line, cells in rows if fits(line, cells, len(header), problems))
+def named_rows(
+    header: Sequence[str], rows: Iterable[tuple[int, list[str]]], problems: ProblemList, separator: str = ","
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line number and cells by column name of every row; rows of another width than the header go to ``problems``."""
+    for line, cells in rows:
+        if fits(line, cells, len(header), problems, separator):
+            yield line, dict(zip(header, cells, strict=True))
 
 
 def fits(line: int, cells: Sequence[Any], width: int, problems: ProblemList, separator: str = ",", expected: str = "") -> bool:
@@ -327,9 +328,7 @@ def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) ->
         if name not in header:
             found = f"no column {name!r}; the columns are: {', '.join(cell[:40] for cell in header[:10])}"
             raise input_error(path, line, found, "write TSV whose first line names its columns", "no-such-column")
-    for line, cells in rows:
-        if fits(line, cells, len(header), problems, "\t"):
-            yield line, dict(zip(header, cells, strict=True))
+    yield from named_rows(header, rows, problems, "\t")
 
 
 def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
@@ -343,8 +342,6 @@ def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str]) -> 
     found = find_column(columns, names)
     if found is None:
         there = ", ".join(" ".join(name.split())[:40] for name in columns[:12])
-        raise input_error(
-            path, 1, f"no column {names[0]!r}; the columns are: {there}", f"rename one of them to {' or '.join(names)}",
-            "no-such-column",
-        )  # fmt: skip
+        told = f"no column {names[0]!r}; the columns are: {there}"
+        raise input_error(path, 1, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
     return found

@@ -198,10 +198,8 @@ def _from_three(path: StrPath, name: str, columns: Columns, ranks: bool) -> Run:
                     f"{name}: three columns, read as turn, document and score")  # fmt: skip
     pairs = np.stack([codes.astype(np.float64), numbers])
     if np.unique(pairs, axis=1).shape[1] < len(numbers):
-        raise input_error(
-            path, None, "three columns, but the numbers repeat within a turn, so they are not ranks",
-            LOOKS_LIKE[4], "other-kind",
-        )  # fmt: skip
+        found = "three columns, but the numbers repeat within a turn, so they are not ranks"
+        raise input_error(path, None, found, LOOKS_LIKE[4], "other-kind")
     return _run(name, columns, (-numbers).astype(np.float32), numbers.astype(np.int64) if ranks else None,
                 f"{name}: three columns, read as turn, document and rank")  # fmt: skip
 
@@ -252,10 +250,8 @@ def _checked_rows(path: StrPath, shape: str, ranks: bool) -> tuple[list[tuple[st
         score = (None if rank is None else -float(rank)) if row.score is None else _number(row.score)
         if score is None or rank is None:
             what, value, wanted = ("rank", row.rank, "whole") if rank is None else ("score", row.score, "decimal")
-            problems.add(
-                row.line, f"turn {turn} passage {row.document}: {what} {str(value)[:40]!r} is not a {wanted} number",
-                f"write a {wanted} number", "not-a-number",
-            )  # fmt: skip
+            found = f"turn {turn} passage {row.document}: {what} {str(value)[:40]!r} is not a {wanted} number"
+            problems.add(row.line, found, f"write a {wanted} number", "not-a-number")
             continue
         rows.append((turn, str(row.document).strip(), score))
         places.append(rank)

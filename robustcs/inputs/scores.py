@@ -11,7 +11,7 @@ from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, parts_of
-from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, fits, tsv_header
+from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, named_rows, tsv_header
 from robustcs.inputs.sniff import first_cells, refuse_other_kinds
 from robustcs.inputs.tables import MEASURE_NAMES, TURN_NAMES, VALUE_NAMES, Table, read_table
 from robustcs.inputs.text import decimal_number, finite_number, first_record, is_turn_id, looks_like, text_lines
@@ -56,10 +56,8 @@ def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
             continue
         earlier = lines.setdefault((measure, turn), number)
         if earlier != number:
-            problems.add(
-                number, f"{measure} of turn {turn} is already in {at_line(path, earlier)}",
-                "keep one of the two lines", "repeated-score",
-            )  # fmt: skip
+            found = f"{measure} of turn {turn} is already in {at_line(path, earlier)}"
+            problems.add(number, found, "keep one of the two lines", "repeated-score")
             continue
         values.setdefault(measure, {})[turn] = value
     problems.raise_if_any()
@@ -163,9 +161,8 @@ def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
         labels = mtrag.labels(list(json_records(path, broken)))
         broken.raise_if_any()
         if not labels:
-            raise input_error(
-                path, None, "tasks without labels", "give tasks with labels such as answerability", "no-such-column"
-            )
+            found = "tasks without labels"
+            raise input_error(path, None, found, "give tasks with labels such as answerability", "no-such-column")
         return labels
     number, header, rows = tsv_header(path)
     ids = find_column(header, ID_NAMES)
@@ -178,10 +175,7 @@ def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
     columns: dict[str, dict[str, str]] = {name: {} for name in header if name != ids}
     problems = RowProblems(path)
     seen: dict[str, int] = {}
-    for number, cells in rows:
-        if not fits(number, cells, len(header), problems, "\t"):
-            continue
-        row = dict(zip(header, cells, strict=True))
+    for number, row in named_rows(header, rows, problems, "\t"):
         turn = row.pop(ids)
         if not turn:
             problems.skip(number, "no turn id", "complete the row or delete it", "no-turn-id")

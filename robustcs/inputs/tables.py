@@ -127,9 +127,8 @@ def read_table(path: StrPath) -> Table | None:
     if len(columns) < 2 or (table.turn is None and _CONVERSATION_NAMES.isdisjoint(table.names)):
         return None
     if len(set(table.names)) < len(columns):
-        raise input_error(
-            path, number, "two columns have the same name", "give every column its own name in the first line", "wrong-columns"
-        )
+        found = "two columns have the same name"
+        raise input_error(path, number, found, "give every column its own name in the first line", "wrong-columns")
     return table
 
 

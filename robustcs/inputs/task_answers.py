@@ -34,12 +34,8 @@ def pairs_in(answer: object, line: int, problems: ProblemList) -> list[tuple[int
     if isinstance(answer, str):
         value = literal(answer)
         if value is None:
-            problems.add(
-                line,
-                f"the answer {answer[:40]!r} is neither JSON nor a Python literal",
-                "write JSON, as MTurk does",
-                "not-a-literal",
-            )
+            found = f"the answer {answer[:40]!r} is neither JSON nor a Python literal"
+            problems.add(line, found, "write JSON, as MTurk does", "not-a-literal")
             return None
         entities = _entities(value)
         if entities is None:

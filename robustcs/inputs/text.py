@@ -61,9 +61,8 @@ def line_chunks(path: StrPath, size: int = _CHUNK, longest: int = LONGEST_LINE) 
                     raise input_error(path, 1, "the file is UTF-16", "save it as UTF-8", "not-utf8")
                 piece = piece.removeprefix(_BOM)
                 if b"\n" not in piece and b"\r" in piece.rstrip():
-                    raise input_error(
-                        path, None, "lines end in carriage returns only", "save it with LF or CRLF line ends", "old-line-ends"
-                    )
+                    found = "lines end in carriage returns only"
+                    raise input_error(path, None, found, "save it with LF or CRLF line ends", "old-line-ends")
             if not piece:
                 break
             yield piece

@@ -35,8 +35,7 @@ from robustcs.inputs.nuggets import Assigned, read_assignments
 from robustcs.inputs.paths import shown
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.answer_passages import Passages, top_passages
-from robustcs.project.answer_program import Program, Said
+from robustcs.project.answer_support import Passages, Program, Said, top_passages
 from robustcs.project.model import AnswerFiles
 from robustcs.project.requirements import grid
 from robustcs.project.workspace import Workspace
@@ -91,10 +90,9 @@ class AnswerInputs:
             self.workspace.remember(f"{name} assignments", path, len(found[name]))
         without = [name for name in self.files.answered if name not in found]
         if found and without:
-            raise UsageError(
-                "some-assignments", f"no assignments for {some_of(without)}, but for {some_of(list(found))}",
-                "give assignments for all systems or for none: word matching and assignments are not comparable",
-            )  # fmt: skip
+            told = f"no assignments for {some_of(without)}, but for {some_of(list(found))}"
+            advice = "give assignments for all systems or for none: word matching and assignments are not comparable"
+            raise UsageError("some-assignments", told, advice)
         return found
 
     def _responses(self) -> dict[str, Answers]:

@@ -138,11 +138,6 @@ class Chooser:
         found = fit(texts.texts, other.texts, ranked_alike(ours, theirs))
         return found if len(found.equal) + len(found.other) >= _FEW else None
 
-    @staticmethod
-    def _told(found: Fit) -> bool:
-        """Return whether the rankings alone identify the texts; this needs some equal texts, not only different ones."""
-        return found.share >= _SURE and len(found.equal) >= _FEW // 2
-
     def for_rewriters(
         self, rewriters: Mapping[str, System], other: Texts | None, other_system: System | None, used: Collection[str]
     ) -> dict[str, tuple[Texts, str]]:
@@ -158,7 +153,10 @@ class Chooser:
                     if called or alone:
                         why = "by its name" if called else "as the only texts of a rewriter"
                         pairs.append((0.8, called, len(one.texts), name, one, why))
-                elif self._told(found) or (called and len(found.other_alike) <= _OTHERS * len(found.other)):
+                    continue
+                # rankings alone identify the texts only if some texts are equal, not only different
+                told = found.share >= _SURE and len(found.equal) >= _FEW // 2
+                if told or (called and len(found.other_alike) <= _OTHERS * len(found.other)):
                     why = ("by its name, and " if called else "") + in_words(found, other)
                     pairs.append((round(found.share, 1), called, len(one.texts), name, one, why))
         chosen: dict[str, tuple[Texts, str]] = {}

@@ -156,7 +156,7 @@ class _Systems:
         self.made = made
         self.folder = made.folder
         self.qrels = qrels
-        self._ranked = cache(self._numbered)
+        self._ranked = cache(lambda path: numbered(rank_run(read_run(path), EvaluationPolicy())))
 
     def place(self) -> None:
         """Assign each file to a formulation or to other systems, or ignore it."""
@@ -207,15 +207,12 @@ class _Systems:
             read = [(file, found) for file, found in read if not found.documents]
         called = [self.folder.called.get(file.path, file.path) for file, _ in read]
         names = short_names(called, [found.tag for _, found in read])
-        words = without_common([self._words(file, found.tag) for file, found in read])
+        telling = [telling_words(name) or tuple(words_of(found.tag)) for name, (_, found) in zip(called, read, strict=True)]
+        words = without_common(telling)
         return [
             System(file, name, own, found.turns, found.judged, found.depth)
             for (file, found), name, own in zip(read, names, words, strict=True)
         ]
-
-    def _words(self, file: Found, tag: str) -> tuple[str, ...]:
-        own = telling_words(self.folder.called.get(file.path, file.path))
-        return own if own else tuple(words_of(tag))
 
     def _scored(self) -> list[System]:
         read = []
@@ -243,10 +240,6 @@ class _Systems:
         """Return turn → a number for the system's ranking; None if it only has scores."""
         return self._ranked(self.folder.place(system.file)) if system.depth else None
 
-    @staticmethod
-    def _numbered(path: Path) -> Mapping[str, int]:
-        return numbered(rank_run(read_run(path), EvaluationPolicy()))
-
     # ------------------------------------------------------------ formulations
 
     def _formulations(self, family: Family, chooser: Chooser, by_scores: bool) -> None:
@@ -260,7 +253,8 @@ class _Systems:
         for role, system, texts in (("original", family.original, original), ("human", family.human, human)):
             if system or texts:
                 self._part(role, system, by_scores)
-                self._texts(role, texts, self._fits(chooser, texts, system, other, other_system))
+                found = None if texts is other else chooser.fitting(texts, system, other, other_system)
+                self._texts(role, texts, in_words(found, other) if found and other and found.equal else "")
         grouped = [[name] for name in rewriters] if by_scores else by_rewriter(rewriters)
         for first, *further in grouped:
             called = _SAMPLE.sub("", first) if further else first
@@ -321,11 +315,6 @@ class _Systems:
         part.rewrites, part.texts_why = texts.named, "; ".join(filter(None, (why, sampled)))
         how = "by its fields" if texts.fields > 1 else why or "by its name"
         self.folder.take(texts.file.path, f"texts of {key}, {how}")
-
-    @staticmethod
-    def _fits(chooser: Chooser, texts: Texts | None, system: System | None, other: Texts | None, others: System | None) -> str:
-        found = None if texts is other else chooser.fitting(texts, system, other, others)
-        return "" if found is None or other is None or not found.equal else in_words(found, other)
 
     def _texts_alone(self, chooser: Chooser, used: set[str]) -> None:
         """Use the texts of rewriters without runs, for diversity and retrieve."""

@@ -118,6 +118,8 @@ def _join(folder: Folder, paths: Sequence[str], what: str, name: str = "") -> No
 
 
 _MODEL_ADVICE = "add it to [judges], or, if assessors made it, set it as qrels"
+#: Words of the names of new judgments.
+_NEW = frozenset(("new", "additional", "extra", "more", "later"))
 #: Ids of clarifying questions and responses, which are not passages.
 ITEM = re.compile(r"[QR]\d{2,}")
 
@@ -207,7 +209,7 @@ def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Ju
                 folder.leave(one.file.path, f"a judge with grade {highest}, above the scale of {chosen.file.path}")
             else:
                 judges.append(one.file.path)
-        elif _looks_new(one) and one not in models:
+        elif not _NEW.isdisjoint(words_of(one.file.stem)) and one not in models:
             chosen.new.append(one.file.path)
             further = counted(len(own.keys() - pairs), "passage")
             folder.take(one.file.path, f"new judgments: {further} without a judgment in the qrels")
@@ -231,10 +233,6 @@ def _order(one: Judged, others: Sequence[set[str]]) -> tuple[object, ...]:
 def _of_a_judge(path: str) -> bool:
     """Return whether its folder or its name indicates a judge."""
     return any(word in ("judge", "judges") for word in words_of(path))
-
-
-def _looks_new(one: Judged) -> bool:
-    return bool({"new", "additional", "extra", "more", "later"} & set(words_of(one.file.stem)))
 
 
 @dataclass(frozen=True)

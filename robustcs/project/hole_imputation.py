@@ -90,9 +90,8 @@ def run_groups(project: Project) -> dict[str, tuple[str, ...]]:
                 have = f"choose from {', '.join(project.systems)}"
                 raise UsageError("no-such-run", f"[run_groups] {group} names {run!r}, which is not a run", have)
             if run in of:
-                raise UsageError(
-                    "repeated-run", f"[run_groups] has {run!r} in {of[run]} and in {group}", "keep it in one group"
-                )
+                found = f"[run_groups] has {run!r} in {of[run]} and in {group}"
+                raise UsageError("repeated-run", found, "keep it in one group")
             of[run] = group
     alone = {run: (run,) for run in project.systems if run not in of}
     if both := alone.keys() & named.keys():

@@ -63,10 +63,8 @@ def question_pairs(workspace: Workspace, with_original: bool = False) -> tuple[F
     rewriters = [part for part in parts if part.role == "qr" or (with_original and part.role == "original")]
     similarity = workspace.project.answer_similarity
     if similarity is not None and len(rewriters) > 1:
-        raise UsageError(
-            "several-rewriters", f"{similarity} belongs to one rewriter, but there are {len(rewriters)}",
-            "give the runs of all rewriters, or one rewriter only",
-        )  # fmt: skip
+        found = f"{similarity} belongs to one rewriter, but there are {len(rewriters)}"
+        raise UsageError("several-rewriters", found, "give the runs of all rewriters, or one rewriter only")
     return human, rewriters
 
 

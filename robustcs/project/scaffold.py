@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from robustcs.project.guess import Guess, Part
+from robustcs.project.model import ROLES
 from robustcs.project.scan import short_names
 from robustcs.project.toml import quoted, toml_key
 from robustcs.wording import counted
@@ -50,7 +51,7 @@ def write_config(made: Guess, name: str) -> str:
         lines += ["", "[policy]", f"relevance_level = {made.level[0]}  # {_level(made)}"]
     if made.documents:
         lines.append("documents = true  # runs rank passages DOC-N, qrels judge documents DOC: the best passage counts")
-    for key in sorted(made.formulations, key=_order):
+    for key in sorted(made.formulations, key=lambda key: (ROLES.index(key.partition(":")[0]), key)):
         lines += _formulation(made, key, made.formulations[key])
     if made.folder.unusable:
         lines += ["", *(f"# Not used: {named}: {why}" for named, why in made.folder.unusable.items())]
@@ -100,10 +101,6 @@ def _level(made: Guess) -> str:
     if collection:
         return f"for binary measures, as in {collection} (recognised by passage ids)"
     return "for binary measures; CAsT and iKAT use 2"
-
-
-def _order(key: str) -> tuple[int, str]:
-    return ("original", "qr", "human").index(key.partition(":")[0]), key
 
 
 def _formulation(made: Guess, key: str, part: Part) -> list[str]:

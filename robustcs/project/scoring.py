@@ -59,9 +59,8 @@ def of_answers(measures: Sequence[Measure]) -> bool:
     """Return whether these are measures of answers. Raises :class:`UsageError` if they are mixed with measures of rankings."""
     found = {measure.family in ANSWER_FAMILIES for measure in measures}
     if len(found) == 2:
-        raise UsageError(
-            "mixed-measures", "measures of answers (f1, em) and of rankings use different turns", "run two commands"
-        )
+        told = "measures of answers (f1, em) and of rankings use different turns"
+        raise UsageError("mixed-measures", told, "run two commands")
     return True in found
 
 
@@ -161,11 +160,8 @@ def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[
     for file, frame in zip(files, frames, strict=True):
         lacking = [name for name in names if name not in frame]
         if lacking or not names:
-            raise UsageError(
-                "no-such-measure",
-                f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}",
-                f"it has {', '.join(map(str, frame.columns))}",
-            )
+            found = f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}"
+            raise UsageError("no-such-measure", found, f"it has {', '.join(map(str, frame.columns))}")
     return [TurnScores.of(frame[names].dropna()) for frame in frames]
 
 

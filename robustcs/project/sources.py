@@ -74,7 +74,8 @@ class Source:
             File that maps question texts to ids, for a run of clarifying questions.
         """
         place, *more = READERS[self.reader].split()
-        if more == ["or_run"] and not _is_own(self.reader, path):
+        is_own = "mixed_initiative.is_mixed_initiative" if self.reader == "crowd_run" else "clariq_tables.is_json"
+        if more == ["or_run"] and not _reader(is_own)(path):
             place, *more = READERS["run"].split()
         known = {"name": name, "by_rank": by_rank, "known": _reader("clariq.read_question_bank")(bank) if bank else None}
         read = _reader(place)(path, *(known[one] for one in more if one in known))
@@ -105,11 +106,6 @@ def _reader(place: str) -> Callable[..., Any]:
     module, function = place.split(".")
     found: Callable[..., Any] = getattr(import_module(f"robustcs.inputs.{module}"), function)
     return found
-
-
-def _is_own(reader: str, path: StrPath) -> bool:
-    is_own = "mixed_initiative.is_mixed_initiative" if reader == "crowd_run" else "clariq_tables.is_json"
-    return bool(_reader(is_own)(path))
 
 
 def _annotations(read: Any) -> int:

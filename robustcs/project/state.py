@@ -30,7 +30,7 @@ from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.answer_passages import MadeOf
+from robustcs.project.answer_support import MadeOf
 from robustcs.project.answered import AnswerInputs
 from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
 from robustcs.project.workspace import Workspace

@@ -106,10 +106,8 @@ def ready_index(
     elif collection is not None and collection.is_file() and (origin := _origin(folder)):
         same = all(origin.get(name) == value for name, value in _dated(collection).items())
         if not same and origin.get("sha256") != sha256(collection):
-            raise input_error(
-                folder, None, f"the content of {collection} has changed since this index was created",
-                "delete the folder to create it again", "stale-index",
-            )  # fmt: skip
+            found = f"the content of {collection} has changed since this index was created"
+            raise input_error(folder, None, found, "delete the folder to create it again", "stale-index")
     return index_state(folder)
 
 
@@ -152,11 +150,9 @@ def build_index(
             parts.mkdir()
             written, files, passages = write_parts(collection, parts, track)
             if wanted and _content(passages) not in wanted:
-                raise input_error(
-                    collection, None, "not the passages that the runs were retrieved from",
-                    "give their index with --index, or another --folder to retrieve all questions from this collection",
-                    "other-collection",
-                )  # fmt: skip
+                told = "not the passages that the runs were retrieved from"
+                advice = "give their index with --index, or another --folder to retrieve all questions from this collection"
+                raise input_error(collection, None, told, advice, "other-collection")
             command = [
                 os.fspath(java), *memory_options(heap), "-cp", os.fspath(jar), "io.anserini.index.IndexCollection",
                 *_OPTIONS, "-input", os.fspath(parts), "-index", os.fspath(made), "-threads", str(threads),
@@ -168,10 +164,8 @@ def build_index(
                 raise OutputError(folder, full.lower(), FULL_ADVICE) if full in said else java_error(said, heap)
             indexed = int(found[1].replace(",", ""))
             if indexed != written:
-                raise input_error(
-                    collection, None, f"{written} passages, but Anserini indexed {indexed}",
-                    "report this bug with the collection", "wrong-document-count",
-                )  # fmt: skip
+                told = f"{written} passages, but Anserini indexed {indexed}"
+                raise input_error(collection, None, told, "report this bug with the collection", "wrong-document-count")
             origin |= {"documents": indexed, "pyserini": version, "passages": passages, "segments": _segments(made)}
             (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
             try:

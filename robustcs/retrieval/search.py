@@ -41,17 +41,13 @@ class Searcher:
         except self._java_exception as error:
             raise self._error(str(error)) from error
         if index.documents is not None and index.documents != self.documents:
-            raise input_error(
-                index.path, None, f"the index contains {self.documents} passages, but {index.documents} were indexed",
-                "delete the folder to create it again", "wrong-document-count",
-            )  # fmt: skip
+            found = f"the index contains {self.documents} passages, but {index.documents} were indexed"
+            raise input_error(index.path, None, found, "delete the folder to create it again", "wrong-document-count")
 
     def _set_rm3(self, settings: RetrievalSettings) -> None:
         if self.documents and not self._searcher.reader.getTermVectors(0):
-            raise input_error(
-                self._path, None, "the index has no term vectors, which RM3 needs",
-                "create it with -storeDocvectors, or turn RM3 off", "no-term-vectors",
-            )  # fmt: skip
+            found = "the index has no term vectors, which RM3 needs"
+            raise input_error(self._path, None, found, "create it with -storeDocvectors, or turn RM3 off", "no-term-vectors")
         weight = float(settings.original_query_weight)
         self._searcher.set_rm3(None, settings.fb_terms, settings.fb_docs, weight, False, True)
 

@@ -181,9 +181,8 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
 def _rankers(value: Any) -> Mapping[str, Any]:
     if isinstance(value, dict) and all(isinstance(own, dict) for own in value.values()):
         return value
-    raise UsageError(
-        "bad-retrieval", f"rankers is {value!r}", "write [retrieval.rankers.NAME] above the settings of each ranker"
-    )
+    found = f"rankers is {value!r}"
+    raise UsageError("bad-retrieval", found, "write [retrieval.rankers.NAME] above the settings of each ranker")
 
 
 def _ranker(name: str, values: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from robustcs.documents.document import LayeredText, Layers, Verdict
 from robustcs.documents.words import measure_label, percent, percent_range, whole_percent, with_interval
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST
 from robustcs.lazy import pd
-from robustcs.project.answer_passages import MadeOf
+from robustcs.project.answer_support import MadeOf
 from robustcs.project.answered import AnswerInputs
 from robustcs.similarity.texts import content_words
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers

@@ -12,8 +12,7 @@ from robustcs.documents.document import Layers
 from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
 from robustcs.inputs.nuggets import Assigned, Nugget, read_nuggets
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.answer_passages import MadeOf
-from robustcs.project.answer_program import Program
+from robustcs.project.answer_support import MadeOf, Program
 from robustcs.project.answered import AnswerInputs
 from robustcs.project.model import AnswerFiles, Project, needs, only
 from robustcs.project.requirements import generated_answers
