@@ -1,13 +1,19 @@
-"""``robustcs check`` says which commands run: every one of them is run, on many projects, and must do what was said."""
+"""``robustcs check`` says which commands run: they are run, on many projects, and must do what was said.
+
+If a project differs from the whole project in one file or in the line that names it, those commands are run that open this file
+in the whole project, or of which ``check`` says something else. ``make test-long`` runs all; the others must do as before.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -72,34 +78,105 @@ _REPORTED_LONG = {"broken ratings.csv", "broken collection.jsonl", "unjudged raw
                   "texts and paraphrases", "clariq", "answers without gold", "missing turns dropped"}  # fmt: skip
 
 
+class Done(NamedTuple):
+    """What ``check`` says of a command, what the command did, and the names of the files that it opened."""
+
+    row: dict[str, Any]
+    code: int
+    err: str
+    opened: set[str]
+
+
+#: The files of the project that the command opens which runs.
+_OPENED: set[str] = set()
+
+
+def _notice(event: str, given: tuple[object, ...]) -> None:
+    if event == "open" and isinstance(given[0], str | bytes):
+        _OPENED.update({os.path.basename(os.fsdecode(given[0]))} & FILES.keys())
+
+
+@pytest.fixture(scope="module")
+def remembered() -> list[Done]:
+    """What every command but ``report`` does in the whole project, once a test has run them."""
+    sys.addaudithook(_notice)  # Python takes none away
+    return []
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to stand in; nothing is typed."""
-    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "project"
+    path.mkdir()
+    monkeypatch.chdir(path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    return tmp_path
+    return path
 
 
-@pytest.mark.parametrize(
-    ("name", "reported"),
-    [*((name, name in REPORTED) for name in PROJECTS),
-     *(pytest.param(name, True, marks=pytest.mark.long) for name in sorted(_REPORTED_LONG))],
-)  # fmt: skip
-def test_what_check_says_of_every_command_is_so(
-    name: str, reported: bool, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def _said(name: str, capfd: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """Write a project, and return what ``check`` says of the commands, of which ``report`` is the last."""
     toml, others = PROJECTS[name]
     for file, text in {**FILES, **others, "robustcs.toml": toml}.items():
         Path(file).write_bytes(text if isinstance(text, bytes) else text.encode())
     assert run(["check", "--format", "json"]) in (0, 3)
-    rows = json.loads(capfd.readouterr().out)["tables"]["commands"]
-    was = {}
-    for row in rows if reported else rows[:-1]:
-        code = run([*shlex.split(row["command"]), *(["--output", "made"] if row["command"] == "report" else [])])
-        err = capfd.readouterr().err
-        was[row["command"]] = code == 0
-        if not row["runs"]:
-            assert row["because"], row
-            assert code in (2, 3, 4), f"{row}, and it said {err}"
-    assert [row for row in rows if was.get(row["command"], row["runs"]) != row["runs"]] == []
+    rows: list[dict[str, Any]] = json.loads(capfd.readouterr().out)["tables"]["commands"]
+    return rows
+
+
+def _done(row: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> Done:
+    _OPENED.clear()
+    code = run([*shlex.split(row["command"]), *(["--output", "made"] if row["command"] == "report" else [])])
+    return Done(row, code, capfd.readouterr().err, {*_OPENED})
+
+
+@pytest.fixture
+def whole(
+    remembered: list[Done], folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> list[Done]:
+    """The same, from a folder of its own."""
+    if not remembered:
+        with monkeypatch.context() as elsewhere:
+            (folder.parent / "whole").mkdir()
+            elsewhere.chdir(folder.parent / "whole")
+            remembered += [_done(row, capfd) for row in _said("all", capfd)[:-1]]
+    return remembered
+
+
+def _changed(name: str) -> set[str]:
+    """The files that are other ones than in the whole project, or not named; none if the projects differ in more."""
+    toml, others = PROJECTS[name]
+    gone = {*TOML.splitlines()} - {*toml.splitlines()}
+    few = len(TOML.splitlines()) - len(toml.splitlines()) == len(gone) <= 1
+    return {*others, *re.findall(r'"(.*?)"', "".join(gone))} if few else set()
+
+
+def test_commands_open_what_the_project_names(whole: list[Done]) -> None:
+    """So those that a file concerns are known. Runs come before answers, and snippets before ratings."""
+    named = {name for name in FILES if f'"{name}"' in TOML}
+    assert named - set().union(*(one.opened for one in whole)) == {
+        "gold.json",
+        "raw.json",
+        "qr.json",
+        "human.json",
+        "ratings.csv",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "every"),
+    [*((name, False) for name in PROJECTS), *(pytest.param(name, True, marks=pytest.mark.long) for name in PROJECTS)],
+)
+def test_what_check_says_of_every_command_is_so(
+    name: str, every: bool, whole: list[Done], folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reported, changed = name in REPORTED or (every and name in _REPORTED_LONG), _changed(name)
+    rows = _said(name, capfd)
+    same = {one.row["command"]: one for one in whole if changed and changed.isdisjoint(one.opened) and one.row in rows}
+    done = [_done(row, capfd) for row in (rows if reported else rows[:-1]) if every or row["command"] not in same]
+    for one in done:
+        if not one.row["runs"]:
+            assert one.row["because"], one.row
+            assert one.code in (2, 3, 4), f"{one.row}, and it said {one.err}"
+    assert [one.row for one in done if (one.code == 0) != one.row["runs"]] == []
+    assert [one.row for one in done if one.code != same.get(one.row["command"], one).code] == []
