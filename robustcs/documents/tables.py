@@ -8,22 +8,8 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from robustcs.documents import words
 from robustcs.documents.document import Column, Paragraph, Table
-from robustcs.documents.words import (
-    measure_label,
-    number,
-    number_interval,
-    p_value,
-    percent,
-    percent_interval,
-    points,
-    points_interval,
-    score,
-    signed,
-    signed_interval,
-    tested_p,
-    whole_percent,
-)
 from robustcs.evaluation.measure import is_averaged
 from robustcs.lazy import pd
 from robustcs.result import Field, text
@@ -44,15 +30,16 @@ def cell(field: Field, line: Any) -> str:
         return "–"
     low, high = [getattr(line, name) for name in field.limits] or [math.nan, math.nan]
     if field.unit == "p" and hasattr(line, "p_floor"):  # if only some patterns were tried, a p at its floor is a bound
-        return tested_p(value, line.p_floor, getattr(line, "exact", True))
-    shown = whole_percent(value) if field.limits and field.unit == "share" else _FORMS.get(field.unit, _plain)(field, value)
+        return words.tested_p(value, line.p_floor, getattr(line, "exact", True))
+    whole = field.limits and field.unit == "share"
+    shown = words.whole_percent(value) if whole else _FORMS.get(field.unit, _plain)(field, value)
     if _missing(low):
         return shown
     if field.unit == "share":
-        return f"{shown} ({percent_interval(low, high)}%)"
+        return f"{shown} ({words.percent_interval(low, high)}%)"
     if field.unit == "points":
-        return f"{shown} ({points_interval(low, high)})"
-    between = signed_interval if field.unit == "difference" else number_interval
+        return f"{shown} ({words.points_interval(low, high)})"
+    between = words.signed_interval if field.unit == "difference" else words.number_interval
     return f"{shown} ({between(low, high, 3 if field.digits is None else field.digits)})"
 
 
@@ -61,17 +48,19 @@ def _plain(field: Field, value: Any) -> str:
         return str(value)
     if field.kind == "boolean":
         return "yes" if value else "no"
-    return f"{int(value):,}" if field.kind == "integer" else number(float(value), 3 if field.digits is None else field.digits)
+    if field.kind == "integer":
+        return f"{int(value):,}"
+    return words.number(float(value), 3 if field.digits is None else field.digits)
 
 
 #: Unit → format of a value.
 _FORMS: Mapping[str, Callable[[Field, Any], str]] = {
-    "share": lambda field, value: percent(float(value)),
-    "points": lambda field, value: points(float(value)),
-    "score": lambda field, value: number(float(value), 4 if field.digits is None else field.digits),
-    "difference": lambda field, value: signed(float(value), 4 if field.digits is None else field.digits),
-    "p": lambda field, value: p_value(float(value)),
-    "measure": lambda field, value: measure_label(str(value)),
+    "share": lambda field, value: words.percent(float(value)),
+    "points": lambda field, value: words.points(float(value)),
+    "score": lambda field, value: words.number(float(value), 4 if field.digits is None else field.digits),
+    "difference": lambda field, value: words.signed(float(value), 4 if field.digits is None else field.digits),
+    "p": lambda field, value: words.p_value(float(value)),
+    "measure": lambda field, value: words.measure_label(str(value)),
 }
 
 
@@ -235,4 +224,4 @@ def _plain_table(name: str, frame: pd.DataFrame) -> Table:
 def _plain_cell(value: Any) -> str:
     if _missing(value):
         return "–"
-    return score(value) if isinstance(value, float) else str(value)
+    return words.score(value) if isinstance(value, float) else str(value)

@@ -18,33 +18,11 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, score, share, table, text
-from robustcs.statistics.agreement import (
-    Chosen,
-    agreement_estimate,
-    alpha_of,
-    alpha_sums,
-    check_majority,
-    chosen_characters,
-    fleiss_of,
-    fleiss_sums,
-    jaccard_at_least,
-    majority_of,
-    most_similar,
-    overlap_scores,
-    similarity_to_others,
-)
+from robustcs.statistics import agreement
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units, units_of_items
-from robustcs.studies.agreement.effort import (
-    ALIGNMENT,
-    CONFIDENCE,
-    WORK,
-    annotation_units,
-    confidence_table,
-    cut_references,
-    work_table,
-)
+from robustcs.studies.agreement import effort
 
 Texts = Mapping[TextKey, AnnotatedText]
 
@@ -141,7 +119,17 @@ class SnippetAgreement(Result):
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables; ``texts`` has one column J_k for each number of annotators."""
         most = max(2, int(self.texts["annotators"].max()))
-        first = (_JACCARD, _REFERENCE, ALIGNMENT, _CHANCE, _STATISTICS, WORK, CONFIDENCE, _WORKERS, _ANNOTATIONS)
+        first = (
+            _JACCARD,
+            _REFERENCE,
+            effort.ALIGNMENT,
+            _CHANCE,
+            _STATISTICS,
+            effort.WORK,
+            effort.CONFIDENCE,
+            _WORKERS,
+            _ANNOTATIONS,
+        )
         return (*first, _texts_table(most))
 
 
@@ -177,7 +165,7 @@ def snippet_agreement(
     told = [f"no reference for {without} of {len(texts)} texts: excluded from that comparison"] if without else []
     texts_table = _texts(texts, chosen, overlaps)
     by_text = texts_table.set_index(["turn", "passage"])["jaccard"].to_dict()
-    likeness = {key: similarity_to_others(some).tolist() for key, some in chosen.items()}
+    likeness = {key: agreement.similarity_to_others(some).tolist() for key, some in chosen.items()}
     rule = majority_rule(
         {len(chosen[key]) for key in overlaps}, majority, "sentences" if read_unit == "selection" else "characters"
     )
@@ -186,11 +174,11 @@ def snippet_agreement(
         units.stated(replace(evaluated, notes=(*evaluated.notes, *told))),
         jaccard=_jaccard(list(chosen.values()), units),
         reference=_reference(list(overlaps.values()), rule, compared, sum(not some.any() for some in expected.values())),
-        alignment=ALIGNMENT.frame(alignment),
+        alignment=effort.ALIGNMENT.frame(alignment),
         chance=_chance(list(chosen.values()), units, seed),
         statistics=_STATISTICS.frame([_statistics(name, some, unit) for name, some in groups]),
-        work=work_table(groups, unit),
-        confidence=confidence_table(texts, by_text, likeness, unit),
+        work=effort.work_table(groups, unit),
+        confidence=effort.confidence_table(texts, by_text, likeness, unit),
         workers=_workers(annotations),
         annotations=annotations,
         texts=texts_table,
@@ -200,18 +188,18 @@ def snippet_agreement(
 
 def check_snippets(texts: Texts, references: Texts, majority: int | None = None) -> tuple[Texts, list[tuple[str, int, int]]]:
     """Return what :func:`cut_references` returns; raise :class:`UsageError` if :func:`snippet_agreement` cannot compare."""
-    cut = cut_references(texts, references)
+    cut = effort.cut_references(texts, references)
     annotators = max((len(text.annotations) for text in texts.values()), default=0)
     if annotators < 2 and not texts.keys() & cut[0].keys():
         advice = "add the files of other annotators, or compare with --reference FILE"
         raise UsageError("one-annotator", "no text has two annotators", advice)
-    check_majority(majority, annotators, "annotators")
+    agreement.check_majority(majority, annotators, "annotators")
     return cut
 
 
-def _chosen(text: AnnotatedText) -> Chosen:
+def _chosen(text: AnnotatedText) -> agreement.Chosen:
     """Return bool[n, items]: the characters of the text (or its sentences) that each of n annotators selected."""
-    characters = chosen_characters([annotation.spans for annotation in text.annotations], len(text.text))
+    characters = agreement.chosen_characters([annotation.spans for annotation in text.annotations], len(text.text))
     if not text.parts:
         return characters
     return np.column_stack([characters[:, start:end].any(axis=1) for start, end in text.parts])
@@ -225,11 +213,11 @@ def _in_order(texts: Texts) -> Texts:
     }
 
 
-def _jaccard(chosen: Sequence[Chosen], units: Units) -> pd.DataFrame:
+def _jaccard(chosen: Sequence[agreement.Chosen], units: Units) -> pd.DataFrame:
     rows = []
     for k in range(max(map(len, chosen)), 1, -1):
         enough = [len(some) >= k for some in chosen]
-        values = [jaccard_at_least(some)[k - 1] for some in chosen if len(some) >= k]
+        values = [agreement.jaccard_at_least(some)[k - 1] for some in chosen if len(some) >= k]
         (found,) = _means(np.array([values]), units.take(enough))
         rows.append((k, found, len(values), found.units, found.note))
     return _JACCARD.frame(rows)
@@ -240,12 +228,12 @@ def _means(values: np.ndarray, units: Units) -> tuple[Estimate, ...]:
     return mean_estimates(units.sums(values), units.sizes, units.kind, (0.0, 1.0))
 
 
-def _against_reference(annotations: Chosen, references: Chosen, majority: int | None) -> np.ndarray:
+def _against_reference(annotations: agreement.Chosen, references: agreement.Chosen, majority: int | None) -> np.ndarray:
     """Return float[3 aggregates, 3 measures] for one text: precision, recall and F1, means over the references."""
-    by_annotator = np.array([scores.mean(axis=1) for scores in overlap_scores(annotations, references)])
-    enough = annotations.sum(axis=0) >= majority_of(len(annotations), majority)
-    by_majority = np.array([scores.mean() for scores in overlap_scores(enough[None, :], references)])
-    return np.array([by_annotator.mean(axis=1), by_majority, by_annotator[:, most_similar(annotations)]])
+    by_annotator = np.array([scores.mean(axis=1) for scores in agreement.overlap_scores(annotations, references)])
+    enough = annotations.sum(axis=0) >= agreement.majority_of(len(annotations), majority)
+    by_majority = np.array([scores.mean() for scores in agreement.overlap_scores(enough[None, :], references)])
+    return np.array([by_annotator.mean(axis=1), by_majority, by_annotator[:, agreement.most_similar(annotations)]])
 
 
 def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empty: int) -> pd.DataFrame:
@@ -261,15 +249,15 @@ def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empt
 
 def majority_rule(annotators: set[int], majority: int | None, items: str = "characters") -> str:
     """Return the majority rule in words; ``items``: the word for the selected items."""
-    wanted = {majority_of(number, majority) for number in annotators}
+    wanted = {agreement.majority_of(number, majority) for number in annotators}
     of = f" of {min(annotators)}" if len(annotators) == 1 else ""
     many = f"at least {min(wanted)}{of}" if len(wanted) == 1 else "more than half of the"
     return f"{items} that {many} annotators selected"
 
 
-def _annotations(text: AnnotatedText, chosen: Chosen) -> Iterator[tuple[object, ...]]:
+def _annotations(text: AnnotatedText, chosen: agreement.Chosen) -> Iterator[tuple[object, ...]]:
     others, least = chosen.sum(axis=0) - chosen, LEAST_OTHERS[text.unit]
-    rows = zip(text.annotations, chosen, others, similarity_to_others(chosen).tolist(), strict=True)
+    rows = zip(text.annotations, chosen, others, agreement.similarity_to_others(chosen).tolist(), strict=True)
     for annotation, own, other, likeness in rows:
         size, share = int(own.sum()), float(own.mean())
         outside = float((own & (other < least)).sum() / size) if len(chosen) > least and size else math.nan
@@ -290,7 +278,7 @@ def _workers(annotations: pd.DataFrame) -> pd.DataFrame:
     return workers.reset_index().sort_values(["flagged", "worker"], ascending=[False, True], ignore_index=True)
 
 
-def _chance(chosen: Sequence[Chosen], units: Units, seed: int) -> pd.DataFrame:
+def _chance(chosen: Sequence[agreement.Chosen], units: Units, seed: int) -> pd.DataFrame:
     """Return kappa and alpha with each character of a text as an item, from sums over sampling units."""
     several = np.array([len(some) >= 2 for some in chosen])
     counted = [_character_counts(some) for some in chosen if len(some) >= 2]
@@ -300,15 +288,16 @@ def _chance(chosen: Sequence[Chosen], units: Units, seed: int) -> pd.DataFrame:
     characters = sum(int(times.sum()) for _, times in counted)
     rows = []
     for name, sums, statistic in (
-        ("Fleiss' kappa", fleiss_sums, fleiss_of), ("Krippendorff's alpha", alpha_sums, alpha_of((0, 1), "nominal")),
+        ("Fleiss' kappa", agreement.fleiss_sums, agreement.fleiss_of),
+        ("Krippendorff's alpha", agreement.alpha_sums, agreement.alpha_of((0, 1), "nominal")),
     ):  # fmt: skip
         of_text = np.array([times @ sums(counts) for counts, times in counted])
-        found = agreement_estimate(some.sums(of_text.T).T, statistic, seed, some.kind)
+        found = agreement.agreement_estimate(some.sums(of_text.T).T, statistic, seed, some.kind)
         rows.append((name, found, len(counted), characters, found.units, found.note))
     return _CHANCE.frame(rows)
 
 
-def _character_counts(chosen: Chosen) -> tuple[np.ndarray, np.ndarray]:
+def _character_counts(chosen: agreement.Chosen) -> tuple[np.ndarray, np.ndarray]:
     """Count the characters by the number of annotators (0 to n) that selected them.
 
     Returns int64[n + 1, 2], the numbers of annotators without and with a selection, and int64[n + 1], the characters of each.
@@ -318,9 +307,9 @@ def _character_counts(chosen: Chosen) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([annotators - took, took]), np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
 
 
-def _text_kappa(chosen: Chosen) -> float:
+def _text_kappa(chosen: agreement.Chosen) -> float:
     counts, times = _character_counts(chosen)
-    return float(fleiss_of(times @ fleiss_sums(counts)))
+    return float(agreement.fleiss_of(times @ agreement.fleiss_sums(counts)))
 
 
 def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
@@ -330,7 +319,7 @@ def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
         (len(one.spans), sum(len(own.text[start:end].split()) for start, end in one.spans))
         for own in texts.values() for one in own.annotations
     ])  # fmt: skip
-    units = annotation_units(texts, unit)
+    units = effort.annotation_units(texts, unit)
     snippets, tokens = units.sums(numbers.T)
     each, of_snippet, of_annotation = (
         mean_estimates(top, bottom, units.kind)[0]
@@ -340,14 +329,14 @@ def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
     return (group, *counts, each, of_snippet, of_annotation, float(np.mean(shares)), each.units, each.note)
 
 
-def _texts(texts: Texts, chosen: Mapping[TextKey, Chosen], overlaps: Mapping[TextKey, np.ndarray]) -> pd.DataFrame:
+def _texts(texts: Texts, chosen: Mapping[TextKey, agreement.Chosen], overlaps: Mapping[TextKey, np.ndarray]) -> pd.DataFrame:
     most = max(2, *map(len, chosen.values()))
     rows = []
     for key in texts:
         at_least = np.full(most, np.nan)
         annotators = len(chosen[key])
         if annotators > 1:
-            at_least[:annotators] = jaccard_at_least(chosen[key])
+            at_least[:annotators] = agreement.jaccard_at_least(chosen[key])
         f1 = overlaps[key][:, 2] if key in overlaps else [math.nan] * len(AGGREGATES)
         kappa = _text_kappa(chosen[key])
         rows.append((*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1, kappa))

@@ -18,15 +18,7 @@ from robustcs.inputs.paths import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import text_lines
 from robustcs.overwrite_guard import refuse_protected
-from robustcs.project.hole_imputation import (
-    counted_turns,
-    group_numbers,
-    judged_pool,
-    read_pool,
-    run_groups,
-    run_sources,
-    selection_warnings,
-)
+from robustcs.project import hole_imputation
 from robustcs.project.model import Project, needs
 from robustcs.project.requirements import judged_runs, new_judgments
 from robustcs.project.workspace import Workspace
@@ -65,8 +57,8 @@ def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fai
     merge = merge_qrels(old, workspace.new_judgments, "keep" if rule == "fail" else rule)
     if rule == "fail" and merge.conflicts:
         raise _conflict_error(merge.conflicts)
-    pool = read_pool(workspace, merge.qrels, old.turns).build()
-    turns = counted_turns(workspace, pool, merge.qrels)
+    pool = hole_imputation.read_pool(workspace, merge.qrels, old.turns).build()
+    turns = hole_imputation.counted_turns(workspace, pool, merge.qrels)
     notes += [*sampling_notes(measures, old.grades), *merge.qrels.notes, *pool.notes]
     if added := sum(file.added_turns for file in merge.joined):
         notes.append(
@@ -148,13 +140,13 @@ def ask(
         change = augment(pool, before, after, merge, pooled.measures, policy, counted, units, seed, pool_depth, judges)
         evaluated = _with(evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count)
     if what_if:
-        sources = run_sources(project, pool.names)
+        sources = hole_imputation.run_sources(project, pool.names)
         drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, sources)
-        evaluated = _with(evaluated, [*selection_warnings(project), *drawn.warnings])
+        evaluated = _with(evaluated, [*hole_imputation.selection_warnings(project), *drawn.warnings])
     if leave_one_out:
         left = leave_out(pool, after, *common)
-        named = run_groups(project)
-        groups = group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
+        named = hole_imputation.run_groups(project)
+        groups = hole_imputation.group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
         groups_left = leave_out(pool, after, *common, groups, dict(enumerate(named)) or None)
     if project.judges:
         estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
@@ -173,7 +165,7 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     # a plan is possible before there are human judgments
     people = None if within is not None and project.qrels is None else workspace.qrels
-    judged = judged_pool(workspace, people, off_scale)
+    judged = hole_imputation.judged_pool(workspace, people, off_scale)
     found = estimate(judged, measures, project.policy, within, project.seed)
     notes += [
         *(people.notes if people else ()),
@@ -201,7 +193,7 @@ def _estimated(
     further = [not known.issuperset(map(unit_of, labels.qrels.turns)) for labels in workspace.judges.values()]
     if not (within or any(further)):
         return None, []
-    judged = judged_pool(workspace, human, off_scale)
+    judged = hole_imputation.judged_pool(workspace, human, off_scale)
     try:
         found = estimate(judged, measures, workspace.project.policy, within, workspace.project.seed)
     except UsageError as error:

@@ -14,16 +14,9 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.evaluation.turns import Answered, answered_by_run, count_turns, expected_of
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
+from robustcs.project import requirements
 from robustcs.project.model import STUDY_TABLES
 from robustcs.project.open_questions import cells_of, systems_of
-from robustcs.project.requirements import (
-    REQUIREMENTS,
-    experiment_turns,
-    highest_grade,
-    is_experiment,
-    question_pairs,
-    relevant_passages,
-)
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.index import index_state
@@ -66,12 +59,12 @@ class Readiness:
     def _error(self, one: Study) -> RobustcsError | None:
         """Return the error that the command would raise; None if it can run."""
         try:
-            if one.name == "robustness" and is_experiment(self.project):
+            if one.name == "robustness" and requirements.is_experiment(self.project):
                 self._check_experiment()
                 return None
             answered = self if not _RANKED & set(one.reads) else self._answered
             for need in one.needs:
-                REQUIREMENTS[need](answered.workspace)
+                requirements.REQUIREMENTS[need](answered.workspace)
             if one.name in _MEANS:
                 self.workspace.averaged(self.project.metrics)
             answered.check_files(one.reads)
@@ -166,7 +159,7 @@ class Readiness:
         """Check the inputs of the experiment of ``robustness``, which draws and retrieves paraphrases."""
         self.check_files(["paraphrases", "rewrites", "qrels"])
         self.workspace.require("qrels")
-        experiment_turns(self.survey.texts, self.survey.paraphrased or ())
+        requirements.experiment_turns(self.survey.texts, self.survey.paraphrased or ())
         self._check_index()
 
     # ------------------------------------------------------------ checks for single studies
@@ -191,7 +184,7 @@ class Readiness:
 
     @cached_property
     def _paired(self) -> list[str]:
-        human, rewriters = question_pairs(self.workspace)
+        human, rewriters = requirements.question_pairs(self.workspace)
         return [part.name for part in (human, *rewriters)]
 
     @property
@@ -233,13 +226,13 @@ class Readiness:
     def _scale(self) -> None:
         """Check that the grades of the qrels fit a scale for human judgments."""
         assert self.survey.qrels is not None
-        highest_grade(self.survey.qrels)
+        requirements.highest_grade(self.survey.qrels)
 
     def _relevant_passages(self) -> None:
         """Check that some relevant passage has a text."""
         qrels, path, known = self.survey.qrels, self.project.collection, self.survey.passages
         assert qrels is not None and path is not None and known is not None
-        relevant_passages(qrels, self.project.policy.relevance_level, path, known.keys().__and__)
+        requirements.relevant_passages(qrels, self.project.policy.relevance_level, path, known.keys().__and__)
 
     def _common_turns(self) -> None:
         """Check that compared texts share turns."""

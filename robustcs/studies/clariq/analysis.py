@@ -18,25 +18,7 @@ from robustcs.statistics.columns import P_FLOOR
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import holm_family
 from robustcs.statistics.means import preferred_share
-from robustcs.studies.clariq.tasks import (
-    BY_TURN,
-    CLARIFICATION_NEED,
-    COMPARISONS,
-    CONFUSION,
-    DOCUMENT_RELEVANCE,
-    FACETS,
-    LABELS,
-    PREDICTIONS,
-    QUESTION_RELEVANCE,
-    TASK_TABLES,
-    TOPICS,
-    Found,
-    System,
-    clarification_need,
-    document_relevance,
-    question_relevance,
-    tasks_of,
-)
+from robustcs.studies.clariq import tasks
 from robustcs.wording import counted
 
 PREFERENCE = table(
@@ -87,10 +69,7 @@ class Clariq(Result):
     """Results of the ClariQ tasks. Document relevance is averaged over facets or contexts; topics are the sampling unit."""
 
     study = "clariq"
-    declared = (
-        QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, PREFERENCE, COMPARISONS, BY_TURN, LABELS, CONFUSION, TOPICS,
-        FACETS, PREDICTIONS, STATISTICS,
-    )  # fmt: skip
+    declared = (*tasks.TASK_TABLES[:3], PREFERENCE, *tasks.TASK_TABLES[3:], STATISTICS)
 
     question_relevance: pd.DataFrame
     document_relevance: pd.DataFrame
@@ -112,7 +91,7 @@ class Clariq(Result):
 
 
 def clariq(
-    systems: Sequence[System],
+    systems: Sequence[tasks.System],
     topics: Topics | None,
     conversations: Mapping[str, Conversation],
     preferences: Sequence[Preference],
@@ -123,14 +102,14 @@ def clariq(
     bank: Mapping[str, str] | None = None,
 ) -> Clariq:
     """Evaluate ``systems`` in every task for which they have output. The tables of other tasks are empty."""
-    tasks, found = tasks_of(systems, topics, policy.missing != "zero"), Found()
-    if topics and (task := tasks.get("question_relevance")):
-        question_relevance(found, task, topics, seed)
-    if task := tasks.get("document_relevance"):
-        document_relevance(found, task, topics, conversations, seed)
-    if topics and (task := tasks.get("clarification_need")):
-        clarification_need(found, task, topics, seed)
-    tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in TASK_TABLES}
+    outputs, found = tasks.tasks_of(systems, topics, policy.missing != "zero"), tasks.Found()
+    if topics and (task := outputs.get("question_relevance")):
+        tasks.question_relevance(found, task, topics, seed)
+    if task := outputs.get("document_relevance"):
+        tasks.document_relevance(found, task, topics, conversations, seed)
+    if topics and (task := outputs.get("clarification_need")):
+        tasks.clarification_need(found, task, topics, seed)
+    tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in tasks.TASK_TABLES}
     tables["needs"] = tables["needs"].astype({"predicted": "Int64"})
     preference, few = preference_table(preferences)
     every = tuple(dict.fromkeys([*notes, *found.notes, *few]))

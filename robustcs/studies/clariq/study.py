@@ -9,16 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from robustcs.errors import UsageError, input_error
-from robustcs.evaluation.clarification import (
-    Asked,
-    Outcome,
-    after_asking,
-    baselines,
-    facet_scores,
-    performance_of,
-    question_lists,
-)
+from robustcs.evaluation import clarification
 from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.inputs import clariq_tables
 from robustcs.inputs.clariq import (
     NO_QUESTION,
     Topics,
@@ -27,14 +20,6 @@ from robustcs.inputs.clariq import (
     read_question_bank,
     read_question_run,
     read_topics,
-)
-from robustcs.inputs.clariq_tables import (
-    QuestionScores,
-    UnitScores,
-    is_json,
-    read_conversations,
-    read_evaluation,
-    read_performance,
 )
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
@@ -114,7 +99,7 @@ class ClariqInputs:
             self.topics = read_topics(files.topics)
             workspace.remember("topics", files.topics, self.topics.parts)
         self.bank = read_given(workspace, "question bank", files.questions, read_question_bank)
-        self.conversations = read_given(workspace, "conversations", files.conversations, read_conversations) or {}
+        self.conversations = read_given(workspace, "conversations", files.conversations, clariq_tables.read_conversations) or {}
         self.preferences = read_given(workspace, "preferences", files.preferences, read_preferences) or ()
 
     @cached_property
@@ -161,7 +146,7 @@ class ClariqInputs:
         for name, path in self.files.runs.items():
             read = read_question_run(path, name, self.bank, ranks=policy.order == "rank")
             self.workspace.remember(name, path, len(read.run))
-            lists = question_lists(read.run, policy)
+            lists = clarification.question_lists(read.run, policy)
             if read.texts or self._all_contexts(read.run.turns):
                 self._multi_turn.add(name)
             self.notes += read.run.notes
@@ -214,18 +199,18 @@ class ClariqInputs:
 
     # ------------------------------------------------------------ document relevance
 
-    def _documents(self, lists: Mapping[str, Mapping[str, list[str]]]) -> dict[str, Asked]:
-        found: dict[str, Asked] = {}
+    def _documents(self, lists: Mapping[str, Mapping[str, list[str]]]) -> dict[str, clarification.Asked]:
+        found: dict[str, clarification.Asked] = {}
         performance = self._performance()
         if performance:
             units = dict.fromkeys(unit for values in performance.values() for unit in values)
             candidates = self._candidates(units)
             for name, own in lists.items():
-                found[name] = after_asking(performance, self._tops(units, name, own), candidates)
+                found[name] = clarification.after_asking(performance, self._tops(units, name, own), candidates)
                 odd = sum(outcome == "no value" for outcome in found[name].outcomes.values())
                 if odd:
                     self.notes.append(f"{name}: the question has no value for {counted(odd, 'facet')}; the worst value counts")
-            found |= {name: Asked(scores) for name, scores in baselines(performance).items()}
+            found |= {name: clarification.Asked(scores) for name, scores in clarification.baselines(performance).items()}
             if "no" not in found and "no" not in self.files.evaluations:
                 self.notes.append(f"no baseline without a question, since some facets have no value for {NO_QUESTION}")
         for name, path in self.files.evaluations.items():
@@ -234,14 +219,14 @@ class ClariqInputs:
                 self.notes.append(f"{name}: the values of --evaluations replace those of --performance")
             units = dict.fromkeys(unit for values in scores.values() for unit in values)
             tops = self._tops(units, name, lists[name]) if name in lists else {}
-            outcomes: dict[str, Outcome] = {}
+            outcomes: dict[str, clarification.Outcome] = {}
             candidates = self._candidates(units) if tops else {}
             for unit in units if tops else ():
                 asked = tops.get(unit)
                 outcomes[unit] = (
                     "no output" if asked is None else "asked" if asked in candidates.get(unit, ()) else "no candidate"
                 )
-            found[name] = Asked(scores, tops, outcomes)
+            found[name] = clarification.Asked(scores, tops, outcomes)
         self._check_worst(found)
         self.notes += [
             f"{', '.join(names)}: no value for {counted(len(facets), 'facet')} of the topics: {some_of(facets)}"
@@ -249,26 +234,26 @@ class ClariqInputs:
         ]
         return found
 
-    def _performance(self) -> QuestionScores:
+    def _performance(self) -> clariq_tables.QuestionScores:
         path = self.files.performance
         if path is None:
             return {}
-        if is_json(path):
-            scores = read_performance(path)
+        if clariq_tables.is_json(path):
+            scores = clariq_tables.read_performance(path)
             self.workspace.remember("performance", path, sum(map(len, next(iter(scores.values())).values())))
         else:
             ranking = self._document_ranking("performance", path)
-            scores = performance_of(ranking, self.qrels, self.policy)
+            scores = clarification.performance_of(ranking, self.qrels, self.policy)
         return self._kept(scores, path)
 
-    def _evaluation(self, name: str, path: Path) -> UnitScores:
-        if is_json(path):
-            scores = read_evaluation(path)
+    def _evaluation(self, name: str, path: Path) -> clariq_tables.UnitScores:
+        if clariq_tables.is_json(path):
+            scores = clariq_tables.read_evaluation(path)
             self.workspace.remember(f"{name} evaluation", path, len(next(iter(scores.values()))))
             return scores
         qrels = self.qrels
         ranking = self._document_ranking(name, path)
-        scores = facet_scores(ranking, qrels, self.policy)
+        scores = clarification.facet_scores(ranking, qrels, self.policy)
         if not next(iter(scores.values())):
             raise input_error(
                 path, None, f"contains none of the {len(qrels.turns)} facets in the qrels",
@@ -318,7 +303,7 @@ class ClariqInputs:
         facets, questions = (self.topics.facets, self.topics.questions) if self.topics else ({}, {})
         return {unit: questions.get(facets[unit], frozenset()) for unit in units if unit in facets}
 
-    def _check_worst(self, found: Mapping[str, Asked]) -> None:
+    def _check_worst(self, found: Mapping[str, clarification.Asked]) -> None:
         """Note how many questions that are not candidates score the facet's worst value, as the rule demands."""
         if "worst" not in found:
             return

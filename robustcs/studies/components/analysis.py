@@ -16,21 +16,8 @@ import numpy as np
 from robustcs.evaluation.grid import CAUSES, Cell, Grid, causes_of
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
 from robustcs.lazy import pd
-from robustcs.result import (
-    Evaluated,
-    Later,
-    Result,
-    count,
-    difference,
-    measure,
-    number,
-    p_value,
-    points,
-    score,
-    share,
-    table,
-    text,
-)
+from robustcs.policy import Evaluated
+from robustcs.result import Later, Result, count, difference, measure, number, p_value, points, score, share, table, text
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
 from robustcs.statistics.crossed import EFFECTS, crossed_sums, effect_sizes, omega_squared
 from robustcs.statistics.estimate import Estimate

@@ -22,18 +22,10 @@ from robustcs.inputs.readings import rows_of
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.lazy import pd
+from robustcs.project import scoring
 from robustcs.project.model import Formulation
 from robustcs.project.requirements import question_pairs
-from robustcs.project.scoring import (
-    DEFAULT_ANSWER_MEASURES,
-    DEFAULT_MEASURES,
-    Scored,
-    ScoredFile,
-    join_scores,
-    of_answers,
-    score_files,
-    scored_answers,
-)
+from robustcs.project.scoring import Scored, ScoredFile
 from robustcs.project.text_run_match import fit
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
@@ -100,7 +92,7 @@ class _Reader:
     def _choose_basis(self, wanted: Sequence[AnswerMeasure]) -> Basis:
         """Return where scores come from, depending on the measures, the y, and the inputs of Human and the rewriters."""
         measures = [*self.workspace.averaged(self.project.metrics), *(one.measure for one in wanted if one.measure)]
-        asked = of_answers(measures)
+        asked = scoring.of_answers(measures)
         with_answers = all(part.answers for part in self.parts)
         only_answers = bool(wanted) and all(one.kind == "answer_jaccard" for one in wanted)
         if asked or (not measures and with_answers and (only_answers or not self.with_runs)):
@@ -156,9 +148,9 @@ class _Reader:
         if self.basis == "answers":
             if self.project.gold is None:
                 return None
-            scored = self._answer_scores(self._wanted(DEFAULT_ANSWER_MEASURES, measures))
+            scored = self._answer_scores(self._wanted(scoring.DEFAULT_ANSWER_MEASURES, measures))
         elif self.with_runs and self.project.qrels:
-            scored = self._run_scores(self._wanted(DEFAULT_MEASURES, measures))
+            scored = self._run_scores(self._wanted(scoring.DEFAULT_MEASURES, measures))
         elif all(part.scores for part in self.parts):
             scored = self._score_files(measures)
         else:
@@ -183,12 +175,12 @@ class _Reader:
 
     def _answer_scores(self, measures: Sequence[Measure]) -> Scored:
         files = [ScoredFile(part.name, f"{part.name} answers", part.answers, "answers") for part in self.parts if part.answers]
-        return scored_answers(self.workspace, files, [self.predicted[file.name] for file in files], measures)
+        return scoring.scored_answers(self.workspace, files, [self.predicted[file.name] for file in files], measures)
 
     def _score_files(self, measures: Sequence[Measure]) -> Scored:
         files = [ScoredFile(part.name, f"{part.name} scores", part.scores, "scores") for part in self.parts if part.scores]
-        asked = self._wanted(DEFAULT_MEASURES, measures) if self.project.metrics or measures else []
-        return join_scores(files, score_files(self.workspace, files, asked))
+        asked = self._wanted(scoring.DEFAULT_MEASURES, measures) if self.project.metrics or measures else []
+        return scoring.join_scores(files, scoring.score_files(self.workspace, files, asked))
 
     # ------------------------------------------------------------ the pairs
 

@@ -12,18 +12,9 @@ from itertools import combinations
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.evaluation import hole_order
 from robustcs.evaluation.hole_check import check_hole_model, model_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
-from robustcs.evaluation.hole_order import (
-    Contest,
-    Needed,
-    drawn_grades,
-    expected_influence,
-    hole_effects,
-    judgments_needed,
-    orders,
-    with_known,
-)
 from robustcs.evaluation.holes import JudgedRun, judged_run
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
@@ -67,12 +58,14 @@ class Holes:
     notes: Sequence[str]
 
     @property
-    def contest(self) -> Contest:
+    def contest(self) -> hole_order.Contest:
         """The compared systems, as numbers of the pool."""
         names = self.pool.names
         compared = tuple((names.index(first), names.index(second)) for first, second in self.comparisons)
         counted = self.turns.counted
-        return Contest(self.pool, compared, tuple(self.measures), self.project.policy, counted, self.top, self.max_grade)
+        return hole_order.Contest(
+            self.pool, compared, tuple(self.measures), self.project.policy, counted, self.top, self.max_grade
+        )
 
     def with_grades(self, judged: Mapping[Pair, int]) -> Grades:
         """Return int16[N + 1], the grades of the pool updated with ``judged``."""
@@ -174,7 +167,7 @@ class Outlook:
         self.covered = self.contest.holes(self.holes.with_grades(judged))
         trusted = model is not None and len(model.judged) >= ENOUGH
         self.model, self.effects = (model, effects) if trusted else (None, None)
-        self.drawn = drawn_grades(model, self.holes.with_grades({})) if model is not None and trusted else None
+        self.drawn = hole_order.drawn_grades(model, self.holes.with_grades({})) if model is not None and trusted else None
 
     def _fitted(self, judged: Mapping[Pair, int]) -> Fitted:
         contest, grades = self.contest, self.holes.with_grades(judged)
@@ -186,7 +179,7 @@ class Outlook:
             return None, None
         if model is None:
             return None, None
-        return model, hole_effects(model, contest.pool, grades, contest.measures, contest.policy, contest.counted)
+        return model, hole_order.hole_effects(model, contest.pool, grades, contest.measures, contest.policy, contest.counted)
 
     def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
         """Return the state of the orders with the grades ``judged``; ``queue`` is the order of judging."""
@@ -194,11 +187,11 @@ class Outlook:
         if not np.isin(self.contest.holes(grades), self.covered).all():
             # an undo removed a grade that the model was fitted to: the model has no draws for this passage
             self.learn(judged)
-        drawn = None if self.drawn is None else with_known(self.drawn, grades)
-        found = orders(self.contest, grades, drawn)
+        drawn = None if self.drawn is None else hole_order.with_known(self.drawn, grades)
+        found = hole_order.orders(self.contest, grades, drawn)
         names = self.contest.pool.names
         if self.model is None or self.effects is None or drawn is None:
-            total = Needed(0, 0, 0) if not len(self.contest.holes(grades)) else None
+            total = hole_order.Needed(0, 0, 0) if not len(self.contest.holes(grades)) else None
             return State(names, tuple(found), None, total)
         place = np.full(len(grades), -1)
         place[self.model.pairs] = np.arange(len(self.model.pairs))
@@ -206,7 +199,7 @@ class Outlook:
         numbers = numbers[grades[numbers] == UNJUDGED]
         if not len(numbers) and any(order.state == "open" for order in found):
             return State(names, tuple(found), None, None)
-        needed, total = judgments_needed(
+        needed, total = hole_order.judgments_needed(
             self.contest, found, self.model, self.effects, grades, drawn, place[numbers]
         )  # fmt: skip
         return State(names, tuple(found), tuple(needed), total)
@@ -225,8 +218,8 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
             raise
         notes.append(f"passages are ordered by influence, because the hole model cannot be fitted: {error.found}")
     if model is not None:
-        effects = hole_effects(model, holes.pool, holes.grades, holes.measures, project.policy, contest.counted)
-        influence = expected_influence(model, effects, contest.compared)
+        effects = hole_order.hole_effects(model, holes.pool, holes.grades, holes.measures, project.policy, contest.counted)
+        influence = hole_order.expected_influence(model, effects, contest.compared)
         by_number = dict(zip(model.pairs.tolist(), influence.tolist(), strict=True))
         expected = {pair: by_number[number] for pair, number in holes.pairs.items()}
         warnings = holes.warnings(model)

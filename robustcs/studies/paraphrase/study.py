@@ -16,20 +16,10 @@ from robustcs.programs.runner import program_identity
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.stripping import tagged_nouns, without_nouns
+from robustcs.studies.paraphrase import stages
 from robustcs.studies.paraphrase.analysis import Texts, Variations, vary
 from robustcs.studies.paraphrase.show import show
-from robustcs.studies.paraphrase.stages import (
-    SOURCES,
-    STAGES,
-    Made,
-    Maker,
-    Paraphrased,
-    Request,
-    Stage,
-    paraphrase,
-    texts_of,
-    without_context,
-)
+from robustcs.studies.paraphrase.stages import Paraphrased
 from robustcs.studies.signature import Folder, Opt, at_least
 from robustcs.studies.study import SEED, Call, command
 
@@ -98,25 +88,25 @@ def ask(
     nouns = tagged_nouns() if context_remover == "nltk" else without_nouns
     if context_remover == "nltk":
         evaluated = replace(evaluated, notes=(*evaluated.notes, "nouns by NLTK's tagger"))
-    makers: dict[Stage, Maker] = dict.fromkeys(STAGES, program(command, seed, timeout, workspace))
+    makers: dict[stages.Stage, stages.Maker] = dict.fromkeys(stages.STAGES, program(command, seed, timeout, workspace))
     if context_remover:
-        makers["remove_context"] = partial(without_context, nouns=nouns)
-    chosen = [source for source in SOURCES if given[source] and (not sources or source in sources)]
-    return paraphrase(original, human, makers, number, chosen, evaluated, not keep_feedback, nouns)
+        makers["remove_context"] = partial(stages.without_context, nouns=nouns)
+    chosen = [source for source in stages.SOURCES if given[source] and (not sources or source in sources)]
+    return stages.paraphrase(original, human, makers, number, chosen, evaluated, not keep_feedback, nouns)
 
 
-def program(command: str, seed: int, timeout: float, workspace: Workspace) -> Maker:
+def program(command: str, seed: int, timeout: float, workspace: Workspace) -> stages.Maker:
     """Return a maker that sends requests to ``command`` (docs/programs.md) and stores answers by program and request."""
 
-    def make(requests: Sequence[Request]) -> Made:
+    def make(requests: Sequence[stages.Request]) -> stages.Made:
         asked = {str(place): request for place, request in enumerate(requests)}
         texts, known, replies = ask_kept(
             Asking(command, timeout=timeout), program_identity(command),
-            {key: {**request.content, "seed": seed} for key, request in asked.items()}, texts_of,
+            {key: {**request.content, "seed": seed} for key, request in asked.items()}, stages.texts_of,
             f"{requests[0].stage.replace('_', ' ')}:" if requests else "", workspace.track,
             lambda key: {"turn": asked[key].turn},
         )  # fmt: skip
-        return Made(
+        return stages.Made(
             command, {asked[key]: some for key, some in texts.items()}, known, replies.repeated, replies.foreign,
             replies.unreadable, f"the program {replies.complaint}" if replies.complaint else "",
         )  # fmt: skip

@@ -13,21 +13,8 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold
-from robustcs.result import (
-    Evaluated,
-    Later,
-    Result,
-    Rows,
-    TableSpec,
-    count,
-    measure,
-    number,
-    p_value,
-    points,
-    share,
-    table,
-    text,
-)
+from robustcs.policy import Evaluated
+from robustcs.result import Later, Result, Rows, TableSpec, count, measure, number, p_value, points, share, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of

@@ -7,17 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from robustcs.documents import holes
 from robustcs.documents.document import Block, Drawing, Figure, Paragraph
-from robustcs.documents.holes import (
-    drops_table,
-    expected_columns,
-    expected_note,
-    later_grades_table,
-    rates_table,
-    sources_table,
-    tipping_table,
-    unique_table,
-)
 from robustcs.documents.slices import slices_table
 from robustcs.documents.tables import ready, result_table
 from robustcs.documents.words import measure_label, percent, score
@@ -76,12 +67,12 @@ def _expected(result: Unjudged) -> Iterable[Block]:
         return
     distance = pairs["expected"].abs() / (pairs["holes_high"] - pairs["holes_low"] + ROUNDING)
     rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
-    note = expected_note(result)
+    note = holes.expected_note(result)
     if len(pairs) > len(rows):
         note += f" Shown: the {len(rows)} of {len(pairs)} pairs with the least certain order; CSV and JSON have all."
     if not result.settings.tipped:
         note += " --table tipping shows for all pairs how wrong the hole model may be."
-    columns = ["metric", "first", "second", "difference", *expected_columns(result.tipping)]
+    columns = ["metric", "first", "second", "difference", *holes.expected_columns(result.tipping)]
     yield result_table(result, "pairs", "How much do two runs probably differ?", columns, note, rows=rows, slug="expected")
 
 
@@ -91,7 +82,7 @@ def _tipping(result: Unjudged) -> Iterable[Block]:
     if len(rows):
         nearest = np.fmin(np.log(rows["factor_above"]), -np.log(rows["factor_below"]))
         rows = rows.loc[nearest.sort_values(kind="stable").index].head(_CLOSEST)
-        yield from tipping_table(result, rows.sort_values("metric", kind="stable"))
+        yield from holes.tipping_table(result, rows.sort_values("metric", kind="stable"))
 
 
 def _pairs(result: Unjudged) -> Iterable[Block]:
@@ -245,10 +236,10 @@ def draw_unjudged(result: Unjudged) -> Drawing:
 
 #: Table → the function that returns its blocks, in display order. The figure has no table.
 VIEWS: Sequence[tuple[str, Callable[[Unjudged], Iterable[Block]]]] = (
-    ("rates", lambda result: rates_table(result, result.settings.depth)),
+    ("rates", lambda result: holes.rates_table(result, result.settings.depth)),
     ("", _figure),
     ("bounds", _bounds),
-    ("drops", drops_table),
+    ("drops", holes.drops_table),
     ("pairs", _expected),
     ("tipping", _tipping),
     ("pairs", _pairs),
@@ -257,8 +248,8 @@ VIEWS: Sequence[tuple[str, Callable[[Unjudged], Iterable[Block]]]] = (
     ("turn_depths", _turn_depths),
     ("slices", _slices),
     ("short", _short_lists),
-    ("unique", lambda result: unique_table(result, result.settings.depth)),
-    ("grades", lambda result: later_grades_table(result, result.settings.depth)),
-    ("sources", lambda result: sources_table(result, result.settings.depth)),
+    ("unique", lambda result: holes.unique_table(result, result.settings.depth)),
+    ("grades", lambda result: holes.later_grades_table(result, result.settings.depth)),
+    ("sources", lambda result: holes.sources_table(result, result.settings.depth)),
     ("qrels", _qrels),
 )
