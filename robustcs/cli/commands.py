@@ -321,7 +321,7 @@ class Call:
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to each ``--output``, or to the terminal."""
         options = {name: self.given[name] for name in RESULT}
-        emit(self.study.name, workspace.stated(result), blocks, workspace.inputs, **options)
+        emit(self.study.name, workspace.stated(result), blocks, lambda: workspace.inputs, **options)
 
     def tell(self, message: str) -> None:
         """Print one line on stderr."""

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import traceback
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,14 +142,14 @@ def unforeseen(error: Exception, arguments: Sequence[str]) -> str:
 
 
 def emit(
-    command: str, result: Result, blocks: Sequence[Block], inputs: Sequence[dict[str, Any]],
+    command: str, result: Result, blocks: Sequence[Block], inputs: Callable[[], Sequence[dict[str, Any]]],
     *, format: str | None = None, output: Sequence[str] = (), table: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write a result to each ``--output``, or to the terminal; control characters from inputs are made visible there.
 
     The format is that of ``--format``, else that of the output's suffix, else a table. A suffix in :data:`FIGURE_SUFFIXES`
     writes the figure. Raises :class:`UsageError`, before anything is written, for a table or figure that the result does not
-    have and for an unknown suffix.
+    have and for an unknown suffix. ``inputs`` is called only for JSON, which alone contains checksums.
     """
     from robustcs.documents.document import Figure
     from robustcs.documents.forms import chosen_tables, data_of, text_of
@@ -171,7 +171,7 @@ def emit(
             tell(f"wrote {target}")
             continue
         if kind in ("csv", "raw-csv", "json"):
-            text = data_of(kind, command, result, inputs, table)
+            text = data_of(kind, command, result, inputs() if kind == "json" else (), table)
             if others and kind != "json":
                 tell(f"csv contains one table, here {first}; write the others with --table: {', '.join(others)}")
             if is_terminal(target):

@@ -123,8 +123,8 @@ class Jobs:
         Raises :class:`InterruptedWorkError` if a process was terminated, and, for a cluster, the errors of
         :func:`robustcs.project.parallel_io.on_cluster`.
         """
-        away = [file for file in files if not _only_here(file[1])]
-        if not self.dask and (self.processes == 1 or len(away) < 2 or sum(map(_size, away)) < WORTH):
+        away = [] if self.processes == 1 and not self.dask else [file for file in files if not _only_here(file[1])]
+        if not self.dask and (len(away) < 2 or sum(map(_size, away)) < WORTH):
             away = []
         elsewhere = set(away)
         with closing(self._away(work, away)) as done:

@@ -15,14 +15,14 @@ from robustcs.evaluation.measure import GIVEN, GOLD_MEASURES, Measure, averaged,
 from robustcs.evaluation.ranking import Ranking, Top, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
 from robustcs.inputs.files import sha256
-from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, StrPath, parts_of, shown, sidecar_path
+from robustcs.inputs.paths import IRDS_PREFIX, StrPath, parts_of, shown, sidecar_path
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_skipped, texts_in_order
 from robustcs.inputs.runs import read_run
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project, TextSource, protect_inputs
-from robustcs.project.parallel_io import HERE, Jobs, absolute
+from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.result import Basis
 from robustcs.retrieval.sidecar import require_unchanged
 
@@ -78,6 +78,8 @@ class Inputs:
         self.track = track
         self.may_retrieve = may_retrieve
         self._entries: dict[str, dict[str, Any]] = {}
+        self._checksums: dict[str, str | None] = {}
+        self._paths: dict[str, StrPath] = {}
         self._opened: dict[Path | str, TextFile] = {}
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
         self._sample_files: list[tuple[Path | str, dict[str, str]]] = []
@@ -90,11 +92,18 @@ class Inputs:
         self.notes += [one for one in notes if one not in self.notes]
 
     @property
-    def inputs(self) -> list[dict[str, Any]]:
-        """One entry per file read so far: role (several are joined), path, sha256 (None for ``irds:``), rows, and the number of
-        skipped rows over all roles, if any.
+    def read(self) -> list[dict[str, Any]]:
+        """One entry per file read so far: role (several are joined), path, rows, and the number of skipped rows over all roles,
+        if any.
         """
         return list(self._entries.values())
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        """The entries of :attr:`read` with the SHA-256 of each file, which takes time (None for ``irds:``)."""
+        for path in self._entries.keys() - self._checksums.keys():
+            self._checksums[path] = None if path.startswith(IRDS_PREFIX) else sha256(self._paths[path])
+        return [{"role": "", "path": path, "sha256": self._checksums[path], **entry} for path, entry in self._entries.items()]
 
     @property
     def skipped_in_words(self) -> list[str]:
@@ -104,7 +113,7 @@ class Inputs:
         whose = {role: role.removesuffix(one.what).strip() for (_, role), one in self.skipped.items()}
         said = []
         for (path, role), one in self.skipped.items():
-            several = sum(role in entry["role"].split(", ") for entry in self.inputs) > 1
+            several = sum(role in entry["role"].split(", ") for entry in self.read) > 1
             who = " ".join(filter(None, (whose[role], path if several else "")))
             said.append(f"{who}: {one}" if who else str(one))
         return said
@@ -116,8 +125,8 @@ class Inputs:
             self.skipped[shown(path), role] = skipped
         return skipped
 
-    def remember(self, role: str, path: StrPath, rows: Rows, checksum: str | None = None) -> None:
-        """Record a file that was read, with its checksum (computed if None). If it is read again, the first rows count.
+    def remember(self, role: str, path: StrPath, rows: Rows) -> None:
+        """Record a file that was read. If it is read again, the first rows count.
 
         Raises :class:`InputError` if rows were skipped and the project is strict.
         """
@@ -129,11 +138,10 @@ class Inputs:
         skipped = self.skipped_of(role, path)
         known = self._entries.get(text)
         if known is None:
-            digest = None
             if not text.startswith(IRDS_PREFIX):
-                digest = checksum or sha256(path)
                 protect([path])
-            self._entries[text] = {"role": role, "path": text, "sha256": digest, "rows": rows}
+            self._paths[text] = path
+            self._entries[text] = {"role": role, "path": text, "rows": rows}
         elif role not in known["role"].split(", "):
             known["role"] += f", {role}"
         if skipped:
@@ -240,17 +248,15 @@ class Inputs:
         for part in self.project.formulations.values():
             if part.run in paths and part.sample_runs and not self.takes_samples:
                 self.note(f"{part.name} has {len(part.sample_runs) + 1} runs, one per sample; only the first is used")
-        known = frozenset(absolute(path) for path in paths if shown(path) in self._entries)
-        read = self.jobs.each(partial(_with_checksum, one, known), files)
         built, told = [], []
-        for (result, rows), checksum in self.track(read, "reading runs", len(files)):
+        for result, rows in self.track(self.jobs.each(one, files), "reading runs", len(files)):
             built.append(result if keep is None else keep(result))
-            told.append((rows, checksum))
-        for (role, path), (rows, checksum) in zip(files, told, strict=True):
+            told.append(rows)
+        for (role, path), rows in zip(files, told, strict=True):
             for file in parts_of(path):
                 if sidecar_path(file).is_file():  # few runs have one
-                    require_unchanged(file, checksum)
-            self.remember(role, path, rows, checksum)
+                    require_unchanged(file)
+            self.remember(role, path, rows)
         return built
 
     def matrices(self, files: Sequence[tuple[str, Path]]) -> list[GradeMatrix]:
@@ -362,12 +368,6 @@ class Inputs:
 
 
 # ---------------------------------------------------------------- work on one run, in this or another process
-
-
-def _with_checksum(one: Callable[[str, Path], T], known: frozenset[Path], role: str, path: Path) -> tuple[T, str | None]:
-    """Apply ``one`` to a run; also return the checksum of its file, unless it is ``known``."""
-    result = one(role, path)
-    return result, None if isinstance(path, PooledFile) or absolute(path) in known else sha256(path)
 
 
 def _ranked(build: Callable[[Ranking], T], policy: EvaluationPolicy, role: str, path: Path) -> tuple[T, Rows]:

@@ -139,7 +139,7 @@ def files_of(kept: Kept) -> dict[str, bytes]:
 
 def _verdicts(key: str, answer: Answer, workspace: Workspace) -> list[Verdict]:
     """Return the verdicts of an answer, each with the conditions that limit it, except those of :class:`Kept`."""
-    read = workspace.project.qrels and any("qrels" in entry["role"].split(", ") for entry in workspace.inputs)
+    read = workspace.project.qrels and any("qrels" in entry["role"].split(", ") for entry in workspace.read)
     limits = limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
     limits += limits_of_result(answer.result.evaluated, answer.family)
     return [limited(of_question(key, verdict), limits) for verdict in answer.verdicts]

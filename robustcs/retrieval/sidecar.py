@@ -83,13 +83,10 @@ def fits(run: Path, sidecar: Sidecar) -> bool:
     return run.is_file() and sha256(run) == sidecar.run
 
 
-def require_unchanged(run: Path, checksum: str | None = None) -> Sidecar | None:
-    """Return the sidecar of the run. Raises :class:`InputError` if robustcs retrieved the run and it has changed since.
-
-    ``checksum``: the SHA-256 of the run's file, if it is known.
-    """
+def require_unchanged(run: Path) -> Sidecar | None:
+    """Return the sidecar of the run. Raises :class:`InputError` if robustcs retrieved the run and it has changed since."""
     sidecar = read_sidecar(run)
-    if sidecar is not None and sidecar.made and (checksum or sha256(run)) != sidecar.run:
+    if sidecar is not None and sidecar.made and sha256(run) != sidecar.run:
         own = sidecar_path(run).name
         raise input_error(
             run, None, f"changed since robustcs retrieved it: {own} has another checksum",

@@ -169,7 +169,7 @@ def _run(
     if html:
         from robustcs.documents.html import result_page
 
-        write_text(html, result_page("Agreement of annotators", result, (*blocks, *page), workspace.inputs, {}))
+        write_text(html, result_page("Agreement of annotators", result, (*blocks, *page), workspace.read, {}))
         call.tell(f"wrote {html}")
     if not html or call.given["output"] or call.given["format"]:
         call.emit(workspace, result, blocks)

@@ -168,7 +168,7 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
     )
     side = workspace.of(project)
     state, runs = state_of(side)
-    return _Opened(state, [(entry["path"], entry["role"], entry["rows"]) for entry in side.inputs], side, runs)
+    return _Opened(state, [(entry["path"], entry["role"], entry["rows"]) for entry in side.read], side, runs)
 
 
 def _asked(state: State, asked: Project) -> State:
