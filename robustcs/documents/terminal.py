@@ -130,13 +130,7 @@ def _longest_word(text: str) -> int:
 
 
 def _grid(
-    table: Table,
-    batch: list[int],
-    titles: list[str],
-    rows: list[list[str]],
-    widths: list[int],
-    gutter: int,
-    console: Console,
+    table: Table, batch: list[int], titles: list[str], rows: list[list[str]], widths: list[int], gutter: int, console: Console
 ) -> None:
     columns = [table.columns[index] for index in batch]
     aligns = [column.align for column in columns]

@@ -139,10 +139,7 @@ def prepare_ratings(workspace: Workspace) -> Callable[[], RatingAgreement]:
 
 
 def _run(
-    call: Call,
-    files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)],
-    majority: Count | None,
-    html: File | None,
+    call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)], majority: Count | None, html: File | None
 ) -> None:
     """Run the command.
 

@@ -17,24 +17,15 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.turns import turn_depth
-from robustcs.lazy import npt, pd
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, flag, number, share, table, text
+from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.agreement import Statistic, agreement_estimate, alpha_of, cohen_of
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.audit.systems import (
-    CONCLUSIONS,
-    MEANS,
-    REVERSALS,
-    SYSTEMS,
-    Floats,
-    Scored,
-    mean_rows,
-    reversal_rows,
-    system_rows,
-)
+from robustcs.studies.audit.systems import CONCLUSIONS, MEANS, REVERSALS, SYSTEMS, Scored, mean_rows, reversal_rows, system_rows
 
 #: The slice of all pairs.
 ALL = "all"
@@ -45,8 +36,6 @@ _LONGEST_SCALE = 20
 #: Smallest difference of two grades that is a conflict.
 _FAR = 2
 
-Numbers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 Rows = list[tuple[Any, ...]]
 
 AGREEMENT = table(
@@ -133,15 +122,15 @@ class Common:
         The relevance level.
     """
 
-    human: Numbers
-    model: Numbers
+    human: Codes
+    model: Codes
     units: Units
     slices: Mapping[str, Mask]
     scale: tuple[int, int]
     level: int
 
     @property
-    def grades(self) -> Numbers:
+    def grades(self) -> Codes:
         """int64[V]: the scale."""
         return np.arange(self.scale[0], self.scale[1] + 1)
 
@@ -234,7 +223,7 @@ def _turns_of(pool: RunPool, grades: Grades) -> Mask:
     return np.isin(np.arange(len(pool.turns)), pool.pair_turns[grades[:-1] > UNJUDGED])
 
 
-def _common(judged: JudgedPool, graded: Sequence[Numbers], both: Mask, evaluated: Evaluated) -> Common:
+def _common(judged: JudgedPool, graded: Sequence[Codes], both: Mask, evaluated: Evaluated) -> Common:
     pool, turns = judged.pool, judged.pool.pair_turns[both]
     present, place = np.unique(turns, return_inverse=True)
     units = units_of([pool.turns[row] for row in present], evaluated.policy.unit).take(place)
@@ -281,7 +270,7 @@ def confusion_rows(judge: str, common: Common) -> Rows:
     return [(judge, *couple, int(pairs)) for couple, pairs in zip(couples, common.cells.sum(axis=0), strict=True)]
 
 
-def conflict_rows(names: tuple[str, ...], ids: Sequence[tuple[str, str]], one: Numbers, other: Numbers, sign: int) -> Rows:
+def conflict_rows(names: tuple[str, ...], ids: Sequence[tuple[str, str]], one: Codes, other: Codes, sign: int) -> Rows:
     """Return the pairs whose grades differ by at least two, largest difference (``sign`` (other − one)) first."""
     apart = sign * (other - one)
     far = np.flatnonzero(np.abs(apart) >= _FAR)

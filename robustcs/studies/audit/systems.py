@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.lazy import npt
 from robustcs.result import count, difference, measure, number, p_value, score, table, text
+from robustcs.statistics import Floats
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.ranks import DECIMALS, rank_stability
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
-Floats = npt.NDArray[np.float64]
 #: Pairs whose adjusted p is at most this differ significantly.
 ALPHA = 0.05
 #: The rank correlations: methods of :data:`robustcs.statistics.ranks.METHODS`.

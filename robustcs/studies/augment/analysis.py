@@ -18,9 +18,10 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import Qrels
-from robustcs.lazy import npt, pd
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Result, TableSpec, count, difference, flag, measure, number, p_value, score, share, table, text
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import cluster_t_test
@@ -53,7 +54,7 @@ _SHARED = 0.25
 _FEWEST = 3
 
 
-def contributed_alone(pool: RunPool, grades: Grades, depth: int, groups: Sequence[int] | None = None) -> npt.NDArray[np.bool_]:
+def contributed_alone(pool: RunPool, grades: Grades, depth: int, groups: Sequence[int] | None = None) -> Mask:
     """Return bool[G, N]: whether a judged passage is in the top ``depth`` of the group's runs and of no other run.
 
     ``groups``: the number of every run's group, from 0; by default every run is a group.
@@ -98,7 +99,7 @@ def leave_one_out(
     depth: int,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_],
+    counted: Mask,
     groups: Sequence[int] | None = None,
     names: Mapping[int, str] | None = None,
 ) -> pd.DataFrame:
@@ -261,7 +262,7 @@ def augment(
     merge: Merge,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_],
+    counted: Mask,
     units: Units,
     seed: int,
     depth: int = _SHOWN_RANKS,
@@ -313,9 +314,7 @@ def augment(
     )
 
 
-def discriminative_power(
-    before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], measures: Sequence[Measure], units: Units, seed: int
-) -> pd.DataFrame:
+def discriminative_power(before: Floats, after: Floats, measures: Sequence[Measure], units: Units, seed: int) -> pd.DataFrame:
     """Count the pairs of runs that differ significantly before and after new judgments.
 
     Follows Sakai (2006), "Evaluating evaluation metrics based on the bootstrap", with a sign-flip test of whole conversations

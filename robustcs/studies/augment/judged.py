@@ -13,9 +13,10 @@ from robustcs.evaluation.judgments import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, highest_score
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.lazy import npt, pd
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import TableSpec, count, difference, measure, number, p_value, score, table, text
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.estimate import LEAST_UNITS, units_note
 from robustcs.statistics.families import holm
 from robustcs.statistics.means import cluster_ratio
@@ -98,9 +99,9 @@ class _Judge:
 
     name: str
     grades: Grades
-    turns: npt.NDArray[np.bool_]
+    turns: Mask
     units: Units
-    judged: npt.NDArray[np.bool_]
+    judged: Mask
 
 
 def estimate(
@@ -160,12 +161,12 @@ def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPoli
     return _Judge(name, grades, kept, units.take(~passed_over), judged), [note]
 
 
-def _turns_of(pool: RunPool, grades: Grades) -> npt.NDArray[np.bool_]:
+def _turns_of(pool: RunPool, grades: Grades) -> Mask:
     """Return bool[T]: whether a turn has a judgment."""
     return np.isin(np.arange(len(pool.turns)), pool.pair_turns[grades[:-1] > UNJUDGED])
 
 
-def _check(name: str, units: Units, judged: npt.NDArray[np.bool_], within: float | None) -> None:
+def _check(name: str, units: Units, judged: Mask, within: float | None) -> None:
     number, kind = int(judged.sum()), units.kind
     if number == units.count:
         advice = "compare the two with robustcs audit; estimates require conversations that only the judge judged"
@@ -175,7 +176,7 @@ def _check(name: str, units: Units, judged: npt.NDArray[np.bool_], within: float
         raise UsageError("few-judged", found, f"judge at least {LEAST_UNITS}, drawn at random")
 
 
-def _draw(units: Units, judged: npt.NDArray[np.bool_], seed: int) -> str:
+def _draw(units: Units, judged: Mask, seed: int) -> str:
     """Return a note with units drawn at random that complete a pilot together with those already judged."""
     others = np.flatnonzero(~judged)
     number = min(LEAST_PILOT - int(judged.sum()), len(others))
@@ -204,13 +205,7 @@ def _check_whole(judge: _Judge, pool: JudgedPool, measures: Sequence[Measure]) -
 
 
 def _measured(
-    judge: _Judge,
-    by: Measure,
-    names: Sequence[str],
-    people: npt.NDArray[np.float64],
-    model: npt.NDArray[np.float64],
-    within: float | None,
-    seed: int,
+    judge: _Judge, by: Measure, names: Sequence[str], people: Floats, model: Floats, within: float | None, seed: int
 ) -> dict[str, pd.DataFrame]:
     """Return the rows of one measure; ``people`` and ``model``: human scores and scores of the judge, float64[R, T]."""
     units, judged = judge.units, judge.judged

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.documents.files import write_text
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
@@ -23,6 +22,7 @@ from robustcs.project.model import Project, needs
 from robustcs.project.requirements import judged_runs, new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
+from robustcs.statistics import Mask
 from robustcs.statistics.units import unit_of, units_of
 from robustcs.studies.augment.analysis import DEFAULT_MEASURES, Augmentation, augment, guessed_groups, without_folders
 from robustcs.studies.augment.analysis import leave_one_out as leave_out
@@ -43,7 +43,7 @@ class Pooled:
     merge: Merge
     measures: list[Measure]
     evaluated: Evaluated
-    counted: npt.NDArray[np.bool_]
+    counted: Mask
 
 
 def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fail"] = "keep") -> Pooled:

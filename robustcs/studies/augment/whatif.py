@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.hole_check import HoleCheck, draws_interval
 from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, fill_holes
@@ -22,6 +21,7 @@ from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Field, count, difference, measure, score, share, table, text
+from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 
@@ -61,9 +61,6 @@ RATES = table(
 #: draws.
 _DEEPER, _USUAL, _DEEPER_DRAWS = 2, 10, 50
 
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class WhatIf:
@@ -99,7 +96,7 @@ def what_if(
     draws: int,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_],
+    counted: Mask,
     seed: int,
     sources: RunSources = UNKNOWN_SOURCES,
 ) -> WhatIf:
@@ -184,7 +181,7 @@ def _tipping(filled: FilledHoles, pool: RunPool, pairs: pd.DataFrame) -> pd.Data
     return tipping(filled, asked, family, ("order", "sure"))
 
 
-def _rates(model: HoleModel | None, best: Numbers, grades: Grades, depth: int) -> pd.DataFrame:
+def _rates(model: HoleModel | None, best: Codes, grades: Grades, depth: int) -> pd.DataFrame:
     """Return one row for each grade and each band of ranks with unjudged passages."""
     if model is None:
         return RATES.frame([])

@@ -24,13 +24,7 @@ from robustcs.studies.signature import Names, Opt, Slices
 from robustcs.studies.study import BY, FORMULATIONS, MOST_COMPARED, SCORING, SEED, UNIT, Answer, Call, Question, command
 
 
-def ask(
-    workspace: Workspace,
-    *,
-    slices: Slices = None,
-    find_slices: bool = False,
-    pairs: bool | None = None,
-) -> Breakdown:
+def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = False, pairs: bool | None = None) -> Breakdown:
     """Wrong answer or wrong question? Attribute each failure to the rewriter or to the ranker (or reader).
 
     The command counts the turns on which Original, QR and Human get a correct answer. A turn is a QA error if even Human is

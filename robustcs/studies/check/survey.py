@@ -172,12 +172,7 @@ class Survey:
             self._study(name, workspace)
 
     def _read(
-        self,
-        of: str,
-        role: str,
-        path: str | os.PathLike[str],
-        read: Callable[[Any], T],
-        rows: Callable[[Any], Rows] = rows_of,
+        self, of: str, role: str, path: str | os.PathLike[str], read: Callable[[Any], T], rows: Callable[[Any], Rows] = rows_of
     ) -> T | None:
         """Read a file and record it under its role; ``of`` is the input to which it belongs."""
         entries: list[dict[str, Any]] = [

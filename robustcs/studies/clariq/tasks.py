@@ -14,8 +14,8 @@ from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, label_s
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.inputs.clariq_tables import Conversation
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import npt
 from robustcs.result import Field, count, difference, flag, number, p_value, score, table, text
+from robustcs.statistics import Codes, Floats
 from robustcs.statistics.agreement import Statistic, agreement_estimate, cohen_of
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.estimate import Estimate
@@ -121,8 +121,8 @@ class TopicMeans:
     task: str
     metric: str
     names: Sequence[str]
-    values: npt.NDArray[np.float64]
-    groups: npt.NDArray[np.int64]
+    values: Floats
+    groups: Codes
 
     @property
     def _topics(self) -> Units:
@@ -302,7 +302,7 @@ def clarification_need(found: Found, task: Task, topics: Topics, seed: int) -> N
     found.missing.update(*missing.values())
 
 
-def _measures(true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], seed: int) -> dict[str, Estimate]:
+def _measures(true: Codes, predicted: Codes, seed: int) -> dict[str, Estimate]:
     """Return measure → estimate with its interval by topic."""
     of_topic = np.array([confusion([one], [guess]).ravel() for one, guess in zip(true, predicted, strict=True)], dtype=float)
     right, answered = (true == predicted).astype(float), (predicted > 0).astype(float)
@@ -316,11 +316,11 @@ def _measures(true: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64], see
     return {name: replace(one, low=float(np.maximum(-1.0 if name == "kappa" else 0.0, one.low))) for name, one in found.items()}
 
 
-def _square(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _square(sums: Floats) -> Floats:
     return sums.reshape(*sums.shape[:-1], len(NEEDS), len(NEEDS) + 1)
 
 
-def _kappa(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _kappa(sums: Floats) -> Floats:
     """Return Cohen's kappa from sums [..., 20] of the confusion tables of topics with a prediction."""
     return cohen_of(len(NEEDS))(_square(sums)[..., 1:].reshape(*sums.shape[:-1], len(NEEDS) ** 2))
 

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.outcomes import OUTCOMES
@@ -17,11 +16,10 @@ from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
+from robustcs.statistics import Floats
 from robustcs.studies.compare.changes import ROUNDING, Change, Rescored, least_growth, wrong_by
 from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
 from robustcs.wording import counted, some_of, verb
-
-Floats = npt.NDArray[np.float64]
 
 #: If the judged share falls by more than this, old and new scores are hard to compare.
 _FALL = 0.05

@@ -14,9 +14,8 @@ from robustcs.evaluation.state import ByTurn, State, SystemState
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.units import units_of
-
-Floats = npt.NDArray[np.float64]
 
 #: Smaller changes are rounding errors, for example from another order of summation.
 ROUNDING = 1e-9
@@ -154,10 +153,10 @@ def least_growth(cause: str, threshold: Threshold, one: Change, other: Change, o
             ends.append((low, high))
     (old_qr, old_human, new_qr, new_human) = ends
 
-    def certain(pair: tuple[Floats, Floats]) -> npt.NDArray[np.bool_]:
+    def certain(pair: tuple[Floats, Floats]) -> Mask:
         return threshold.holds(pair[0]) & threshold.holds(pair[1])
 
-    def possible(pair: tuple[Floats, Floats]) -> npt.NDArray[np.bool_]:
+    def possible(pair: tuple[Floats, Floats]) -> Mask:
         inside = (pair[0] <= threshold.value) & (threshold.value <= pair[1])
         return threshold.holds(pair[0]) | threshold.holds(pair[1]) | (inside & (threshold.operator == "="))
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import parse_measure
@@ -28,6 +27,7 @@ from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.lazy import pd
 from robustcs.policy import Unit
+from robustcs.statistics import Floats
 from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import p_text
 from robustcs.statistics.families import completed_intervals, max_t
@@ -35,7 +35,6 @@ from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
 from robustcs.wording import counted
 
-Floats = npt.NDArray[np.float64]
 Outcome = Literal["failed", "cannot tell", "passed"]
 Evidence = Literal["test", "expected", "bounds"]
 #: The worst first.

@@ -170,10 +170,7 @@ class Correlate(Result):
 
 
 def correlate_similarity(
-    pairs: Sequence[QuestionPairs],
-    evaluated: Evaluated,
-    encoders: Sequence[Encoder] = (),
-    corners: Corners | None = None,
+    pairs: Sequence[QuestionPairs], evaluated: Evaluated, encoders: Sequence[Encoder] = (), corners: Corners | None = None
 ) -> Correlate:
     """Correlate every x with every y for every rewriter, over all turns, judged turns, and turns on which Human is correct.
 

@@ -213,9 +213,7 @@ def diversity(
 
 
 def _compare(
-    source: Wordings,
-    target: Wordings,
-    encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]],
+    source: Wordings, target: Wordings, encoders: Sequence[tuple[Encoder, Callable[[Sequence[str]], Mapping[str, Vectors]]]]
 ) -> tuple[dict[str, pd.DataFrame], Similarities]:
     """Return the table rows of one source and target, and the similarity of every target text."""
     turns = [turn for turn in target if turn in source]

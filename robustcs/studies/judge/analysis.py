@@ -24,7 +24,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.hole_order import Needed, Order
 from robustcs.evaluation.holes import JudgedRun
@@ -37,6 +36,7 @@ from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, difference, measure, score, share, table, text
+from robustcs.statistics import Codes, Floats, Mask
 from robustcs.wording import counted as in_words
 from robustcs.wording import verb
 
@@ -164,9 +164,7 @@ def judging_worklist(
     )
 
 
-def _pairs(
-    systems: Sequence[JudgedRun], counted: npt.NDArray[np.bool_], top: int
-) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _pairs(systems: Sequence[JudgedRun], counted: Mask, top: int) -> tuple[list[str], Codes, Codes, Codes]:
     """Return the documents, and for each unjudged passage in the top ``top`` of any system: the row of its turn, the code of
     its document, and its rank in each system (-1: not in its ranking)."""
     distinct, encoded = Ids.joined([system.unjudged for system in systems]).encoded()
@@ -189,19 +187,19 @@ def _pairs(
 
 def _influence(
     matrices: Sequence[GradeMatrix],
-    rows: npt.NDArray[np.int64],
-    ranks: npt.NDArray[np.int64],
+    rows: Codes,
+    ranks: Codes,
     compared: Sequence[tuple[int, int]],
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
     max_grade: int,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return float64[H], the influence on the score of the turn (not yet divided by the number of turns)."""
 
-    def scores(matrix: GradeMatrix) -> npt.NDArray[np.float64]:
+    def scores(matrix: GradeMatrix) -> Floats:
         return np.stack(list(score_columns(matrix, measures, policy).values()), axis=1)
 
-    def changes(column: int, block: slice, grade: int) -> npt.NDArray[np.float64]:
+    def changes(column: int, block: slice, grade: int) -> Floats:
         """Return float64[H, measures], the change of the turn's scores if the passage had grade ``grade``."""
         matrix, own, places = matrices[column], rows[block], ranks[block, column]
         grades = matrix.grades[own]
@@ -229,9 +227,9 @@ def _influence(
 
 def _tables(
     systems: Mapping[str, JudgedRun],
-    holes: tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    holes: tuple[list[str], Codes, Codes, Codes],
     top: int,
-    influence: npt.NDArray[np.float64],
+    influence: Floats,
     expected: Mapping[Pair, float] | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables ``worklist`` and ``topics`` of the passages that :func:`_pairs` found."""

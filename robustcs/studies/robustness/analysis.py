@@ -21,11 +21,12 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.state import Group
 from robustcs.inputs.paraphrases import Paraphrase
-from robustcs.lazy import npt, pd
+from robustcs.lazy import pd
 from robustcs.result import Evaluated, Field, Result, count, difference, measure, number, p_value, score, share, table, text
 from robustcs.similarity.near_duplicates import text_key
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing, turn_slicings
+from robustcs.statistics import Floats
 from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR
 from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, within_margin
 from robustcs.statistics.estimate import Tested
@@ -79,8 +80,8 @@ VARIATIONS = (
 
 
 def drops_of(
-    values: npt.NDArray[np.float64], base: npt.NDArray[np.float64], units: Units, margin: float | None, seed: int
-) -> list[tuple[dict[str, object], Tested, npt.NDArray[np.float64]]]:
+    values: Floats, base: Floats, units: Units, margin: float | None, seed: int
+) -> list[tuple[dict[str, object], Tested, Floats]]:
     """Return the drop of every row of ``values`` (systems × turns) below ``base``, its test, and the unit sums of the test.
 
     The drop has value, baseline, drop (baseline − value) and the columns of :func:`tests_of` except the adjusted p.
@@ -110,7 +111,7 @@ def drops_of(
 
 
 def slice_drops(
-    baseline: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], slicings: Sequence[Slicing], units: Units, seed: int
+    baseline: Floats, scores: Floats, slicings: Sequence[Slicing], units: Units, seed: int
 ) -> list[tuple[object, ...]]:
     """Return the drops of the mean over the sets (``scores``: turns × sets) by slice of the turns: rows of :data:`SLICES`."""
     rows = []
@@ -144,8 +145,8 @@ def categories_of(
 
 def variation_drops(
     turns: pd.Index,
-    baseline: npt.NDArray[np.float64],
-    scores: npt.NDArray[np.float64],
+    baseline: Floats,
+    scores: Floats,
     categories: Sequence[Mapping[str, str]],
     units: Units,
     margin: float | None,
@@ -289,7 +290,7 @@ def robustness(
         name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations", "slices")
     }
     turns_: list[pd.DataFrame] = []
-    tests: dict[tuple[str, str], list[tuple[Tested, npt.NDArray[np.float64]]]] = {}
+    tests: dict[tuple[str, str], list[tuple[Tested, Floats]]] = {}
     notes: list[str] = []
     for (name, group), metric in product(groups.items(), next(iter(scores.values()))):
         base = scores[group.baseline][metric]
@@ -326,9 +327,7 @@ def robustness(
     return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, **built)
 
 
-def turn_variability(
-    turns: pd.Index, baseline: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], sets: Sequence[str]
-) -> pd.DataFrame:
+def turn_variability(turns: pd.Index, baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:
     """Return every turn's scores over the sets (``scores``: turns × sets), in the columns :data:`TURNS`."""
     low, high, names = scores.min(axis=1), scores.max(axis=1), np.array(sets, dtype=object)
     sd = scores.std(axis=1, ddof=1) if len(sets) > 1 else np.nan
@@ -339,7 +338,7 @@ def turn_variability(
     })  # fmt: skip
 
 
-def spread(scores: npt.NDArray[np.float64]) -> dict[str, float]:
+def spread(scores: Floats) -> dict[str, float]:
     """Return the spread over the sets, averaged over turns.
 
     Keys: turns, mean_sd, mean_range, max_range, steady (number of turns with range 0).
@@ -355,7 +354,7 @@ def spread(scores: npt.NDArray[np.float64]) -> dict[str, float]:
     }
 
 
-def variance_shares(scores: npt.NDArray[np.float64], units: Units, seed: int) -> list[dict[str, object]]:
+def variance_shares(scores: Floats, units: Units, seed: int) -> list[dict[str, object]]:
     """Return the decomposition as rows of component, variance, share, ci_low, ci_high, note; none below two sets or turns."""
     if min(scores.shape) < 2:
         return []
