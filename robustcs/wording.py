@@ -23,6 +23,11 @@ def some_of(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (" …" if len(names) > most else "")
 
 
+def turns_in_words(turns: Sequence[str]) -> str:
+    """Return ``3 turns (31_1, 31_2, 31_3)``, with at most five turn ids."""
+    return f"{counted(len(turns), 'turn')} ({some_of(turns)})"
+
+
 def and_more(total: int, named: int) -> str:
     """Return `` and 7 more`` for the items that are not named, or an empty text."""
     return f" and {total - named:,} more" if total > named else ""

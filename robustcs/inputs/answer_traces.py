@@ -68,6 +68,12 @@ class Trace:
     cited: dict[str, list[tuple[str, tuple[str, ...]]]] = field(default_factory=dict)
     conversation: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
+    @property
+    def responses(self) -> dict[str, Response]:
+        """Turn → response by the metric :data:`IDK`, where its value is known."""
+        labelled = {turn: response_of_label(str(value)) for turn, value in self.scores.get(IDK, {}).items()}
+        return {turn: response for turn, response in labelled.items() if response}
+
     def add(self, other: Trace) -> None:
         """Add the contents of another file; those of this one take precedence."""
         for one in fields(self):

@@ -188,11 +188,6 @@ def predicted_answer(fields: Mapping[str, Any]) -> object:
     return next((fields[name] for name in ("Model_answer", "prediction", "Answer", "answer") if name in fields), None)
 
 
-def is_query(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is a question; a passage has a title."""
-    return "_id" in record and "text" in record and "title" not in record
-
-
 def _beir_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     for record in records:
         text = record.fields.get("text")
@@ -202,9 +197,11 @@ def _beir_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[
         yield Entry(fields.get("_id"), fields, record.line)
 
 
+#: A passage has a title.
 QUERIES = TextFormat(
-    "BEIR or MTRAG queries", is_query, _beir_entries, {"original": ("text",), "qr": ("text",), "human": ("text",)}, named={}
-)
+    "BEIR or MTRAG queries", lambda record: "_id" in record and "text" in record and "title" not in record, _beir_entries,
+    {"original": ("text",), "qr": ("text",), "human": ("text",)}, named={},
+)  # fmt: skip
 
 
 def _variation_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:

@@ -16,8 +16,9 @@ from typing import Any
 
 from robustcs.errors import UsageError, input_error
 from robustcs.inputs.file_formats import TEXT_NAMES
-from robustcs.inputs.objects import TURN, Rows, fields_of, is_frame, is_ranx, plain, rows_of
+from robustcs.inputs.objects import Rows, fields_of, is_frame, is_ranx, plain, rows_of
 from robustcs.inputs.paths import MemoryFile
+from robustcs.inputs.tables import MEASURE_NAMES, TURN_NAMES, VALUE_NAMES
 
 #: Names of columns and fields; the first one present counts, in any letter case.
 DOCUMENT = ("doc_id", "docno", "docid", "passage_id", "corpus-id", "corpus_id", "pid", "document", "question_id")
@@ -29,7 +30,6 @@ BEIR = ("corpus-id", "corpus_id")
 
 SCORE = ("score",)
 RANK = ("rank",)
-MEASURE, VALUE = ("measure", "metric"), ("value", "score")
 
 #: Names of the texts of one formulation, used if there is none of :data:`TEXT_NAMES`.
 ROLE_TEXTS = {
@@ -105,7 +105,7 @@ def _qrels(rows: Rows, role: str) -> MemoryFile:
     grade = rows.name(SCORE if rows.has(BEIR) and not rows.has(GRADE) else GRADE)
     # a column of grades with a gap becomes floats; the reader rejects the gap
     rows.columns[grade] = [int(one) if isinstance(one, float) and one.is_integer() else one for one in rows.columns[grade]]
-    return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN), rows.ids(DOCUMENT), rows.numbers((grade,)))
+    return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), rows.numbers((grade,)))
 
 
 def _run(rows: Rows, role: str) -> MemoryFile:
@@ -113,17 +113,17 @@ def _run(rows: Rows, role: str) -> MemoryFile:
     ranks = rows.numbers(RANK) if rows.has(RANK) else ["none"] * len(rows)
     # without scores, as in MS MARCO runs, the ranks determine the order
     scores = rows.numbers(SCORE) if rows.has(SCORE) or not rows.has(RANK) else [f"-{rank}" for rank in ranks]
-    return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN), rows.ids(DOCUMENT), ranks, scores)
+    return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), ranks, scores)
 
 
 def _scores(rows: Rows, role: str) -> MemoryFile:
     """Write scores from rows with one value each, or with a column for every measure."""
-    turn = rows.name(TURN)
-    if rows.has(MEASURE):
-        measure = rows.name(MEASURE)
+    turn = rows.name(TURN_NAMES)
+    if rows.has(MEASURE_NAMES):
+        measure = rows.name(MEASURE_NAMES)
         # ir_measures uses objects whose str() is their name
         rows.columns[measure] = [one if one is None else str(one) for one in rows.columns[measure]]
-        return _lines(rows, "{}\t{}\t{}\n", rows.ids(MEASURE), rows.ids((turn,)), rows.numbers(VALUE))
+        return _lines(rows, "{}\t{}\t{}\n", rows.ids(MEASURE_NAMES), rows.ids((turn,)), rows.numbers(VALUE_NAMES))
     measures = [column for column in rows.columns if column != turn]
     for measure in measures:
         if len(measure.split()) != 1:
@@ -146,7 +146,7 @@ def _objects(rows: Rows, names: Mapping[str, str]) -> MemoryFile:
 
 def _texts(rows: Rows, role: str) -> MemoryFile:
     """Write the texts: those of the role, or the only column besides the ids."""
-    turn = rows.name(TURN)
+    turn = rows.name(TURN_NAMES)
     others = [name for name in rows.columns if name != turn]
     text = others[0] if len(others) == 1 else rows.name((*TEXT_NAMES, *ROLE_TEXTS.get(role, ())))
     return _objects(rows, {"id": turn, "text": text})
@@ -155,7 +155,7 @@ def _texts(rows: Rows, role: str) -> MemoryFile:
 def _answers(rows: Rows, role: str) -> MemoryFile:
     answer = rows.name(ANSWER)
     lists = any(isinstance(plain(value), list) for value in rows.columns[answer])
-    return _objects(rows, {"id": rows.name(TURN), "answers" if lists else "answer": answer})
+    return _objects(rows, {"id": rows.name(TURN_NAMES), "answers" if lists else "answer": answer})
 
 
 def _passages(rows: Rows, role: str) -> MemoryFile:
@@ -184,7 +184,7 @@ def _bank(rows: Rows, role: str) -> MemoryFile:
 def _needs(rows: Rows, role: str) -> MemoryFile:
     label = rows.name(("label", "clarification_need"))
     rows.columns[label] = rows.cells(label)
-    return _lines(rows, "{} {}\n", rows.ids(TURN), rows.numbers((label,)))
+    return _lines(rows, "{} {}\n", rows.ids(TURN_NAMES), rows.numbers((label,)))
 
 
 def _below(rows: Rows) -> Callable[[int], str]:
@@ -237,7 +237,7 @@ FORMS: dict[str, Form] = {
     "passages": Form("a frame or records with doc_id and text, or {passage: text}", _passages, ("doc_id", "text")),
     "bank": Form("a frame or records with id and text, or {id: text}", _bank, ("id", "text")),
     "needs": Form("a frame or records with topic_id and label, or {topic: label}", _needs, ("topic_id", "label")),
-    "turn_list": Form("a list of turn ids", lambda rows, role: _lines(rows, "{}\n", rows.ids(TURN)), ("turn", "of it")),
+    "turn_list": Form("a list of turn ids", lambda rows, role: _lines(rows, "{}\n", rows.ids(TURN_NAMES)), ("turn", "of it")),
     "paraphrases": Form(_COLUMNS, _csv),
     "clariq_topics": Form(_COLUMNS, _tsv),
     "question_bank": Form(f"{_COLUMNS}, or {{question_id: question}}", _tsv, ("question_id", "question")),

@@ -17,10 +17,8 @@ from typing import Any
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.paths import MemoryFile, memory_file
 from robustcs.inputs.records import find_column
+from robustcs.inputs.tables import TURN_NAMES
 from robustcs.inputs.text import HALF_CHARACTER, is_whole
-
-#: Names of turn ids in a column or field; the first one present counts.
-TURN = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
 
 #: Characters that an id must not contain, because ids are separated by white space.
 _NO_WORD = re.compile("[ \t\r\v\f\0#\ud800-\udfff]")
@@ -202,7 +200,7 @@ def is_records(value: Any, by_turn: bool) -> bool:
     if first is None or not isinstance(value[0], Mapping):
         return first is not None
     if by_turn:
-        return find_column([str(key) for key in first], TURN) is not None
+        return find_column([str(key) for key in first], TURN_NAMES) is not None
     return not all(isinstance(part, Mapping) for part in first.values())
 
 

@@ -136,7 +136,7 @@ def read_qrels(source: StrPath) -> Qrels:
     if found is not None and "qrels" in found.kinds and found.shape == "table":
         rows, lines = checked_rows(source)
         return _from_columns(name, _columns(rows), source, lines.__getitem__)
-    three = found is not None and found.family in MS_MARCO
+    three = found is not None and found.family in MS_MARCO.values()
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT, chunks)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         told = "three columns, but the numbers are not grades"

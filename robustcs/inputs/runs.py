@@ -90,7 +90,7 @@ def read_run(path: StrPath, name: str | None = None, ranks: bool = False) -> Run
     if found is not None and "run" in found.kinds and found.shape != "lines":
         rows, places = _checked_rows(path, found.shape, ranks)
         return Run.of(name, rows, places if ranks else None)
-    if found is not None and found.family in MS_MARCO:
+    if found is not None and found.family in MS_MARCO.values():
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
     return _from_trec(name, read_columns(path, _layout(ranks), chunks), ranks)
 
@@ -110,7 +110,7 @@ def run_pieces(path: StrPath, name: str | None = None, ranks: bool = False) -> I
         return
     name = Path(path).name if name is None else name
     found, chunks = kind_unless_plain(path, "run")
-    if found is not None and (found.shape != "lines" or found.family in MS_MARCO):
+    if found is not None and (found.shape != "lines" or found.family in MS_MARCO.values()):
         yield read_run(path, name, ranks)
         return
     open_: list[Columns] = []  # rows of one turn, and the last piece: most runs of few turns are a single one

@@ -40,7 +40,7 @@ def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
         return _in_order(_of_tasks(path, name))
     kind = refuse_other_kinds(path, "scores")
     table = read_table(path) if kind is None or kind.shape == "table" or kind.kind == "texts" else None
-    if kind is not None and kind.family in MS_MARCO and _turns_come_first(path):
+    if kind is not None and kind.family in MS_MARCO.values() and _turns_come_first(path):
         raise input_error(path, None, kind.says, kind.advice, "other-kind")
     values: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}

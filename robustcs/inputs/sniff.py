@@ -14,19 +14,7 @@ from typing import Any, Literal
 from robustcs.errors import InputError, PackageNeededError, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import is_annotations
-from robustcs.inputs.file_formats import (
-    DPR,
-    IKAT_TOPICS,
-    PLAIN,
-    PLAIN_RUN,
-    QRECC,
-    QUERIES,
-    QUESTIONS,
-    TOPICS,
-    format_of,
-    is_query,
-    run_format_of,
-)
+from robustcs.inputs.file_formats import DPR, PLAIN, PLAIN_RUN, QRECC, QUERIES, QUESTIONS, format_of, run_format_of
 from robustcs.inputs.formats import Role, first_turn, is_answer
 from robustcs.inputs.nuggets import is_assignments, is_nuggets
 from robustcs.inputs.paths import StrPath
@@ -35,16 +23,7 @@ from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.reviews import is_reviews
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, is_parquet, read_table
 from robustcs.inputs.text import delimiter_of, first_lines, first_record, is_turn_id
-from robustcs.inputs.trec_lines import (
-    LINES,
-    MS_MARCO_QRELS,
-    MS_MARCO_RUN,
-    are_ptkb,
-    are_qrels,
-    are_run,
-    kind_of_rows,
-    measure_columns,
-)
+from robustcs.inputs.trec_lines import LINES, MS_MARCO, are_ptkb, are_qrels, are_run, kind_of_rows, measure_columns
 
 #: Kinds of files. ``ptkb`` are iKAT's judgments of statements about a person: they look like qrels, but judge no passages,
 #: and no command reads them.
@@ -212,7 +191,7 @@ def _of_record(record: Mapping[str, Any]) -> Identified | None:
     if texts is not None and texts is not PLAIN:
         answered: tuple[Kind, ...] = ("answers",) if texts in (QRECC, DPR) else ()
         # the turns have the fields, not the topic
-        inner = _first_turn(record) if texts in (IKAT_TOPICS, TOPICS) or "turns" in record else record
+        inner = _first_turn(record) if texts.name.endswith("topics") or "turns" in record else record
         if texts is QUERIES:
             return Identified("texts", texts.name, ("collection",))
         return Identified("texts", texts.name, answered, texts.formulations(inner))
@@ -294,7 +273,7 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
     text = record.get("text")
     if not isinstance(text, str):
         return False
-    return "title" in record or (is_query(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
+    return "title" in record or (QUERIES.fits(record) and "|user|" not in text and len(text.split()) > _PASSAGE_WORDS)
 
 
 # ---------------------------------------------------------------- tables and lines
@@ -362,8 +341,7 @@ def _of_lines(lines: Sequence[str]) -> Identified | None:
     whole = [line.split() for line in islice(lines, LINES)]
     found = kind_of_rows(whole) or kind_of_rows(rows)
     if found is not None:
-        family = {"scores": "per-turn scores", "qrels": MS_MARCO_QRELS, "run": MS_MARCO_RUN}[found]
-        return Identified(found, family, by_fields=False)
+        return Identified(found, MS_MARCO.get(found, "per-turn scores"), by_fields=False)
     if all(line.count("\t") == 1 for line in lines[:LINES]):
         return Identified("texts", "texts (id TAB text)", by_fields=False)
     return None

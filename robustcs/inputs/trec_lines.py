@@ -13,8 +13,8 @@ Rows = Sequence[Sequence[str]]
 #: The columns of runs and qrels, as messages name them.
 RUN_COLUMNS = ("turn", "Q0", "document", "rank", "score", "tag")
 QRELS_COLUMNS = ("turn", "iteration", "document", "grade")
-#: Names of three-column files without a header.
-MS_MARCO = MS_MARCO_RUN, MS_MARCO_QRELS = "an MS MARCO run", "MS MARCO qrels"
+#: Kind → name of three-column files without a header.
+MS_MARCO = {"run": "an MS MARCO run", "qrels": "MS MARCO qrels"}
 #: Number of lines to examine.
 LINES = 50
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")

@@ -19,16 +19,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN
 from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of, whether_given
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
-from robustcs.inputs.answer_traces import (
-    IDK,
-    AnswerLabels,
-    Kind,
-    Response,
-    Trace,
-    read_answer_labels,
-    read_trace,
-    response_of_label,
-)
+from robustcs.inputs.answer_traces import IDK, AnswerLabels, Kind, Response, Trace, read_answer_labels, read_trace
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.nuggets import Assigned, read_assignments
@@ -325,11 +316,10 @@ class AnswerInputs:
         lost_by: Mapping[str, Cause],
     ) -> Traced:
         answers, trace = self.responses[name], self.traces[name]
-        idk = {turn: response_of_label(str(value)) for turn, value in trace.scores.get(IDK, {}).items()}
         said, right = self.human_labels(name)
         filled = [turn for turn in turns if answers.get(turn, "").strip()]
         whole = bool(said) and all(turn in said for turn in filled)
-        labels = said if whole else {turn: one for turn, one in idk.items() if one}
+        labels = said if whole else trace.responses
         source = ("labels" if whole else IDK) if labels else ""
         told = {turn: one.response for turn in turns if (one := self.said.get((name, turn)))}
         detected = [told.get(turn) or response_of(answers.get(turn, "")) for turn in turns]

@@ -8,17 +8,7 @@ from dataclasses import dataclass, field
 from robustcs.errors import InputError
 from robustcs.inputs.texts import TextFile
 from robustcs.project.model import ROLES, Role
-from robustcs.project.scan import (
-    Folder,
-    Found,
-    is_rewriter_word,
-    reason_of,
-    role_of,
-    role_words,
-    set_of,
-    telling_words,
-    words_of,
-)
+from robustcs.project.scan import Folder, Found, reason_of, role_of, role_words, set_of, telling_words, words_of
 from robustcs.project.text_run_match import Fit, fit, ranked_alike
 
 #: Smallest share of turns on which texts and rankings agree, for texts to be assigned to a run without a matching name.
@@ -311,7 +301,7 @@ def _place(system: System, families: Mapping[tuple[str, ...], Family]) -> None:
         name = "_".join(extra)
         if name not in ROLES or name == "qr":
             family.rewriters.setdefault(name, system)
-            if is_rewriter_word(extra):
+            if set(extra) & role_words("qr"):
                 family.sure.add(name)
 
 

@@ -16,17 +16,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.families import (
-    Chooser,
-    Family,
-    System,
-    Texts,
-    best_family,
-    families_of,
-    in_words,
-    texts_in,
-    why_best,
-)
+from robustcs.project.families import Chooser, Family, System, Texts, best_family, families_of, in_words, texts_in, why_best
 from robustcs.project.guess_grid import find_grid
 from robustcs.project.guess_judgments import choose_judgments, join_texts, judged_by
 from robustcs.project.guess_studies import guess_studies, place_tasks, tasks_of

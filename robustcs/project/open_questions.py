@@ -22,7 +22,7 @@ from robustcs.project.model import Project
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums
-from robustcs.wording import counted, some_of, verb
+from robustcs.wording import counted, some_of, turns_in_words, verb
 
 
 def wants_original_rewritten(project: Project) -> bool:
@@ -303,11 +303,6 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
 def _is_replaced(run: Path) -> bool:
     sidecar = read_sidecar(run) if run.is_file() else None
     return sidecar is not None and not sidecar.made and not fits(run, sidecar)
-
-
-def turns_in_words(turns: Sequence[str]) -> str:
-    """Return ``3 turns (31_1, 31_2, 31_3)``, with at most five turn ids."""
-    return f"{counted(len(turns), 'turn')} ({some_of(turns)})"
 
 
 #: Advice if the project names no index.

@@ -22,17 +22,7 @@ from robustcs.inputs.text import text_lines
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.project.model import Project
-from robustcs.project.open_questions import (
-    Maker,
-    System,
-    believed,
-    cells_of,
-    retrievable,
-    systems_of,
-    turns_in_words,
-    unanswered,
-    with_run,
-)
+from robustcs.project.open_questions import Maker, System, believed, cells_of, retrievable, systems_of, unanswered, with_run
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.retrieval.index import IndexState, index_state, ready_index
@@ -42,7 +32,7 @@ from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, read_sidecar, text_checksums
 from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
-from robustcs.wording import counted
+from robustcs.wording import counted, turns_in_words
 
 if TYPE_CHECKING:
     from robustcs.documents.document import Table

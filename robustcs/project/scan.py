@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -233,11 +233,6 @@ def _stem(path: str) -> str:
     """Return the name of a file up to its first dot; of qrels, what follows: ``gpt4o`` for ``qrels.gpt4o.txt``."""
     first, *further = Path(path).name.removesuffix(".gz").split(".")
     return ".".join(further[:-1]) if first in ("qrel", "qrels") and len(further) > 1 else first
-
-
-def is_rewriter_word(words: Iterable[str]) -> bool:
-    """Return whether one of the words indicates a rewriter."""
-    return bool(set(words) & set(_WORDS["qr"]))
 
 
 def role_words(role: Role) -> frozenset[str]:

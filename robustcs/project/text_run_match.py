@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.open_questions import turns_in_words
-from robustcs.wording import counted
+from robustcs.wording import counted, turns_in_words
 
 #: Share of turns with different texts above which equal rankings are not due to chance or small differences.
 _ALIKE = 0.4

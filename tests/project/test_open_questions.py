@@ -10,9 +10,10 @@ from robustcs.errors import UsageError
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import sidecar_path
 from robustcs.project.model import Project
-from robustcs.project.open_questions import changed_texts, import_runs, systems_of, turns_in_words
+from robustcs.project.open_questions import changed_texts, import_runs, systems_of
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
+from robustcs.wording import turns_in_words
 
 
 @pytest.fixture

@@ -25,14 +25,14 @@ from robustcs.inputs.text import ir_metadata
 from robustcs.inputs.texts import Role, read_samples, read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import STUDY_TABLES, Project, TextSource
-from robustcs.project.open_questions import changed_texts, misfit_baseline, turns_in_words
+from robustcs.project.open_questions import changed_texts, misfit_baseline
 from robustcs.project.parallel_io import absolute, as_given
 from robustcs.project.sources import BY_NAME, SOURCES, Source, several
 from robustcs.project.text_run_match import numbered
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import require_unchanged
 from robustcs.studies import registry
-from robustcs.wording import counted, some_of
+from robustcs.wording import counted, some_of, turns_in_words
 
 T = TypeVar("T")
 
