@@ -41,9 +41,6 @@ class Cells:
         self.data = data
         self._ends = ends
 
-    def __len__(self) -> int:
-        return len(self._ends)
-
     @property
     def width(self) -> int:
         """The number of columns."""

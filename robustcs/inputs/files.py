@@ -144,27 +144,22 @@ def open_binary(path: StrPath) -> BinaryIO:
 
 
 # ---------------------------------------------------------------- sources that can be read only once
-class _Spool:
-    """The bytes of a pipe in a nameless temporary file, which disappears however the process ends.
+def _spool(source: BinaryIO, path: StrPath) -> BinaryIO:
+    """Return the bytes of a pipe in a nameless temporary file, which disappears however the process ends.
 
     Raises :class:`InputError` for more than :data:`MOST_SPOOLED` bytes.
     """
+    import tempfile
 
-    def __init__(self, source: BinaryIO, path: StrPath):
-        import tempfile
-
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
-        size = 0
-        while piece := source.read(MIB):
-            size += self._file.write(piece)
-            if size > MOST_SPOOLED:
-                self._file.close()
-                raise too_large(path, f"more than {MOST_SPOOLED // GIB} GiB from a pipe or an address")
-        self._file.flush()
-
-    def reader(self) -> io.BufferedReader:
-        """Return a stream from the beginning; streams do not affect each other."""
-        return io.BufferedReader(_SpoolReader(self._file.fileno()), 1 << 16)
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (as long as the process)
+    size = 0
+    while piece := source.read(MIB):
+        size += file.write(piece)
+        if size > MOST_SPOOLED:
+            file.close()
+            raise too_large(path, f"more than {MOST_SPOOLED // GIB} GiB from a pipe or an address")
+    file.flush()
+    return cast(BinaryIO, file)
 
 
 class _SpoolReader(io.RawIOBase):
@@ -192,11 +187,11 @@ class _SpoolReader(io.RawIOBase):
         return len(data)
 
 
-_SPOOLS: dict[tuple[str, int, int], _Spool] = {}
+_SPOOLS: dict[tuple[str, int, int], BinaryIO] = {}
 _SPOOLING = Lock()
 
 
-def _spooled(path: StrPath) -> _Spool | None:
+def _spooled(path: StrPath) -> BinaryIO | None:
     """Return the spool of a source that can be read only once or is remote, filling it once; None for a regular file.
 
     Raises :class:`InputError` for a device, whose bytes may never end, and if there is no space for a spool.
@@ -206,7 +201,7 @@ def _spooled(path: StrPath) -> _Spool | None:
         with _SPOOLING:
             if (url, 0, 0) not in _SPOOLS:
                 with opened(url) as source:
-                    _SPOOLS[url, 0, 0] = _Spool(source, url)
+                    _SPOOLS[url, 0, 0] = _spool(source, url)
         return _SPOOLS[url, 0, 0]
     found = os.stat(path)
     # not every system can reopen a redirected file under such a name
@@ -221,7 +216,7 @@ def _spooled(path: StrPath) -> _Spool | None:
                 with Path(path).open("rb") as source:
                     if stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not _ends(source, path)):
                         raise input_error(path, None, "this is a device", "name a file or a pipe", "is-a-device")
-                    _SPOOLS[key] = _Spool(source, path)
+                    _SPOOLS[key] = _spool(source, path)
             except (FileNotFoundError, PermissionError):
                 raise
             except OSError as error:
@@ -240,7 +235,8 @@ def _open_raw(path: StrPath) -> io.BufferedReader:
     if isinstance(path, MemoryFile):
         return path.reader()
     spool = _spooled(path)
-    return Path(path).open("rb") if spool is None else spool.reader()
+    # streams of one spool do not affect each other
+    return Path(path).open("rb") if spool is None else io.BufferedReader(_SpoolReader(spool.fileno()), 1 << 16)
 
 
 # ---------------------------------------------------------------- lines and whole files

@@ -258,14 +258,11 @@ def columns_of(path: StrPath) -> list[str]:
 def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
     head = next(line for _, line in text_lines(path) if line.strip())
     cells = csv_rows(path, delimiter_of(head) or ",", problems)
-    first = next(cells, None)
-    if first is None:
-        problems.raise_if_any()
-        raise input_error(path, None, "the file has no rows", "check the path", "empty")
-    header = [name.strip() for name in first[1]]
+    line, names = next(cells, (1, []))  # the caller reports a file without rows
+    header = [name.strip() for name in names]
     if len(set(header)) < len(header):
         advice = "give every column its own name in the first line"
-        raise input_error(path, first[0], "two columns have the same name", advice, "wrong-columns")
+        raise input_error(path, line, "two columns have the same name", advice, "wrong-columns")
     return header, named_rows(header, cells, problems)
 
 

@@ -307,10 +307,9 @@ def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
             yield _Row(turn, document, None if ordered else score, None, line)
 
 
-def _distinct(passages: Iterable[tuple[object, object]]) -> Iterator[tuple[object, object]]:
-    """Yield each passage at its first occurrence."""
-    seen: set[str] = set()
+def _distinct(passages: Iterable[tuple[object, object]]) -> Iterable[tuple[object, object]]:
+    """Return each passage at its first occurrence."""
+    first: dict[str, tuple[object, object]] = {}
     for document, score in passages:
-        if repr(document) not in seen:
-            seen.add(repr(document))
-            yield document, score
+        first.setdefault(repr(document), (document, score))
+    return first.values()

@@ -106,15 +106,11 @@ def read_text(path: StrPath, longest: int = LONGEST_LINE) -> str:
 
     Raises :class:`InputError` for a line of more than ``longest`` bytes and a file of more than :data:`LONGEST_TEXT`.
     """
-    pieces = []
-    size = 0
+    data = bytearray()
     for piece in line_chunks(path, longest=longest):
-        pieces.append(piece)
-        size += len(piece)
-        if size > LONGEST_TEXT:
+        data += piece
+        if len(data) > LONGEST_TEXT:
             raise _too_long(path, None, f"more than {LONGEST_TEXT // MIB} MiB of text")
-    data = b"".join(pieces)
-    pieces.clear()
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

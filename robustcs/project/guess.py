@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 from robustcs.errors import InputError
@@ -115,16 +116,12 @@ def guess(path: Path) -> Guess:
 
 def by_rewriter(names: Iterable[str]) -> list[list[str]]:
     """Group names of rewriters' runs: samples of one rewriter together, in the order of their numbers, others alone."""
-    groups: dict[tuple[str, bool], list[str]] = {}
+    groups: dict[tuple[str, bool], list[tuple[int, str]]] = {}
     for name in names:
         sampled = _SAMPLE.search(name)
-        groups.setdefault((name[: sampled.start()] if sampled else name, sampled is not None), []).append(name)
-
-    def number(name: str) -> int:
-        found = _SAMPLE.search(name)
-        return int(found[1]) if found else 0
-
-    return [sorted(some, key=number) for some in groups.values()]
+        rewriter, number = (name[: sampled.start()], int(sampled[1])) if sampled else (name, 0)
+        groups.setdefault((rewriter, sampled is not None), []).append((number, name))
+    return [[name for _, name in sorted(some, key=itemgetter(0))] for some in groups.values()]
 
 
 def _one_file(made: Guess, key: str, kind: str) -> None:

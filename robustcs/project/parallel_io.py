@@ -144,20 +144,14 @@ class Jobs:
         if not self.side_by_side(items, files):
             yield from (outcome(work, item) for item in items)
             return
-        from joblib import delayed
-
-        yield from _in_processes((delayed(outcome)(work, item, os.getcwd()) for item in items), self.processes)
+        yield from _in_processes(outcome, ((work, item, os.getcwd()) for item in items), self.processes)
 
     def _away(self, work: Callable[[str, Path], T], files: Sequence[File]) -> Generator[T, None, None]:
         if not files:
             return
         packed = pickle.dumps(work)
-        if self.dask:
-            done = on_cluster(self.dask, packed, files)
-        else:
-            from joblib import delayed
-
-            done = _in_processes((delayed(outcomes)(packed, piece) for piece in pieces(files, self.processes)), self.processes)
+        given = ((packed, piece) for piece in pieces(files, self.processes))
+        done = on_cluster(self.dask, packed, files) if self.dask else _in_processes(outcomes, given, self.processes)
         with closing(done):
             for piece in done:
                 for one in piece:
@@ -180,15 +174,17 @@ def jobs_of(given: Mapping[str, Any]) -> Jobs:
     return Jobs(processes, dask or "")
 
 
-def _in_processes(calls: Iterable[Any], processes: int) -> Generator[Any, None, None]:
-    """Yield the results of joblib's delayed calls in their order."""
-    from joblib import Parallel
+def _in_processes(
+    function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], processes: int
+) -> Generator[Any, None, None]:
+    """Yield the results of ``function`` for each tuple of arguments, in their order, with joblib."""
+    from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     # share nothing through files, so that none remains
     parallel = Parallel(n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None)
     with _without_ctrl_c():
-        done = parallel(calls)
+        done = parallel(delayed(function)(*given) for given in arguments)
     try:
         yield from _quietly(done)
     except TerminatedWorkerError:

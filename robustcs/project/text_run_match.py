@@ -46,10 +46,9 @@ class Fit:
 
     def doubts(self, name: str, than: str) -> list[str]:
         """Return notes if the run of ``name`` may have been made for other texts; ``than`` is the other system."""
-        notes = []
+        notes, verify = [], f"check that the run of {name} was made for these texts"
         if len(self.equal_apart) > _CHANCE * len(self.equal):
             sure = len(self.equal_apart) >= max(FEW, len(self.equal) / 2)
-            verify = f"check that the run of {name} was made for these texts"
             notes.append(
                 f"{name} and {than} have the same text for {counted(len(self.equal), 'turn')}, but different rankings for"
                 f" {turns_in_words(self.equal_apart)}; "
@@ -58,7 +57,7 @@ class Fit:
         if len(self.other) >= FEW and len(self.other_alike) > _ALIKE * len(self.other):
             notes.append(
                 f"{name} and {than} have different texts for {counted(len(self.other), 'turn')}, but the same ranking for"
-                f" {turns_in_words(self.other_alike)}; check that the run of {name} was made for these texts"
+                f" {turns_in_words(self.other_alike)}; {verify}"
             )
         return notes
 
