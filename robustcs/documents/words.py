@@ -131,8 +131,8 @@ def score(value: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """Return a p-value with three decimals."""
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    """Return ``0.012``, ``0.0004`` or ``< 0.0001``."""
+    return tested_p(p, 0.0, True)
 
 
 def tested_p(p: float, floor: float, exact: bool) -> str:
@@ -141,7 +141,7 @@ def tested_p(p: float, floor: float, exact: bool) -> str:
 
 
 def p_equals(p: float) -> str:
-    """Return ``= 0.012`` or ``<0.001``, for use after "p"."""
+    """Return ``= 0.012`` or ``< 0.0001``, for use after "p"."""
     text = p_value(p)
     return text if text.startswith("<") else f"= {text}"
 

@@ -145,6 +145,6 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
             found.append((question.turn, match[0], question.score))
     if len(unmapped) == len(asked):
         raise UsageError("no-common-items", f"no question of run {name} is in the bank", "check that they belong together")
-    told = f"{name}: {len(unmapped)} of {len(asked)} questions are not in the bank; they keep their places in the run"
+    told = f"{name}: {len(unmapped):,} of {len(asked):,} questions are not in the bank; they keep their places in the run"
     run = Run.of(name, found, range(1, len(found) + 1), (told,) if unmapped else ())
     return Mapped(run, how, tuple(unmapped))

@@ -10,7 +10,7 @@ import numpy as np
 from robustcs.documents.document import MAX_LAYERS, Block, Drawing, Figure, LayeredText, Layers, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
-from robustcs.documents.words import score
+from robustcs.documents.words import noted, score
 from robustcs.inputs.annotations import TextKey
 from robustcs.lazy import pd
 from robustcs.result import Field, Result, text
@@ -90,8 +90,9 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
         ["group", "annotations", "empty", "snippets_per_annotation", field("tokens_per_snippet").bare, "tokens_per_annotation",
          "share"],
         f"Means per annotation include empty annotations.{' Snippets are sentences here.' if items == 'sentences' else ''}"
-        f" Tokens are separated by white space. 95% CI: cluster-robust t over {result.evaluated.unit}s, from five on."
-        f"{notes_of(result.statistics)}",
+        f" Tokens are separated by white space. Of the text: share of its {items}. 95% CI: cluster-robust t over"
+        f" {result.evaluated.unit}s, from five on."
+        f"{noted((f'snippets of {row.group}', row.note) for row in result.statistics.itertuples())}",
     )  # fmt: skip
     checked = result.work[result.work["checked"] > 0]
     none = " No annotation is rejected: many files are released without rejected rows, so they cannot show acceptance."

@@ -186,6 +186,9 @@ class ClariqInputs:
                 f"check the ids: the topics have {next(iter(self.topics.requests))!r},"
                 f" the run {next(iter(system.questions))!r}", "no-common-topics",
             )  # fmt: skip
+        if self.files.topics and not self.topics.questions and system.documents is None:
+            found = "no topic has questions, so a run of questions cannot be evaluated"
+            raise input_error(self.files.topics, 1, found, "give their ids in a column question_id", "no-questions")
         self._note_missing(system.name, "question for", system.questions, self.topics.questions)
         return system
 

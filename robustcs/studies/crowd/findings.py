@@ -22,8 +22,8 @@ def _exclusions(result: Crowd) -> list[str]:
         return []
     grades = int(result.exclusions["grades"].sum())
     sentences = [
-        f"{counted(workers, 'worker')} contradicted gold checks; their {counted(grades, 'grade')} for these topics"
-        f" {verb(grades, 'is', 'are')} excluded."
+        f"{counted(workers, 'worker')} contradicted gold checks; their {counted(grades, 'grade')} for the topics of these"
+        f" checks {verb(grades, 'is', 'are')} excluded."
     ]
     alphas = result.agreement.pivot(index="criterion", columns="stage", values="alpha_ordinal")
     if {"before", "after"} <= set(alphas):

@@ -41,7 +41,8 @@ def show(result: Crowd) -> tuple[Block, ...]:
         add(
             "agreement", "How well do workers agree?",
             ["criterion", "stage", "items", "agreement", "kappa", "alpha_nominal", "alpha_ordinal", "alpha_interval"],
-            "Before and after excluding workers. Agree: pairs of grades for the same item that are equal. 95% CI of κ: nested"
+            "Before and after excluding workers. Agree: share of equal pairs among the grades of an item; mean over items"
+            " with at least two grades. 95% CI of κ: nested"
             f" bootstrap-t over {counted(int(result.agreement['units'].max()), result.graded_unit)}."
             f"{notes_of(result.agreement)}",
         )  # fmt: skip

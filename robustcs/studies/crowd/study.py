@@ -50,12 +50,13 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
     """Turn grades of crowd workers into qrels, and pool and score runs.
 
     GRADES is CSV or JSONL with turn, item, worker, criterion and grade (or the published judgments of CAsT-ReGIn). A worker
-    whose grade differs from a gold check by more than the tolerance loses all grades for that topic. The final grade of an item
-    is the mode of its workers' grades. Without a clear mode, it is their mean, rounded half up.
+    whose grade differs from a gold check by more than 1 (or tolerance in [crowd]) loses all grades for that topic. The final
+    grade of an item is the mode of its workers' grades. Without a clear mode, it is their mean, rounded half up.
 
     --run NAME=FILE names runs in TREC format or mixed-initiative JSON. They are pooled to --pool-depth K (default: 1) and
-    scored on the judgments, or on --qrels FILE, at relevance level 2. There are scores over all turns, over the turns with a
-    relevant grade, and over --subset. If no file is given, the command uses the files of [crowd] in robustcs.toml.
+    scored on the judgments, or on --qrels FILE, by default at relevance level 2. There are scores over all
+    turns, over the turns with a relevant grade, and over --subset. If no file is given, the command uses the files of [crowd]
+    in robustcs.toml.
 
     Examples:
       robustcs crowd
@@ -135,11 +136,9 @@ def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[s
         notes.append(f"{counted(unseen, 'gold check')} {verb(unseen, 'refers', 'refer')} to items without grades")
     if exclusions:
         out = len(before) - len(after)
-        workers = len({one.worker for one in exclusions})
-        notes.append(
-            f"{out:,} of {counted(len(before), 'grade')} excluded: those of {counted(workers, 'worker')} for"
-            f" {counted(len({one.topic for one in exclusions}), 'topic')}"
-        )
+        workers = counted(len({one.worker for one in exclusions}), "worker")
+        pairs = counted(len(exclusions), "pair")
+        notes.append(f"{out:,} of {counted(len(before), 'grade')} excluded: those of {workers} ({pairs} of worker and topic)")
     lost = _judged(before) - _judged(after)
     if lost:
         some = some_of([" ".join(key) for key in sorted(lost)], 3)

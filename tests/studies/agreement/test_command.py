@@ -20,7 +20,8 @@ def test_snippets_of_the_demo(in_demo: Command) -> None:
                      "Whose annotations should be checked?", "On which texts do annotators agree least?"):  # fmt: skip
         assert question in out
     assert "Majority: characters that at least 2 of 3 annotators selected." in " ".join(out.split())
-    assert out.endswith("4 turns · texts only, nothing is scored\n")
+    assert "Of the text: share of its characters. 95% CI: cluster-robust t over texts" in " ".join(out.split())
+    assert out.endswith("4 turns · nothing is scored\n")
 
 
 def test_the_project_file_names_the_same_files(in_demo: Command) -> None:

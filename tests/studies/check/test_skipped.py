@@ -73,7 +73,7 @@ def test_a_folder_goes_from_init_to_check(folder: Path, capfd: pytest.CaptureFix
 def test_results_name_them(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     result = _json(f"diversity {QUESTIONS}", capfd)
     # of 3_2 there is no manual text, and nothing to compare the others with
-    assert result["policy"]["line"] == f"39 turns in 8 conversations · texts only, nothing is scored · {HUMAN} · {QR}"
+    assert result["policy"]["line"] == f"39 turns in 8 conversations · nothing is scored · {HUMAN} · {QR}"
     assert {entry["path"]: (entry["rows"], entry.get("skipped")) for entry in result["inputs"]} == {
         "topics.json": (40, 1), "rewrites.jsonl": (40, 2),
     }  # fmt: skip
@@ -120,7 +120,7 @@ def test_strict_in_check(folder: Path, capfd: pytest.CaptureFixture[str]) -> Non
 def test_python(folder: Path) -> None:
     texts = {"original": "topics.json:original", "human": "topics.json:human"}
     result = robustcs.diversity(rewrites=texts)
-    assert result.evaluated.policy_line == f"39 turns in 8 conversations · texts only, nothing is scored · {HUMAN}"
+    assert result.evaluated.policy_line == f"39 turns in 8 conversations · nothing is scored · {HUMAN}"
     assert [entry["skipped"] for entry in result.inputs] == [1]
     with pytest.raises(InputError, match=EMPTY):
         robustcs.diversity(rewrites=texts, strict=True)

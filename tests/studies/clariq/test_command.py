@@ -289,6 +289,13 @@ def test_runs_of_something_else(in_demo: Command, line: str, message: str) -> No
     assert in_demo(f"clariq {line}", code=3).err == f"runs/stem_qr.trec: {message}\n"
 
 
+def test_a_run_needs_the_questions_of_the_topics(in_copy: Command, tmp_path: Path) -> None:
+    topics = tmp_path / "demo" / "clariq" / "topics.tsv"
+    topics.write_text(topics.read_text().replace("\tquestion_id\t", "\tqid\t", 1))
+    err = in_copy("clariq --topics clariq/topics.tsv --run bm25=clariq/questions_stem.trec", code=3).err
+    assert err.startswith("clariq/topics.tsv:1: no topic has questions,")
+
+
 def test_an_option_that_says_nothing_here_is_refused(in_demo: Command) -> None:
     assert "No such option '--human'" in in_demo("clariq --preferences x --human y", code=2).err
 

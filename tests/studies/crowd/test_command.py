@@ -199,7 +199,7 @@ def test_two_files_of_one_criterion(in_demo: Command, tmp_path: Path) -> None:
 def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
     answer = in_copy("crowd crowd/grades.csv -o grades.svg -o -")
     assert "diversity" in (tmp_path / "demo" / "grades.svg").read_text()
-    assert "How do the runs score?" not in answer.out and answer.out.endswith("5 turns · texts only, nothing is scored\n")
+    assert "How do the runs score?" not in answer.out and answer.out.endswith("5 turns · nothing is scored\n")
 
 
 @pytest.mark.parametrize(

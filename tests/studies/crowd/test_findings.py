@@ -18,7 +18,7 @@ AGREEMENT = [
 
 def test_excluded_workers_and_what_that_changes() -> None:
     excluded, alpha = said("crowd", {"exclusions": EXCLUSIONS, "agreement": AGREEMENT}, graded_unit="turn")
-    assert excluded == "2 workers contradicted gold checks; their 1,034 grades for these topics are excluded."
+    assert excluded == "2 workers contradicted gold checks; their 1,034 grades for the topics of these checks are excluded."
     assert alpha == "Excluding workers changes the agreement (ordinal alpha): use from 0.21 to 0.43; style from 0.55 to 0.32."
 
 
@@ -26,7 +26,7 @@ def test_a_criterion_that_loses_its_second_workers_has_no_change() -> None:
     one = [{**EXCLUSIONS[0], "grades": 1}]
     for rows in ((), AGREEMENT[4:], [row for row in AGREEMENT if row["stage"] == "before"]):
         told = said("crowd", {"exclusions": one, "agreement": rows}, graded_unit="turn")
-        assert told == ["1 worker contradicted gold checks; their 1 grade for these topics is excluded."]
+        assert told == ["1 worker contradicted gold checks; their 1 grade for the topics of these checks is excluded."]
     assert said("crowd", {"agreement": AGREEMENT}, graded_unit="") == []
 
 

@@ -38,7 +38,7 @@ def test_a_project_compares_its_formulations_and_paraphrases(in_demo: Command) -
         ("original", "human"): 70, ("human", "qr"): 70, ("human", "manual paraphrases"): 350,
         ("original", "raw paraphrases"): 350,
     }  # fmt: skip
-    assert result["policy"]["line"] == "70 turns in 10 conversations · texts only, nothing is scored"
+    assert result["policy"]["line"] == "70 turns in 10 conversations · nothing is scored"
     compared = [(row["source"], row["first"], row["second"]) for row in result["tables"]["similarity_pairs"]]
     assert set(compared) == {("original", "human", "raw paraphrases"), ("human", "qr", "manual paraphrases")}
     out = in_demo("diversity").out

@@ -100,7 +100,7 @@ def test_gaps_in_a_conversation_are_told() -> None:
     rows = {turn: (Paraphrase(turn, "a", "b", 2),) for turn in ("1_1", "1_3", "2_1")}
     result = draw_testsets(rows, 1, seed=0)
     assert result.evaluated.notes == ("seed 0", "turns without paraphrases are missing from the histories of 1 topic: 1")
-    assert result.evaluated.policy_line == "3 turns · texts only, nothing is scored"
+    assert result.evaluated.policy_line == "3 turns · nothing is scored"
 
 
 def test_cleaning_ecast(shared_data: Path) -> None:
