@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -62,7 +63,9 @@ def declared_by(result: type[Result]) -> list[TableSpec]:
     if isinstance(result.declared, tuple):
         declared = list(result.declared)
     else:
-        there = list(vars(sys.modules[result.__module__]).values())
+        module = sys.modules[result.__module__]
+        own = [module, *(one for one in vars(module).values() if getattr(one, "__package__", "") == module.__package__)]
+        there = [value for one in own if isinstance(one, ModuleType) for value in vars(one).values()]
         parts = [part for value in there if isinstance(value, tuple) for part in value]
         declared = list(dict.fromkeys(part for part in (*parts, *there) if isinstance(part, TableSpec)))
     if not declared:
