@@ -37,29 +37,25 @@ def made(rows: list[list[int]], judged: list[list[int]]) -> GradeMatrix:
     return GradeMatrix("made", turns, grades, np.array(pool, dtype=np.int16), lengths, lengths == 0, 0, ())
 
 
-def values_of(cases: list[tuple[list[int], list[int]]], measure: Measure, level: int) -> np.ndarray:
-    matrix = made([row for row, _ in cases], [judged for _, judged in cases])
+def values_of(matrix: GradeMatrix, measure: Measure, level: int) -> np.ndarray:
     return np.asarray(NATIVE[measure.family](top_of(matrix, measure, EvaluationPolicy(relevance_level=level))))
 
 
 def value(row: list[int], judged: list[int], measure: Measure, level: int) -> float:
-    return float(values_of([(row, judged)], measure, level)[0])
+    return float(values_of(made([row], [judged]), measure, level)[0])
 
 
-def brute_force(
-    row: list[int], judged: list[int], measure: Measure, level: int, max_grade: int, scope: Scope
-) -> tuple[float, float]:
-    """Lowest and highest over the score as it is and every way to grade the unjudged passages of the scope."""
-    end = len(row) if scope == "run" else measure.cutoff
+def every_way(row: list[int], judged: list[int], max_grade: int, end: int | None = None, others: int = 0) -> GradeMatrix:
+    """The list as it is, and every way to grade its unjudged passages before ``end``, and ``others`` that are not in it."""
     places = [i for i, grade in enumerate(row[:end]) if grade == UNJUDGED]
-    cases = [(row, judged)]
-    for grades in product(range(max_grade + 1), repeat=len(places)):
+    rows, pools = [row], [judged]
+    for grades in product(range(max_grade + 1), repeat=len(places) + others):
         graded = list(row)
-        for place, grade in zip(places, grades, strict=True):
+        for place, grade in zip(places, grades, strict=False):
             graded[place] = grade
-        cases.append((graded, judged + list(grades)))
-    values = values_of(cases, measure, level)
-    return float(values.min()), float(values.max())
+        rows.append(graded)
+        pools.append(judged + list(grades))
+    return made(rows, pools)
 
 
 @st.composite
@@ -86,10 +82,15 @@ def test_every_interval_equals_brute_force(
 ) -> None:
     matrix = made([row for row, _ in cases], [judged for _, judged in cases])
     policy = EvaluationPolicy(relevance_level=level)
+    ways: dict[tuple[int, int], GradeMatrix] = {}
     for measure in MEASURES:
         found = measure_bounds(matrix, measure, policy, max_grade, scope)
         for turn, (row, judged) in enumerate(cases):
-            expected = brute_force(row, judged, measure, level, max_grade, scope)
+            end = len(row) if scope == "run" else min(len(row), measure.cutoff or len(row))
+            if (turn, end) not in ways:
+                ways[turn, end] = every_way(row, judged, max_grade, end)
+            values = values_of(ways[turn, end], measure, level)
+            expected = (values.min(), values.max())
             assert (found.low[turn], found.high[turn]) == pytest.approx(expected, abs=1e-12), (measure.name, turn)
             assert found.score[turn] == pytest.approx(value(row, judged, measure, level), abs=1e-12)
 
@@ -110,17 +111,11 @@ def test_passages_of_other_runs_enter_the_ideal_ranking(
     matrix = made([row for row, _ in cases], [judged for _, judged in cases])
     policy = EvaluationPolicy(relevance_level=level)
     pool = (matrix.grades == UNJUDGED).sum(axis=1) + numbers
+    ways = [every_way(row, judged, max_grade, None, number) for (row, judged), number in zip(cases, numbers, strict=True)]
     for measure in MEASURES:
         found = measure_bounds(matrix, measure, policy, max_grade, "pool", pool)
-        for turn, (row, judged) in enumerate(cases):
-            tried = [(row, judged)]
-            places = [i for i, grade in enumerate(row) if grade == UNJUDGED]
-            for grades in product(range(max_grade + 1), repeat=len(places) + numbers[turn]):
-                graded = list(row)
-                for place, grade in zip(places, grades, strict=False):
-                    graded[place] = grade
-                tried.append((graded, judged + list(grades)))
-            values = values_of(tried, measure, level)
+        for turn, graded in enumerate(ways):
+            values = values_of(graded, measure, level)
             low, high = found.low[turn], found.high[turn]
             if measure.family == "bpref":
                 assert low <= values.min() + 1e-12

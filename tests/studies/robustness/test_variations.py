@@ -7,6 +7,7 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,13 +70,17 @@ def test_drops_are_means_over_turns_of_means_over_sets() -> None:
     assert adjusted == pytest.approx(np.maximum([row["p"] for row in found.values()], brute_force(sums, False)))
 
 
-def bm25_run(path: Path, texts: dict[str, str], passages: dict[str, str]) -> None:
-    """BM25 over words; ties by place in the collection."""
+def bm25_index(passages: dict[str, str]) -> Any:
+    """BM25 over words."""
     import bm25s
 
     index = bm25s.BM25(method="lucene", k1=0.9, b=0.4, dtype="float64", backend="numpy")
     index.index([re.findall(r"\w+", text.lower()) for text in passages.values()], show_progress=False)
-    ids = list(passages)
+    return index
+
+
+def bm25_run(path: Path, texts: dict[str, str], ids: list[str], index: Any) -> None:
+    """The best 50 passages; ties by place in the collection."""
     lines = []
     for turn, text in texts.items():
         scores = np.round(index.get_scores(sorted(re.findall(r"\w+", text.lower()))), 6)
@@ -97,13 +102,14 @@ def test_the_whole_chain_on_cast_2020(
     assert run(["testsets", *drawn, "--sets", "6", "--folder", "sets"]) == 0
     with gzip.open(data / "passages.jsonl.gz", "rt", encoding="utf-8") as stream:
         passages = {record["id"]: record["contents"] for record in map(json.loads, stream)}
+    ids, index = list(passages), bm25_index(passages)
     line = ["--qrels", str(data / "qrels.txt.gz"), "--relevance-level", "2", "--metric", "ndcg_cut_3", *texts, *drawn]
     for role, name in (("original", "raw"), ("human", "manual")):
-        bm25_run(tmp_path / f"{role}.trec", read_texts(topics, role), passages)  # type: ignore[arg-type]
+        bm25_run(tmp_path / f"{role}.trec", read_texts(topics, role), ids, index)  # type: ignore[arg-type]
         line += [f"--{role}", f"{role}.trec"]
         for number in range(1, 7):
             file = f"sets/{name}_{number}.tsv"
-            bm25_run(tmp_path / f"{name}_{number}.trec", read_texts(file, "human"), passages)
+            bm25_run(tmp_path / f"{name}_{number}.trec", read_texts(file, "human"), ids, index)
             option = "--texts" if name == "manual" else "--raw-texts"
             line += ["--run", f"{name}_{number}={name}_{number}.trec", option, f"{name}_{number}={file}"]
         line += ["--group", f"{name}={role}," + ",".join(f"{name}_{number}" for number in range(1, 7))]
