@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from robustcs.cli.main import run
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="this machine has no bash")
@@ -24,7 +28,20 @@ def bash(folder: Path, command: str) -> Any:
     """The JSON that ``command`` prints, without the names of its inputs; ``$ROBUSTCS`` is the program."""
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    return _nameless(done.stdout)
+
+
+@cache
+def from_files(folder: Path, command: str) -> Any:
+    """The same of a command without pipes, in this process."""
+    out = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out):
+        assert run(shlex.split(command)) == 0
+    return _nameless(out.getvalue())
+
+
+def _nameless(printed: str) -> Any:
+    found = json.loads(printed)
     for entry in found["inputs"]:
         del entry["path"]
     found["notes"] = sorted(note for note in found["notes"] if "comment lines" not in note)
@@ -56,7 +73,7 @@ def folder(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 )  # fmt: skip
 def test_breakdown(folder: Path, piped: str, plain: str) -> None:
     given = bash(folder, f"$ROBUSTCS breakdown --format json {piped}")
-    assert given == bash(folder, f"$ROBUSTCS breakdown --format json {plain}")
+    assert given == from_files(folder, f"breakdown --format json {plain}")
 
 
 @pytest.mark.parametrize("compress", ["gzip", "bzip2", "xz"])
@@ -65,7 +82,7 @@ def test_compressed_pipes(demo: Path, compress: str) -> None:
         pytest.skip(f"this machine has no {compress}")
     given = bash(demo, f"$ROBUSTCS unjudged --format json --qrels <({compress} -c qrels.txt)"
                        f" --human <({compress} -c runs/stem_human.trec)")  # fmt: skip
-    plain = bash(demo, "$ROBUSTCS unjudged --format json")["tables"]
+    plain = from_files(demo, "unjudged --format json")["tables"]
     assert given["tables"].keys() == plain.keys()
     # a pipe is a source of judgments of another name
     assert all(given["tables"][name] == rows for name, rows in plain.items() if name != "sources")
@@ -76,10 +93,9 @@ def test_scores(tmp_path: Path) -> None:
     for number, role in enumerate(roles):
         lines = [f"P_1\t{topic}_{turn}\t{(topic * turn + number) % 3 / 2}\n" for topic in range(9) for turn in range(9)]
         (tmp_path / role).write_text("".join(lines))
-    given, plain = (
-        bash(tmp_path, "$ROBUSTCS breakdown --format json " + " ".join(f"--scores {role}={form % role}" for role in roles))
-        for form in ("<(cat %s)", "%s")
-    )
+    command, forms = "breakdown --format json", ("<(cat %s)", "%s")
+    piped, files = (" ".join(f"--scores {role}={form % role}" for role in roles) for form in forms)
+    given, plain = bash(tmp_path, f"$ROBUSTCS {command} {piped}"), from_files(tmp_path, f"{command} {files}")
     assert given == plain
     assert given["policy"]["turns"] == 81
 
@@ -90,8 +106,8 @@ def test_a_project_file_and_new_judgments(demo: Path, tmp_path: Path) -> None:
         config = config.replace(line, f"{line}{demo}/")
     runs = " ".join(f"--run {name}={demo}/runs/{name}.trec" for name in ("plain_qr", "plain_human"))
     (tmp_path / "small.toml").write_text(config.partition("[formulations")[0])
-    command = f"$ROBUSTCS augment --format json {runs}"
-    given = bash(tmp_path, f"{command} --config <(cat small.toml) --new-judgments <(cat {demo}/new_judgments.txt)")
-    plain = bash(tmp_path, f"{command} --config small.toml --new-judgments {demo}/new_judgments.txt")
+    command = f"augment --format json {runs}"
+    given = bash(tmp_path, f"$ROBUSTCS {command} --config <(cat small.toml) --new-judgments <(cat {demo}/new_judgments.txt)")
+    plain = from_files(tmp_path, f"{command} --config small.toml --new-judgments {demo}/new_judgments.txt")
     assert given["tables"]["measures"] == plain["tables"]["measures"]
     assert given["tables"]["ranking"] == plain["tables"]["ranking"]

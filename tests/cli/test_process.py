@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal_support import everything
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Command
 
 ROBUSTCS = [sys.executable, "-m", "robustcs.cli.main"]
 LAUNCHER = [sys.executable, str(ROOT / "cli.py")]
@@ -97,14 +97,14 @@ def test_a_reader_that_has_seen_enough(demo: Path, arguments: list[str]) -> None
 
 
 @pytest.mark.parametrize("form", ["table", "csv"])
-def test_a_gate_says_the_same_to_a_reader_that_has_seen_enough(demo: Path, form: str) -> None:
-    line = [*LAUNCHER, "compare", "robustcs.toml", "plain.toml", "--fail-if", "drop>0.02", "--format", form]
-    whole = subprocess.run(line, cwd=demo, env=ENVIRONMENT, capture_output=True, text=True)
-    process = start(line, demo)
+def test_a_gate_says_the_same_to_a_reader_that_has_seen_enough(demo: Path, in_demo: Command, form: str) -> None:
+    line = f"compare robustcs.toml plain.toml --fail-if drop>0.02 --format {form}"
+    whole = in_demo(line, code=5)
+    process = start([*LAUNCHER, *line.split()], demo)
     assert process.stdout and process.stderr
     process.stdout.close()
-    assert process.wait(60) == whole.returncode == 5
-    assert process.stderr.read().splitlines()[-1] == whole.stderr.splitlines()[-1]
+    assert process.wait(60) == 5
+    assert process.stderr.read().splitlines()[-1] == whole.err.splitlines()[-1]
     process.stderr.close()
 
 
