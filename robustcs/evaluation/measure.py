@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from robustcs.errors import UsageError
-from robustcs.inputs.qrels import MAX_GRADE
+from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.text import whole_number
 from robustcs.lazy import npt
 

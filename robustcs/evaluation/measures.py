@@ -12,7 +12,7 @@ import numpy as np
 
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, Grades
 from robustcs.evaluation.measure import GEOMETRIC, RBP_PERSISTENCE, TOTAL, Measure, trec_eval_request
-from robustcs.inputs.qrels import MAX_GRADE
+from robustcs.inputs.ids import MAX_GRADE
 from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import quotient

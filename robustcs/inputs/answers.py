@@ -35,7 +35,7 @@ from robustcs.inputs.formats import first_turn, is_answer
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath
 from robustcs.inputs.readings import union_of_texts
-from robustcs.inputs.records import ByTurn, json_lines, record_id, shape_of
+from robustcs.inputs.records import ID_NAMES, ByTurn, json_lines, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.text import filled_lines, first_record, json_pairs, looks_like, read_json
 
@@ -160,7 +160,8 @@ def _plain_answers(
             for turn, answer in zip(turns, answers, strict=True):
                 yield turn, [answer], number
         elif "answers" in record or "answer" in record:
-            yield record_id(record), _as_list(record.get("answers", record.get("answer"))), number
+            named = next((record[name] for name in ID_NAMES if name in record), None)
+            yield named, _as_list(record.get("answers", record.get("answer"))), number
         else:
             found = f"no field 'answer' or 'answers'; the fields are: {', '.join(record)}"
             problems.skip(number, found, _FORMATS, "no-such-column")

@@ -48,16 +48,6 @@ def _spoken(text: str) -> list[str]:
     return said or [pieces[-1].strip()]
 
 
-def _last_said(text: str) -> str:
-    """Return the question of a text, which may be a conversation marked with ``|user|:``: the last thing the user says."""
-    return _spoken(text)[-1]
-
-
-def _after_separator(text: str) -> str:
-    """Return the question of a text, which may come after earlier turns separated by ``[SEP]``: the last part."""
-    return _SEPARATOR.split(text.strip())[-1]
-
-
 # ---------------------------------------------------------------- texts
 def _fits(record: Mapping[str, Any]) -> bool:
     turns = record.get("turn")
@@ -147,11 +137,11 @@ _OF_DPR = flat("conv_id", "turn_id")
 
 
 def _dpr(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    """Yield the turns, with ``question`` reduced to the last question; ``conversation`` contains all turns so far."""
+    """Yield the turns; ``question`` is only what comes after earlier turns and ``[SEP]``, and ``conversation`` is the whole."""
     for entry in _OF_DPR(records, problems):
         question = entry.fields.get("question")
         if isinstance(question, str):
-            fields = {**entry.fields, "question": _after_separator(question), "conversation": question}
+            fields = {**entry.fields, "question": _SEPARATOR.split(question.strip())[-1], "conversation": question}
             entry = entry._replace(fields=fields)
         yield entry
 
@@ -190,10 +180,10 @@ def predicted_answer(fields: Mapping[str, Any]) -> object:
 
 def _beir_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     for record in records:
-        text = record.fields.get("text")
-        fields = record.fields
-        if isinstance(text, str):
-            fields = {**fields, "text": _last_said(text), "conversation": " ".join(_spoken(text))}
+        fields, text = record.fields, record.fields.get("text")
+        if isinstance(text, str):  # it may be a conversation: the question is the last thing the user says
+            said = _spoken(text)
+            fields = {**fields, "text": said[-1], "conversation": " ".join(said)}
         yield Entry(fields.get("_id"), fields, record.line)
 
 

@@ -35,7 +35,7 @@ class Rows:
 
     def __init__(self, keyword: str, columns: dict[str, list[Any]], place: Callable[[int], str]):
         self.columns = columns
-        self.file = memory_file(keyword, place)
+        self.file = memory_file(f"<{keyword}>", place)
         self.problems = ProblemList(self.file)
 
     def __len__(self) -> int:

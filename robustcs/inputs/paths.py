@@ -35,19 +35,15 @@ class MemoryFile(_SystemPath):
 
     def holding(self, data: bytes, place: Callable[[int], str] | None = None) -> MemoryFile:
         """Return the same file with these bytes; ``place`` replaces the places of its lines."""
-        return _made(str(self), place or self._place, data)
+        return memory_file(str(self), place or self._place, data)
 
     def reader(self) -> io.BufferedReader:
         """Return a stream of the bytes from the beginning."""
         return io.BufferedReader(io.BytesIO(self._data))  # type: ignore[type-var]
 
 
-def memory_file(keyword: str, place: Callable[[int], str]) -> MemoryFile:
-    """Return an empty file in memory; ``place`` maps a line number (from 1) to the text after the name, such as ``, row 3``."""
-    return _made(f"<{keyword}>", place, b"")
-
-
-def _made(name: str, place: Callable[[int], str], data: bytes) -> MemoryFile:
+def memory_file(name: str, place: Callable[[int], str], data: bytes = b"") -> MemoryFile:
+    """Return a file in memory; ``place`` maps a line number (from 1) to the text after the name, such as ``, row 3``."""
     file = MemoryFile(name)
     file._place, file._data = place, data
     return file

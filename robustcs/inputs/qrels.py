@@ -16,8 +16,7 @@ import numpy as np
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, ProblemList, at_line, input_error
 from robustcs.inputs.columns import Column, Columns, Kind, Layout, kind_unless_plain, line_of_row, read_columns
-from robustcs.inputs.ids import MAX_GRADE as MAX_GRADE
-from robustcs.inputs.ids import Ids, first_of_pairs, pair_keys
+from robustcs.inputs.ids import MAX_GRADE, Ids, first_of_pairs, pair_keys
 from robustcs.inputs.paths import PooledFile, StrPath, is_irds
 from robustcs.inputs.readings import conflict
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table

@@ -95,11 +95,6 @@ def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> It
             yield number, record
 
 
-def record_id(record: dict[str, Any]) -> object:
-    """Return the value of the first of :data:`ID_NAMES`; None if there is none."""
-    return next((record[name] for name in ID_NAMES if name in record), None)
-
-
 class ByTurn(Generic[T]):
     """Collects one value per turn. The same value twice is fine, another value is a problem. ``what`` names the values."""
 

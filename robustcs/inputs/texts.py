@@ -18,8 +18,7 @@ from typing import Any
 from robustcs.errors import InputError, ProblemList, input_error
 from robustcs.inputs import irds
 from robustcs.inputs.file_formats import PLAIN, format_of
-from robustcs.inputs.formats import Entry, Record, TextFormat
-from robustcs.inputs.formats import Role as Role
+from robustcs.inputs.formats import Entry, Record, Role, TextFormat
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, is_irds
 from robustcs.inputs.readings import SKIPPED, Skipped

@@ -16,9 +16,9 @@ from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
-from robustcs.inputs.texts import Role, Samples, TextFile
+from robustcs.inputs.texts import Samples, TextFile
 from robustcs.overwrite_guard import refuse_outside
-from robustcs.project.model import Project
+from robustcs.project.model import Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums

@@ -21,7 +21,7 @@ from robustcs.inputs.readings import Skipped, keeps_readings, read_once, take_sk
 from robustcs.inputs.runs import read_run
 from robustcs.overwrite_guard import protect
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import Project, TextSource, protect_inputs
+from robustcs.project.model import Project, Role, TextSource, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.result import Basis
 from robustcs.retrieval.sidecar import require_unchanged
@@ -29,7 +29,7 @@ from robustcs.retrieval.sidecar import require_unchanged
 if TYPE_CHECKING:
     from robustcs.inputs.labels import Labels
     from robustcs.inputs.paraphrases import Paraphrases
-    from robustcs.inputs.texts import Role, Samples, TextFile
+    from robustcs.inputs.texts import Samples, TextFile
 
 T = TypeVar("T")
 U = TypeVar("U")

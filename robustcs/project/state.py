@@ -24,8 +24,8 @@ from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
 from robustcs.evaluation.thresholds import TOLERANCE, parse_threshold
-from robustcs.inputs.ids import Ids
-from robustcs.inputs.qrels import MAX_GRADE, Qrels
+from robustcs.inputs.ids import MAX_GRADE, Ids
+from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import read_json
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.kept import typed, unsealed

@@ -168,7 +168,11 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
             given[name] = folder / given[name]
     if "rewriter" in given and given["rewriter"] not in CONTEXT:
         given["rewriter"] = str(folder / given["rewriter"])
-    given["rankers"] = {name: _ranker(name, own, folder) for name, own in _rankers(given.get("rankers", {})).items()}
+    rankers = given.get("rankers", {})
+    if not isinstance(rankers, dict) or not all(isinstance(own, dict) for own in rankers.values()):
+        advice = "write [retrieval.rankers.NAME] above the settings of each ranker"
+        raise UsageError("bad-retrieval", f"rankers is {rankers!r}", advice)
+    given["rankers"] = {name: _ranker(name, own, folder) for name, own in rankers.items()}
     settings = RetrievalSettings(**given)
     for name in settings.rankers:
         try:
@@ -176,13 +180,6 @@ def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
         except UsageError as error:
             raise UsageError(error.slug, f"rankers: {error.found} in {name}", error.advice) from None
     return settings
-
-
-def _rankers(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, dict) and all(isinstance(own, dict) for own in value.values()):
-        return value
-    found = f"rankers is {value!r}"
-    raise UsageError("bad-retrieval", found, "write [retrieval.rankers.NAME] above the settings of each ranker")
 
 
 def _ranker(name: str, values: Mapping[str, Any], folder: Path) -> dict[str, Any]:

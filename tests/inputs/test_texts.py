@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import MAX_PROBLEMS, ExitCode, InputError
-from robustcs.inputs.texts import Role, read_texts
+from robustcs.inputs.formats import Role
+from robustcs.inputs.texts import read_texts
 from tests.skipped_rows import without_count
 
 FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"

@@ -22,9 +22,9 @@ from robustcs.inputs.readings import rows_of, texts_in_order
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.text import ir_metadata
-from robustcs.inputs.texts import Role, read_samples, read_texts
+from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import STUDY_TABLES, Project, TextSource
+from robustcs.project.model import STUDY_TABLES, Project, Role, TextSource
 from robustcs.project.open_questions import changed_texts, misfit_baseline
 from robustcs.project.parallel_io import absolute, as_given
 from robustcs.project.sources import BY_NAME, SOURCES, Source, several
