@@ -156,11 +156,9 @@ def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str
     if not ends[0]:
         any_factor = f"multiplied by any factor from 1/{LARGEST:.0f} to {LARGEST:.0f}"
         said = f"{holds} if the odds of relevance of unjudged passages are {any_factor}"
-        return (
-            f"{said}."
-            if not ends[1]
-            else f"{said}, but not if they are {ends[1]} as high for passages that only one of the two retrieved."
-        )
+        if ends[1]:
+            said += f", but not if they are {ends[1]} as high for passages that only one of the two retrieved"
+        return f"{said}."
     alone = f" (for those that only one of the two retrieved: {ends[1]})" if ends[1] else ""
     return f"{holds} unless the odds of relevance of unjudged passages are {ends[0]} as high as predicted{alone}."
 

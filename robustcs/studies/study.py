@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
+from robustcs.errors import UsageError
 from robustcs.studies.signature import MOST as MOST
 from robustcs.studies.signature import help_of, parameters_of
 
@@ -195,6 +196,13 @@ def command(
     names = {*on_request, *(one.name for one in own)}
     shared = tuple(one for one in parameters_of(ask) if one.name not in names)
     return Command(help_of(ask), uses, (*shared, *own), on_request, retrieves, run)
+
+
+def check_common_turns(first: str, one: Iterable[str], second: str, other: Iterable[str]) -> None:
+    """Raise :class:`UsageError` unless two inputs, named ``first`` and ``second``, have a turn in common."""
+    if not set(one) & set(other):
+        advice = f"check their turn ids: {next(iter(one))!r} and {next(iter(other))!r}"
+        raise UsageError("no-common-turns", f"{first} and {second} have no turn in common", advice)
 
 
 def read_given(workspace: Workspace, role: str, path: Path | None, read: Callable[[Path], Some]) -> Some | None:

@@ -160,10 +160,8 @@ def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:
         raise UsageError("rating-in-two-groups", "a rating is in two groups", "list every rating once")
     missing = [value for value in scale.values if value not in group_of]
     if missing and groups is not None:
-        raise UsageError(
-            "rating-without-group", f"rating {missing[0]!r} of {scale.criterion} is in no group",
-            f"add it to a group; the groups contain {', '.join(group_of)}",
-        )  # fmt: skip
+        advice = f"add it to a group; the groups contain {', '.join(group_of)}"
+        raise UsageError("rating-without-group", f"rating {missing[0]!r} of {scale.criterion} is in no group", advice)
     return {} if missing else group_of
 
 

@@ -252,15 +252,12 @@ def _journey(result: Answers) -> list[Block]:
             rows=shown, heads={kind: kind for kind in kinds}, by="metric",
         ))  # fmt: skip
     if len(result.support):
-        by_program = (result.support["by"] == "program").all()
         note = (
-            "A program decided which sentences the passages support."
-            if by_program
-            else (
-                f"A sentence is supported if one passage of the answer has {100 * result.covered:.0f}% of its content words."
-                " In a test, 84% to 99% of sentences planted from other conversations were found unsupported (docs/answers.md)."
-            )
+            f"A sentence is supported if one passage of the answer has {100 * result.covered:.0f}% of its content words."
+            " In a test, 84% to 99% of sentences planted from other conversations were found unsupported (docs/answers.md)."
         )
+        if (result.support["by"] == "program").all():
+            note = "A program decided which sentences the passages support."
         columns: list[Shown] = ["system", "sentences", "unsupported", "turns", "by"]
         blocks.append(result_table(result, "support", "How many sentences of the answers are unsupported?", columns, note))
     if len(result.estimates):

@@ -202,11 +202,8 @@ def _rates(result: Augmentation, drawn: WhatIf) -> list[Block]:
 def _model_note(drawn: WhatIf) -> str:
     """Return the inputs of the hole model and the result of its test on hidden judgments."""
     runs = drawn.scores["system"].nunique()
-    found = (
-        "whether only one run retrieved it"
-        if drawn.groups == runs
-        else f"which of {drawn.groups} groups of similar runs retrieved it"
-    )
+    groups = f"which of {drawn.groups} groups of similar runs retrieved it"
+    found = "whether only one run retrieved it" if drawn.groups == runs else groups
     ranks = "and its rank" if runs == 1 else f"its ranks in all {runs} runs, and {found}"
     note = (
         "Means over the unjudged passages of these ranks. The hole model predicts the grade of a passage from the share of"

@@ -23,7 +23,7 @@ from robustcs.retrieval.index import index_state
 from robustcs.retrieval.java import anserini_jar, java_home
 from robustcs.studies.check.survey import Survey
 from robustcs.studies.registry import STUDIES, study
-from robustcs.studies.study import Study
+from robustcs.studies.study import Study, check_common_turns
 
 #: command, runs, because, give.
 Row = tuple[str, bool, str | None, str | None]
@@ -243,11 +243,8 @@ class Readiness:
         pairs = [("original", "human"), *(("human", name) for name in rewriters)]
         pairs += [("human", "manual paraphrases"), ("original", "raw paraphrases")]
         for first, second in pairs:
-            if texts.get(first) and texts.get(second) and not set(texts[first]) & set(texts[second]):
-                raise UsageError(
-                    "no-common-turns", f"{first} and {second} have no turn in common",
-                    f"check their turn ids: {next(iter(texts[first]))!r} and {next(iter(texts[second]))!r}",
-                )  # fmt: skip
+            if texts.get(first) and texts.get(second):
+                check_common_turns(first, texts[first], second, texts[second])
 
     def _asked(self, table: str) -> None:
         error = self.survey.asked[table]

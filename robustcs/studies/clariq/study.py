@@ -171,21 +171,17 @@ class ClariqInputs:
             return system
         if system.name in self._multi_turn:
             if system.documents is None or all(outcome == "no output" for outcome in system.documents.outcomes.values()):
-                raise input_error(
-                    self.files.runs[system.name], None,
-                    "this is a multi-turn run: its ids are contexts of conversations, even if they look like topics",
-                    "add the values of its contexts with --performance FILE; a single-turn run has question ids, not texts",
-                    "multi-turn-run",
-                )  # fmt: skip
+                found = "this is a multi-turn run: its ids are contexts of conversations, even if they look like topics"
+                advice = "add the values of its contexts with --performance FILE; a single-turn run has question ids, not texts"
+                raise input_error(self.files.runs[system.name], None, found, advice, "multi-turn-run")
             return replace(system, questions=None)
         if self.topics is None:
             return system
         if not self.topics.requests.keys() & system.questions.keys():
-            raise input_error(
-                self.files.runs[system.name], None, f"answers none of the {len(self.topics.requests)} topics",
-                f"check the ids: the topics have {next(iter(self.topics.requests))!r},"
-                f" the run {next(iter(system.questions))!r}", "no-common-topics",
-            )  # fmt: skip
+            found = f"answers none of the {len(self.topics.requests)} topics"
+            known, own = next(iter(self.topics.requests)), next(iter(system.questions))
+            advice = f"check the ids: the topics have {known!r}, the run {own!r}"
+            raise input_error(self.files.runs[system.name], None, found, advice, "no-common-topics")
         if self.files.topics and not self.topics.questions and system.documents is None:
             found = "no topic has questions, so a run of questions cannot be evaluated"
             raise input_error(self.files.topics, 1, found, "give their ids in a column question_id", "no-questions")
@@ -258,10 +254,9 @@ class ClariqInputs:
         ranking = self._document_ranking(name, path)
         scores = clarification.facet_scores(ranking, qrels, self.policy)
         if not next(iter(scores.values())):
-            raise input_error(
-                path, None, f"contains none of the {len(qrels.turns)} facets in the qrels",
-                f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}", "no-common-facets",
-            )  # fmt: skip
+            advice = f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}"
+            found = f"contains none of the {len(qrels.turns)} facets in the qrels"
+            raise input_error(path, None, found, advice, "no-common-facets")
         return scores
 
     def _document_ranking(self, role: str, path: Path) -> Ranking:
@@ -296,10 +291,9 @@ class ClariqInputs:
         else:
             keys = {unit: facets[unit] for unit in units if unit in facets}
             if not keys:
-                raise input_error(
-                    self.files.runs[name], None, f"{name} answers topics, but no value is for a facet of these topics",
-                    "use the values of the single-turn task for a single-turn run", "no-common-facets",
-                )  # fmt: skip
+                found = f"{name} answers topics, but no value is for a facet of these topics"
+                advice = "use the values of the single-turn task for a single-turn run"
+                raise input_error(self.files.runs[name], None, found, advice, "no-common-facets")
         return {unit: lists[key][0] for unit, key in keys.items() if lists.get(key)}
 
     def _candidates(self, units: Mapping[str, object]) -> dict[str, frozenset[str]]:

@@ -101,11 +101,8 @@ def parse_condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text.strip())
     what = match["what"] if match else ""
     if not match or (match["operator"] == "<") != (what == "p"):
-        raise UsageError(
-            "bad-condition",
-            f"--fail-if {text!r} cannot be read",
-            "write 'drop>0.02', 'p<0.05', 'qr>0.05', 'made_up>0.02', or 'ndcg_cut_3:RUN drop>0.02'",
-        )
+        advice = "write 'drop>0.02', 'p<0.05', 'qr>0.05', 'made_up>0.02', or 'ndcg_cut_3:RUN drop>0.02'"
+        raise UsageError("bad-condition", f"--fail-if {text!r} cannot be read", advice)
     value = float(match["value"])
     if what == "p" and not 0 < value < 1:
         raise UsageError("bad-condition", f"--fail-if {text!r}: p is {match['value']}", "write a p between 0 and 1")

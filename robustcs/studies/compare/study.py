@@ -106,11 +106,8 @@ def ask(
     refuse_given([measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]])
     called = _called(old, "old"), _called(new, "new")
     if not conditions and not first.systems.keys() & second.systems.keys():
-        raise UsageError(
-            "nothing-in-common",
-            f"{called[0]} ({', '.join(first.systems)}) and {called[1]} ({', '.join(second.systems)}) share no system name",
-            "give the same system the same name in both states",
-        )
+        found = f"{called[0]} ({', '.join(first.systems)}) and {called[1]} ({', '.join(second.systems)}) share no system name"
+        raise UsageError("nothing-in-common", found, "give the same system the same name in both states")
     if not conditions and not metrics[0] & metrics[1]:
         raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
     unit = "turn" if "turn" in (workspace.project.policy.unit, second.policy.get("unit")) else "conversation"

@@ -200,15 +200,11 @@ class _Reader:
                 wanted.append(parse_answer_measure("".join(self._rule(scores))))
         if not wanted:
             waiting = self.workspace.unanswered([part.name for part in self.parts if not part.run])
-            raise UsageError(
-                "no-answers", f"there are no answers to compare, and {waiting.found}",
-                f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)",
-            )  # fmt: skip
+            advice = f"{waiting.advice}, or give --scores answers=FILE or predicted answers (--answers)"
+            raise UsageError("no-answers", f"there are no answers to compare, and {waiting.found}", advice)
         if scores is None and any(one.measure for one in wanted):
-            raise UsageError(
-                "no-scores", "there is no input to score answers",
-                "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold",
-            )  # fmt: skip
+            advice = "give runs and --qrels, --scores qr=FILE and human=FILE, or --answers and --gold"
+            raise UsageError("no-scores", "there is no input to score answers", advice)
         wanted = self._within_depth(wanted)
         alone: list[str] = []
         pairs = []

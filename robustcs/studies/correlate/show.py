@@ -236,11 +236,9 @@ def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str)
         title = f"{row['turn']} · questions {score(row['similarity'])} · answers {score(row['answers'])}"
         cards.append(Card(title, tuple(shown)))
     limits = result.corners
-    box = (
-        f"{similarity_label(x)} > {limits.alike:g}, {answers_label(y)} < {limits.different_answers:g}"
-        if corner == CORNERS[0]
-        else f"{similarity_label(x)} < {limits.unlike:g}, {answers_label(y)} > {limits.same_answers:g}"
-    )
+    box = f"{similarity_label(x)} > {limits.alike:g}, {answers_label(y)} < {limits.different_answers:g}"
+    if corner == CORNERS[1]:
+        box = f"{similarity_label(x)} < {limits.unlike:g}, {answers_label(y)} > {limits.same_answers:g}"
     many = f"{len(part)}, the first {SHOWN} shown" if len(part) > SHOWN else f"{len(part)}"
     title = _corner_titles(result)[corner]
     return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({many}; {box})", tuple(cards))

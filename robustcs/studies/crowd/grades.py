@@ -77,10 +77,8 @@ def exclude_workers(
     """
     criteria = list(dict.fromkeys(grade.criterion for grade in grades))
     if len(criteria) > 1 and any(not check.criterion for check in checks):
-        raise UsageError(
-            "no-criterion", f"a gold check names no criterion, but the grades have several: {', '.join(criteria)}",
-            "add a column criterion to the gold checks",
-        )  # fmt: skip
+        found = f"a gold check names no criterion, but the grades have several: {', '.join(criteria)}"
+        raise UsageError("no-criterion", found, "add a column criterion to the gold checks")
     expected = {(check.turn, check.item, check.criterion or criteria[0]): check.grade for check in checks}
     given: dict[tuple[str, str], list[Grade]] = {}
     for grade in grades:

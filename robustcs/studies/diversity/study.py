@@ -23,7 +23,7 @@ from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
 from robustcs.studies.diversity.findings import diversity_findings
 from robustcs.studies.diversity.show import show
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Question, command
+from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Question, check_common_turns, command
 from robustcs.wording import counted, told_once
 
 Pair = tuple[TextSet, TextSet]
@@ -111,12 +111,8 @@ def read_text_sets(
     left: list[tuple[str, str, str]] = []
     turns: set[str] = set()
     for source, target in pairs:
+        check_common_turns(source.name, source.wordings, target.name, target.wordings)
         common = source.wordings.keys() & target.wordings.keys()
-        if not common:
-            raise UsageError(
-                "no-common-turns", f"{source.name} and {target.name} have no turn in common",
-                f"check their turn ids: {next(iter(source.wordings))!r} and {next(iter(target.wordings))!r}",
-            )  # fmt: skip
         for one, other in ((source, target), (target, source)):
             extra = len(one.wordings.keys() - common)
             if extra:

@@ -285,10 +285,8 @@ def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, d
         raise UsageError("no-collection", "no passage texts are given", advice)
     passages = _passages(workspace, {document for _, document in pairs})
     if not any(passages.values()):
-        raise UsageError(
-            "no-passages", f"{shown(collection)} contains none of the {len(pairs)} passages to judge",
-            "check the passage ids, or use --export FILE to judge elsewhere",
-        )  # fmt: skip
+        found = f"{shown(collection)} contains none of the {len(pairs)} passages to judge"
+        raise UsageError("no-passages", found, "check the passage ids, or use --export FILE to judge elsewhere")
     return texts, passages
 
 

@@ -21,7 +21,7 @@ from robustcs.studies.paraphrase.analysis import Texts, Variations, vary
 from robustcs.studies.paraphrase.show import show
 from robustcs.studies.paraphrase.stages import Paraphrased
 from robustcs.studies.signature import Folder, Opt, at_least
-from robustcs.studies.study import SEED, Call, command
+from robustcs.studies.study import SEED, Call, check_common_turns, command
 
 
 def ask(
@@ -119,11 +119,8 @@ def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
     original, human = (workspace.texts.get(role, {}) for role in ("original", "human"))
     if not original and not human:
         raise UsageError("no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
-    if original and human and not original.keys() & human.keys():
-        raise UsageError(
-            "no-common-turns", "Original and Human have no turn in common",
-            f"check their turn ids: {next(iter(original))!r} and {next(iter(human))!r}",
-        )  # fmt: skip
+    if original and human:
+        check_common_turns("Original", original, "Human", human)
     every = {**original, **human}
     if not any(turn_depth(turn) is not None for turn in every):
         found = f"no turn id contains a place in a conversation, for example {next(iter(every))!r}"

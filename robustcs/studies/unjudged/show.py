@@ -164,12 +164,10 @@ def _slices(result: Unjudged) -> Iterable[Block]:
         return
     rates, depth = result.rates.set_index("system")["share"], result.settings.depth
     chosen = list(rates.index) if len(rates) <= _SLICED else [str(rates.idxmax())]
-    more = (
-        ""
-        if len(chosen) == len(rates)
-        else f"Shown: the run with the largest unjudged share of {len(rates)}; CSV and JSON have all. "
-    )
-    note = f"{more}Unjudged: share of the passages retrieved in the top {depth} for the turns of the slice."
+    note = "" if len(chosen) == len(rates) else (
+        f"Shown: the run with the largest unjudged share of {len(rates)}; CSV and JSON have all. "
+    )  # fmt: skip
+    note += f"Unjudged: share of the passages retrieved in the top {depth} for the turns of the slice."
     field = result.spec("slices").field("share").called("unjudged")
     for name in chosen:
         yield slices_table(

@@ -86,10 +86,8 @@ def ask(
     """
     project, limit = workspace.project, workspace.project.policy.depth
     if top and limit and top > limit:
-        raise UsageError(
-            "deeper-than-policy", f"--top {top} is deeper than the top {limit} that the project evaluates",
-            f"use at most --top {limit}, or remove depth from [policy]",
-        )  # fmt: skip
+        found = f"--top {top} is deeper than the top {limit} that the project evaluates"
+        raise UsageError("deeper-than-policy", found, f"use at most --top {limit}, or remove depth from [policy]")
     depth = top or min(DEFAULT_DEPTH, limit or DEFAULT_DEPTH)
     expected = expected or bool(tipping)
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
