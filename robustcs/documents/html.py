@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from robustcs.documents.bins import marks
 from robustcs.documents.document import (
     Block,
     Cards,
@@ -32,7 +33,6 @@ from robustcs.documents.document import (
 from robustcs.documents.drawing import FULL_WIDTH, MOST_MARKS
 from robustcs.documents.figures import DARK_COLOURS, draw_picture, link_turns
 from robustcs.documents.text import anchor, head_groups, one_line, turn_anchor, visible
-from robustcs.documents.words import marks
 
 if TYPE_CHECKING:
     from robustcs.result import Result

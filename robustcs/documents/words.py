@@ -1,36 +1,22 @@
-"""Format numbers and terms for people, and the bins as rows of a table."""
+"""Format numbers and terms for people."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, bins_of
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.result import Field, text
 from robustcs.statistics.estimate import p_text
-from robustcs.wording import FORMULATION_NAMES, and_more
+from robustcs.wording import and_more
 
 if TYPE_CHECKING:
     from robustcs.result import Basis, Evaluated
 
-CAUSE_TITLES = {"qa": "QA error", "qr": "rewriter error", "correct": "QR and Human correct"}
 #: A number within a note.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
-
-
-def marks(bin_: str) -> str:
-    """Return ``✓ × ✓`` for ``101``; unknown formulations are omitted: ``× ✓`` for ``-01``."""
-    return " ".join("✓" if bit == "1" else "×" for bit in bin_ if bit != "-")
-
-
-def formulations(rows: Iterable[Any]) -> str:
-    """Return the formulations of the bins in rows of a table, in order: ``Original, QR, Human``."""
-    names = list(FORMULATION_NAMES.values())
-    return ", ".join(names if bins_of(rows) == BINS else names[1:])
 
 
 def percent(share: float) -> str:
@@ -190,18 +176,3 @@ def threshold_label(text: str) -> str:
 def cut_label(cut: tuple[str, str]) -> str:
     """Return a measure with its threshold: ``NDCG@3 ≥ 0.5``."""
     return f"{measure_label(cut[0])} {threshold_label(cut[1])}"
-
-
-def bin_rules(bins: Sequence[str]) -> tuple[int, ...]:
-    """Return the rows with a thin rule above them: it separates QA errors, rewriter errors and correct turns."""
-    causes = [CAUSE_OF_BIN[bin_] for bin_ in bins]
-    return tuple(place for place in range(1, len(bins)) if causes[place] != causes[place - 1])
-
-
-def bin_columns(bins: Sequence[str]) -> list[tuple[Field, Callable[[str], str]]]:
-    """Return columns for Original (if known), QR and Human with a tick or a cross for each bin; empty for other rows."""
-    return [
-        (text(name), lambda bin_, place=place: {"1": "✓", "0": "×"}.get(bin_[place : place + 1], ""))  # type: ignore[misc]
-        for place, name in enumerate(FORMULATION_NAMES.values())
-        if bins[0][place] != "-"
-    ]

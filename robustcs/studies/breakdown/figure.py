@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from robustcs.documents.bins import marks
 from robustcs.documents.drawing import COLUMN_WIDTH, INK, SMALL, Drawing, Key, letters, page_width, room
 from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS
 from robustcs.documents.text import shortened, turn_anchor
-from robustcs.documents.words import marks
 
 # Dimensions in inches.
 _LEFT, _RIGHT, _TOP, _EDGE = 2.95, 0.1, 0.2, 0.06

@@ -6,22 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
 from robustcs.documents.document import Block, Card, Cards, Heading, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.tables import Shown, group_columns, result_table
-from robustcs.documents.words import (
-    CAUSE_TITLES,
-    bin_columns,
-    bin_rules,
-    clustered,
-    component,
-    cut_label,
-    marks,
-    measure_label,
-    noted,
-    score,
-    threshold_label,
-)
+from robustcs.documents.words import clustered, component, cut_label, measure_label, noted, score, threshold_label
 from robustcs.errors import UsageError, refuse_unknown
 from robustcs.evaluation.bins import CAUSES, bins_of
 from robustcs.lazy import pd

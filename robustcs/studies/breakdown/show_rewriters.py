@@ -8,16 +8,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from robustcs.documents.bins import CAUSE_TITLES, formulations, marks
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
-    CAUSE_TITLES,
     clustered,
     cut_label,
-    formulations,
-    marks,
     measure_label,
     noted,
     number,

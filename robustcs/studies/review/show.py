@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from robustcs.documents.bins import marks
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.words import marks, whole_percent
+from robustcs.documents.words import whole_percent
 from robustcs.lazy import pd
 from robustcs.result import Field, text
 from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD

@@ -7,22 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, formulations, marks
 from robustcs.documents.document import Block, Drawing, Figure, Heading, Table
 from robustcs.documents.headline import Cut
 from robustcs.documents.tables import Shown, group_columns, result_table
-from robustcs.documents.words import (
-    CAUSE_TITLES,
-    bin_columns,
-    bin_rules,
-    clustered,
-    component,
-    cut_label,
-    formulations,
-    marks,
-    measure_label,
-    noted,
-    percent,
-)
+from robustcs.documents.words import clustered, component, cut_label, measure_label, noted, percent
 from robustcs.errors import refuse_unknown
 from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
