@@ -6,19 +6,7 @@ import json
 import os
 from typing import Any
 
-from robustcs.documents.document import (
-    Block,
-    Cards,
-    Document,
-    Figure,
-    Fold,
-    Heading,
-    Layers,
-    Opening,
-    Paragraph,
-    Picture,
-    Table,
-)
+from robustcs.documents.document import Block, Cards, Document, Figure, Fold, Heading, Layers, Paragraph, Picture, Table
 from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
 from robustcs.documents.typeset import typeset
@@ -32,6 +20,8 @@ _GUTTER = 1.8  # characters
 _SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5)
 #: Longer cells are set as texts that share the width, with at least this number of characters.
 _LONG_CELL = 24
+#: Properties of a verdict on the first page.
+_VERDICT = ("number", "between", "text", "caveat", "basis", "tone")
 
 
 def render_pdf(document: Document) -> bytes:
@@ -39,10 +29,15 @@ def render_pdf(document: Document) -> bytes:
 
     ``SOURCE_DATE_EPOCH`` is the date in the file; without it, the file has no date.
     """
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    epoch, opening = os.environ.get("SOURCE_DATE_EPOCH", ""), document.opening
+    first = opening and {
+        "what": _line(opening.what),
+        "verdicts": [{name: _line(getattr(verdict, name)) for name in _VERDICT} for verdict in opening.verdicts],
+        "blocks": list(map(_block, opening.blocks)),
+    }
     data: dict[str, Any] = {
         "title": _line(document.title),
-        "opening": _opening(document.opening) if document.opening else None,
+        "opening": first,
         "blocks": [_block(block) for block in document.blocks if not isinstance(block, Fold)],
         "appendix": _appendix(document),
         "notes": [_line(note) for note in document.notes],
@@ -53,15 +48,6 @@ def render_pdf(document: Document) -> bytes:
     }
     inputs = {"document": json.dumps(data, ensure_ascii=False)}
     return typeset("report.typ", inputs, int(epoch) if epoch.isdigit() else None)
-
-
-def _opening(opening: Opening) -> dict[str, Any]:
-    names = ("number", "between", "text", "caveat", "basis", "tone")
-    return {
-        "what": _line(opening.what),
-        "verdicts": [{name: _line(getattr(verdict, name)) for name in names} for verdict in opening.verdicts],
-        "blocks": list(map(_block, opening.blocks)),
-    }
 
 
 def _appendix(document: Document) -> list[dict[str, Any]]:

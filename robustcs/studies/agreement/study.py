@@ -11,27 +11,18 @@ from robustcs.documents.document import Block
 from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import scales_of
-from robustcs.inputs.annotations import (
-    AnnotatedText,
-    TextKey,
-    is_annotations,
-    join_annotations,
-    read_annotations,
-    shared_workers,
-)
+from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations, shared_workers
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, join_ratings, read_ratings
 from robustcs.inputs.records import columns_of
 from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated, Result
-from robustcs.studies.agreement.analysis import SnippetAgreement, check_snippets, snippet_agreement
+from robustcs.studies.agreement.analysis import SnippetAgreement, Texts, check_snippets, snippet_agreement
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
 from robustcs.studies.agreement.ratings import RatingAgreement, check_ratings, rating_agreement
 from robustcs.studies.agreement.show import present_layers, show
 from robustcs.studies.signature import Count, File, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
-
-Texts = dict[TextKey, AnnotatedText]
 
 
 @dataclass(frozen=True)
@@ -96,9 +87,7 @@ def prepare_snippets(workspace: Workspace) -> Callable[[], ComparedSnippets]:
     evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
     cut, _ = check_snippets(texts, references, files.majority)
     seed = workspace.project.seed
-    return lambda: ComparedSnippets(
-        snippet_agreement(texts, references, evaluated, files.majority, seed), texts, dict(cut)
-    )  # fmt: skip
+    return lambda: ComparedSnippets(snippet_agreement(texts, references, evaluated, files.majority, seed), texts, cut)
 
 
 def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts, list[str]]:
