@@ -71,7 +71,7 @@ def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -
             keyword = True
         kind = parameter.annotation
         if kind is parameter.empty:
-            said = _SETTINGS.get(parameter.name) or _INPUTS[parameter.name]
+            said = _SETTINGS.get(parameter.name) or _INPUTS.get(parameter.name, "Any")
         else:
             said = _named(eval(kind, scope))
         said = said if lines else f"Project | {said}"

@@ -168,6 +168,7 @@ def review(
     project: Project | StrPath | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
+    files: Input | Sequence[Input] | None = ...,
 ) -> Reviews:
     """Estimate how frequent each kind of failure is, from categories that coders assigned to turns."""
 
@@ -351,6 +352,7 @@ def robustness(
     by: Literal["collection"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
+    groups: Any = ...,
 ) -> Robustness | Experiment:
     """How much do scores drop when questions are paraphrased?"""
 
@@ -463,6 +465,8 @@ def answers(
     documents: bool | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
+    depth: int | None = ...,
+    covered: Any = ...,
 ) -> Answers:
     """Evaluate generated answers: the kind of each turn, the passages given to the generator, and the outcome."""
 
@@ -504,6 +508,11 @@ def agreement(
     reference: Input | Sequence[Input] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
+    snippets: Input | Sequence[Input] | None = ...,
+    ratings: Input | Sequence[Input] | None = ...,
+    majority: Any = ...,
+    min_agreement: Any = ...,
+    groups: Any = ...,
 ) -> SnippetAgreement | RatingAgreement:
     """Measure how well annotators agree on snippets or on ratings."""
 
@@ -523,6 +532,9 @@ def crowd(
     order: Literal["score", "rank"] | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
+    grades: Input | None = ...,
+    tolerance: Any = ...,
+    depth: int | None = ...,
 ) -> Crowd:
     """Turn grades of crowd workers into qrels, and pool and score runs."""
 

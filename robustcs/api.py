@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -124,6 +125,7 @@ def _by_name(runs: Any) -> Mapping[str, Any]:
 
 def signature_of(one: Study) -> inspect.Signature:
     """Return the signature of a study as a function: qrels and runs, then its own keywords and those of its inputs."""
+    from robustcs.project.model import STUDY_TABLES
     from robustcs.project.sources import BY_NAME
 
     ask, command = one.part("study").ask, one.command
@@ -133,7 +135,9 @@ def signature_of(one: Study) -> inspect.Signature:
     taken = [BY_NAME[name].key if name in BY_NAME else plurals.get(name, name) for name in command.uses]
     first = [name for name, parameter in own.items() if parameter.default is parameter.empty]
     first = first or [name for name in ("qrels", "runs") if name in taken]
-    inputs = {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in ("project", *taken)}
+    table = [field.name for field in fields(STUDY_TABLES[one.name])] if one.name in STUDY_TABLES else []
+    taken = ["project", *taken, *table, *(["groups"] if one.name == "robustness" else [])]
+    inputs = {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in taken}
     every = inputs | own
     front = [every.pop(name).replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in first]
     rest = [every.pop(name).replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in own if name in every]

@@ -19,6 +19,10 @@ def calls(folder: Path) -> list[pd.DataFrame]:
         robustcs.breakdown(folder / "robustcs.toml", threshold=0.5, find_slices=False).bins,
         robustcs.unjudged(project=folder / "robustcs.toml", scope="pool", metric="P_1").rates,
         robustcs.breakdown(QRELS, original=RUN, qr={"t5": RUN}, human=RUN).turns,
+        robustcs.robustness(QRELS, {"a": RUN, "b": RUN}, groups={"g": ("a", ["b"])}, metric="P_1").tables["measures"],
+        robustcs.review(files=[folder / "review/ada.jsonl", folder / "review/ben.jsonl"]).categories,
+        robustcs.crowd(grades=folder / "crowd/grades.csv", tolerance=2).grades,
+        robustcs.agreement(ratings=folder / "annotations/ratings.csv", majority=3).tables["kappa"],
     ]
     result = robustcs.sweep(folder / "robustcs.toml", metric="ndcg_cut_3")
     text = result.to_latex(table="areas")
