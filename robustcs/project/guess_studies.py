@@ -20,7 +20,7 @@ from robustcs.inputs.file_formats import RAG_RUN
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.qrels import read_qrels
-from robustcs.inputs.ratings import read_grades
+from robustcs.inputs.ratings import read_gold_checks, read_grades
 from robustcs.inputs.records import shape_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
@@ -224,7 +224,9 @@ def _crowd(folder: Folder, table: _Table) -> None:
         banks += [file for file in folder.of("question bank") if shape_of(folder.place(file)) != "table"]
         table.one("bank", banks, "texts of questions")
     if grades:
-        table.one("gold_checks", table.called("gold", "check"), "known grades of test items, by its name")
+        checks = [file for file in table.called() if {"gold", "check", "checks"} & set(words_of(file.stem))]
+        checks = [file for file in checks if _read(folder, file, read_gold_checks)]
+        table.one("gold_checks", checks, "known grades of test items, by its name")
     table.named("runs", runs, "a mixed-initiative run")
     for file in folder.of("question run") if runs else ():
         run = _read(folder, file, read_run)

@@ -388,6 +388,8 @@ def test_judgments_are_left_to_the_grades_that_they_were_made_of(tmp_path: Path)
     graded = "".join(f"{turn},Q{n:04d},w,relevance,{n}\n" for turn in TURNS for n in range(3))
     made = config(fill(tmp_path, CRITERIA | {"grades.csv": f"turn,item,worker,criterion,grade\n{graded}"}))
     assert made["crowd"] == {"grades": "grades.csv", "subset": "relevance_mi_subset.qrel"}
+    fill(tmp_path, {"gold.csv": "turn,item,criterion,grade\n1_1,Q0001,relevance,2\n", "golden.csv": "a,b\n1,2\n"})
+    assert config(tmp_path)["crowd"]["gold_checks"] == "gold.csv"
     aside = guess(tmp_path).folder.aside
     assert aside["novelty.qrel"] == "judgments of questions or responses; grades.csv contains the grades themselves"
     assert aside["response_relevance.qrel"] == "judgments of other items than grades.csv, which is used"
