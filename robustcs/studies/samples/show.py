@@ -17,7 +17,7 @@ from robustcs.wording import counted
 #: Printed turns per rewriter; JSON and CSV contain all.
 SHOWN = 5
 #: Printed component of the variance → head of its column.
-_PARTS = {name: f"{name} (95% CI)" for name in ("turn", "sample", "interaction")}
+_PARTS = {name: name for name in ("turn", "sample", "interaction")}
 
 
 def show(result: Samples) -> tuple[Block, ...]:

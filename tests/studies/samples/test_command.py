@@ -41,6 +41,8 @@ def test_the_rewrites_of_llm4cs(shared_data: Path, capfd: pytest.CaptureFixture[
 
 def test_runs_by_options_by_the_project_file_and_in_python(in_copy: Command, tmp_path: Path) -> None:
     found = tables(in_copy(f"samples {PEOPLE} --format json").out)
+    heads = in_copy(f"samples {PEOPLE} --table sample_variance").out.partition("Shares of")[0]
+    assert heads.count("95% CI") == 1  # of the cells
     (row,) = found["samples"]
     assert (row["rewriter"], row["runs"], row["answered"], row["texts"]) == ("people", 3, 70, 0)
     folder = tmp_path / "demo"
