@@ -219,7 +219,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = T
         elif name in ("original", "qr"):
             inputs[name] = _by_name((system or "", path) for system, path in map(named, value))
         elif name == "strict" or name not in (*RESULT, *ALWAYS, "jobs", "dask", "by", "no_retrieve"):
-            inputs[{"metric": "metrics", "threshold": "thresholds"}.get(name, name)] = value
+            inputs[name] = value
     config = given.get("config")
     return with_inputs(find_project(config) if folder or config else Project(), inputs, table)
 

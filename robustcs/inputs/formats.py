@@ -10,7 +10,6 @@ from robustcs.errors import ProblemList
 from robustcs.inputs.text import finite_number, is_turn_id
 
 Role = Literal["original", "qr", "human"]
-ROLES: tuple[Role, ...] = ("original", "qr", "human")
 
 #: Formulation names that a user may write after ``FILE:`` instead of a field.
 ROLE_NAMES: dict[str, Role] = {

@@ -49,7 +49,7 @@ class Form:
     takes
         What is accepted in place of a file, for messages.
     write
-        Writes the file from rows; its second argument is the role of texts.
+        Writes the file from rows.
     levels
         The columns of a dictionary: one for the keys of each level, and the last one for the values; empty if no dictionary is
         accepted.
@@ -58,7 +58,7 @@ class Form:
     """
 
     takes: str
-    write: Callable[[Rows, str], MemoryFile]
+    write: Callable[[Rows], MemoryFile]
     levels: tuple[str, ...] = ()
     is_json: Callable[[Mapping[Any, Any]], bool] = lambda value: False
 
@@ -79,7 +79,8 @@ def as_file(reader: str, keyword: str, value: Any, role: str = "") -> MemoryFile
     rows = rows_of(keyword, value, form.levels)
     if rows is None:
         raise UsageError("bad-type", f"{keyword} is {_called(value)}", f"give a file, {form.takes}")
-    return form.write(rows, role) if len(rows) else rows.written("")
+    rows.role = role
+    return form.write(rows) if len(rows) else rows.written("")
 
 
 def _called(value: Any) -> str:
@@ -101,14 +102,14 @@ def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
     return rows.written("".join(map(pattern.format, *columns)))
 
 
-def _qrels(rows: Rows, role: str) -> MemoryFile:
+def _qrels(rows: Rows) -> MemoryFile:
     grade = rows.name(SCORE if rows.has(BEIR) and not rows.has(GRADE) else GRADE)
     # a column of grades with a gap becomes floats; the reader rejects the gap
     rows.columns[grade] = [int(one) if isinstance(one, float) and one.is_integer() else one for one in rows.columns[grade]]
     return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), rows.numbers((grade,)))
 
 
-def _run(rows: Rows, role: str) -> MemoryFile:
+def _run(rows: Rows) -> MemoryFile:
     # if ranks are requested, the reader reports that this is not a rank
     ranks = rows.numbers(RANK) if rows.has(RANK) else ["none"] * len(rows)
     # without scores, as in MS MARCO runs, the ranks determine the order
@@ -116,7 +117,7 @@ def _run(rows: Rows, role: str) -> MemoryFile:
     return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), ranks, scores)
 
 
-def _scores(rows: Rows, role: str) -> MemoryFile:
+def _scores(rows: Rows) -> MemoryFile:
     """Write scores from rows with one value each, or with a column for every measure."""
     turn = rows.name(TURN_NAMES)
     if rows.has(MEASURE_NAMES):
@@ -144,35 +145,35 @@ def _objects(rows: Rows, names: Mapping[str, str]) -> MemoryFile:
     return rows.written("".join(map("{{{}}}\n".format, lines)))
 
 
-def _texts(rows: Rows, role: str) -> MemoryFile:
+def _texts(rows: Rows) -> MemoryFile:
     """Write the texts: those of the role, or the only column besides the ids."""
     turn = rows.name(TURN_NAMES)
     others = [name for name in rows.columns if name != turn]
-    text = others[0] if len(others) == 1 else rows.name((*TEXT_NAMES, *ROLE_TEXTS.get(role, ())))
+    text = others[0] if len(others) == 1 else rows.name((*TEXT_NAMES, *ROLE_TEXTS.get(rows.role, ())))
     return _objects(rows, {"id": turn, "text": text})
 
 
-def _answers(rows: Rows, role: str) -> MemoryFile:
+def _answers(rows: Rows) -> MemoryFile:
     answer = rows.name(ANSWER)
     lists = any(isinstance(plain(value), list) for value in rows.columns[answer])
     return _objects(rows, {"id": rows.name(TURN_NAMES), "answers" if lists else "answer": answer})
 
 
-def _passages(rows: Rows, role: str) -> MemoryFile:
+def _passages(rows: Rows) -> MemoryFile:
     return _objects(rows, {"id": rows.name((*DOCUMENT, "id")), "contents": rows.name(PASSAGE)})
 
 
-def _all_columns(rows: Rows, role: str) -> MemoryFile:
+def _all_columns(rows: Rows) -> MemoryFile:
     return _objects(rows, {name: name for name in rows.columns})
 
 
-def _json(rows: Rows, role: str = "") -> MemoryFile:
+def _json(rows: Rows) -> MemoryFile:
     """Write the only value as JSON."""
     (text,) = rows.json("dictionary") or ("",)
     return rows.written(text)
 
 
-def _bank(rows: Rows, role: str) -> MemoryFile:
+def _bank(rows: Rows) -> MemoryFile:
     texts: dict[str, str] = {}
     names = rows.ids(("id", "question_id", "response_id", "item"))
     for row, (name, text) in enumerate(zip(names, rows.json(rows.name(TEXT_NAMES[1:])), strict=False), 1):
@@ -181,7 +182,7 @@ def _bank(rows: Rows, role: str) -> MemoryFile:
     return rows.written("{" + ", ".join(map("{}: {}".format, texts, texts.values())) + "}")
 
 
-def _needs(rows: Rows, role: str) -> MemoryFile:
+def _needs(rows: Rows) -> MemoryFile:
     label = rows.name(("label", "clarification_need"))
     rows.columns[label] = rows.cells(label)
     return _lines(rows, "{} {}\n", rows.ids(TURN_NAMES), rows.numbers((label,)))
@@ -193,7 +194,7 @@ def _below(rows: Rows) -> Callable[[int], str]:
     return lambda line: place(line - 1) if line > 1 else ""
 
 
-def _tsv(rows: Rows, role: str) -> MemoryFile:
+def _tsv(rows: Rows) -> MemoryFile:
     columns = {name: rows.cells(name) for name in rows.columns}
     for name, cells in columns.items():
         for row, cell in enumerate(cells, 1):
@@ -203,7 +204,7 @@ def _tsv(rows: Rows, role: str) -> MemoryFile:
     return rows.written("".join(f"{line}\n" for line in map("\t".join, lines)), _below(rows))
 
 
-def _csv(rows: Rows, role: str) -> MemoryFile:
+def _csv(rows: Rows) -> MemoryFile:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows.columns)
@@ -237,7 +238,7 @@ FORMS: dict[str, Form] = {
     "passages": Form("a frame or records with doc_id and text, or {passage: text}", _passages, ("doc_id", "text")),
     "bank": Form("a frame or records with id and text, or {id: text}", _bank, ("id", "text")),
     "needs": Form("a frame or records with topic_id and label, or {topic: label}", _needs, ("topic_id", "label")),
-    "turn_list": Form("a list of turn ids", lambda rows, role: _lines(rows, "{}\n", rows.ids(TURN_NAMES)), ("turn", "of it")),
+    "turn_list": Form("a list of turn ids", lambda rows: _lines(rows, "{}\n", rows.ids(TURN_NAMES)), ("turn", "of it")),
     "paraphrases": Form(_COLUMNS, _csv),
     "clariq_topics": Form(_COLUMNS, _tsv),
     "question_bank": Form(f"{_COLUMNS}, or {{question_id: question}}", _tsv, ("question_id", "question")),

@@ -31,7 +31,11 @@ class Rows:
         Name → values, one for each row.
     place
         The text after the keyword in messages about a row: ``, row 3``, or the keys that lead to it.
+    role
+        The formulation of texts; empty for other rows.
     """
+
+    role = ""
 
     def __init__(self, keyword: str, columns: dict[str, list[Any]], place: Callable[[int], str]):
         self.columns = columns

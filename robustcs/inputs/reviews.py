@@ -19,7 +19,6 @@ from robustcs.inputs.text import is_turn_id, is_whole
 
 #: The longest category; longer texts are notes.
 LONGEST_CATEGORY = 100
-_RANDOM, _ALL = "random", "all"
 
 
 @dataclass(frozen=True)

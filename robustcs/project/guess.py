@@ -253,7 +253,7 @@ class _Systems:
                 self._sample(key, rewriters[name], chosen.get(name))
         if not family.members:
             self._texts_alone(chooser, used)
-        self._leave_texts(chooser, rewriters)
+        self._leave_texts(chooser)
         for path in self.alike:
             if by_scores and len(rewriters) == 1 and path == self.alike[0]:
                 self.made.files["answer_similarity"] = path
@@ -310,7 +310,7 @@ class _Systems:
         for name, one in zip(names, alone, strict=True):
             self._texts("qr" if len(alone) == 1 else f"qr:{name}", one, "")
 
-    def _leave_texts(self, chooser: Chooser, rewriters: Mapping[str, System]) -> None:
+    def _leave_texts(self, chooser: Chooser) -> None:
         # files of nuggets may contain questions; they are ignored as nuggets elsewhere
         plain = [one for one in chooser.texts if not one.file.is_a("nuggets")]
         for one in sorted(plain, key=lambda one: ("qr", "human", "original", None).index(one.role)):

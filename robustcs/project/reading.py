@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
 from robustcs.evaluation.state import Group
@@ -38,7 +38,6 @@ from robustcs.project.sources import BY_NAME, SOURCES, Setting, Source, settings
 from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
-T = TypeVar("T")
 #: ``run`` may be a list, with one run per sample.
 _SEVERAL_RUNS = replace(BY_NAME["run"], shape="several")
 #: Largest number of characters in the name of a system, a group or a key.

@@ -31,10 +31,8 @@ def write_config(made: Guess, name: str) -> str:
         lines.append(f"# {counted(left, 'file')} ignored; robustcs init --why lists them with reasons.")
     lines += ["", f"name = {quoted(name)}"]
     if made.qrels and not made.positives:
-        lines.append(f"qrels = {_files(made, made.qrels)}  # {made.says}")
-        lines.append(
-            "# If passages were not selected for judging by pooling runs, write [qrels] with file and selection instead."
-        )
+        advice = "# If passages were not selected for judging by pooling runs, write [qrels] with file and selection instead."
+        lines += [f"qrels = {_files(made, made.qrels)}  # {made.says}", advice]
     if made.by_models and not made.qrels:
         lines.append("# qrels = …  # human judgments; the files here seem to be model judgments, see [judges]")
     if made.new_judgments:
@@ -69,11 +67,8 @@ def write_config(made: Guess, name: str) -> str:
     if made.by_models:
         lines += [] if made.judges else ["", "# [judges]"]
         lines.append("# Not used as qrels; if a model made it, name it here:")
-        names = short_names(list(made.by_models))
-        lines += [
-            f"# {toml_key(name)} = {quoted(path)}  # {made.by_models[path]}"
-            for name, path in zip(names, made.by_models, strict=True)
-        ]
+        for name, (path, evidence) in zip(short_names(list(made.by_models)), made.by_models.items(), strict=True):
+            lines.append(f"# {toml_key(name)} = {quoted(path)}  # {evidence}")
     for group, (baseline, sets) in made.groups.items():
         lines += ["", f"[groups.{toml_key(group)}]  # paraphrases of {baseline.capitalize()}, by their file names",
                   f"baseline = {quoted(baseline)}", f"sets = {_list(sets)}"]  # fmt: skip
