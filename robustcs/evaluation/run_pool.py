@@ -70,6 +70,10 @@ class RunPool:
         rows = [(places == len(self)).all(axis=1) for places in self.places]
         return np.array(rows, dtype=bool).reshape(len(rows), len(self.turns))
 
+    def judged(self, grades: Grades) -> Mask:
+        """Return bool[T]: whether the turn has a judgment among ``grades`` (int16[N + 1])."""
+        return np.isin(np.arange(len(self.turns)), self.pair_turns[grades[:-1] > UNJUDGED])
+
     def grades(self, qrels: Qrels) -> Grades:
         """Return int16[N + 1]: the grade of every pair or :data:`UNJUDGED`; the last entry is for ranks without a passage."""
         rows, codes = _pairs_of(qrels, self.turns, self.documents)

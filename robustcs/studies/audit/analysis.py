@@ -170,7 +170,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         rows["off_scale"] += [(name, grade, times, clipped) for grade, times in judge.off_scale.items()]
         if paired:
             sides = [np.where(both, side, UNJUDGED) for side in sides]
-        seen |= _turns_of(pool, sides[0])
+        seen |= pool.judged(sides[0])
         if len(pool.names) > 1:
             for metric, human, model in _scores(judged, sides, measures, evaluated):
                 rows["systems"] += system_rows(name, metric, human, model, paired, seed)
@@ -216,11 +216,6 @@ def _ids(pool: RunPool, pairs: Mask) -> list[tuple[str, str]]:
 
 def _named(pool: RunPool, turns: Mask) -> list[str]:
     return [pool.turns[row] for row in np.flatnonzero(turns)]
-
-
-def _turns_of(pool: RunPool, grades: Grades) -> Mask:
-    """Return bool[T]: the turns that have a judgment."""
-    return np.isin(np.arange(len(pool.turns)), pool.pair_turns[grades[:-1] > UNJUDGED])
 
 
 def _common(judged: JudgedPool, graded: Sequence[Codes], both: Mask, evaluated: Evaluated) -> Common:
@@ -307,7 +302,7 @@ def _scores(
     pool = judged.pool
     scores, units = [], []
     for side in sides:
-        chosen = _turns_of(pool, side) & judged.counted
+        chosen = pool.judged(side) & judged.counted
         scores.append(pool.score(side[None], measures, evaluated.policy)[0][..., chosen])
         units.append(units_of(_named(pool, chosen), evaluated.policy.unit))
     for place, measure in enumerate(measures):

@@ -12,7 +12,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.judgments import JudgedPool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, highest_score
-from robustcs.evaluation.run_pool import Grades, RunPool
+from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import TableSpec, count, difference, measure, number, p_value, score, table, text
@@ -146,8 +146,8 @@ def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPoli
     Turns without human judgments in a judged conversation count for neither side: their human scores are unknown, and they are
     not a random sample.
     """
-    turns = _turns_of(pool.pool, grades) & pool.counted
-    told = _turns_of(pool.pool, pool.human)[turns]
+    turns = pool.pool.judged(grades) & pool.counted
+    told = pool.pool.judged(pool.human)[turns]
     units = units_of([pool.pool.turns[row] for row in np.flatnonzero(turns)], policy.unit)
     judged = np.zeros(units.count, dtype=bool)
     judged[units.codes[told]] = True
@@ -159,11 +159,6 @@ def _sampled(pool: JudgedPool, name: str, grades: Grades, policy: EvaluationPoli
     kept[np.flatnonzero(turns)[passed_over]] = False
     note = f"{in_words(number, 'turn')} without human judgments in judged {units.kind}s {verb(number, 'is', 'are')} excluded"
     return _Judge(name, grades, kept, units.take(~passed_over), judged), [note]
-
-
-def _turns_of(pool: RunPool, grades: Grades) -> Mask:
-    """Return bool[T]: whether a turn has a judgment."""
-    return np.isin(np.arange(len(pool.turns)), pool.pair_turns[grades[:-1] > UNJUDGED])
 
 
 def _check(name: str, units: Units, judged: Mask, within: float | None) -> None:
@@ -192,7 +187,7 @@ def _check_whole(judge: _Judge, pool: JudgedPool, measures: Sequence[Measure]) -
 
     Raises :class:`UsageError` if they cover only a sample of the passages.
     """
-    turns = judge.turns & _turns_of(pool.pool, pool.human)
+    turns = judge.turns & pool.pool.judged(pool.human)
     deepest = max(one.cutoff or _RANKS for one in measures)
     seen = np.unique(np.concatenate([places[turns, :deepest].ravel() for places in pool.pool.places]))
     seen = seen[judge.grades[seen] > UNJUDGED]

@@ -18,8 +18,9 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.reading import find_project, read_project
 from robustcs.project.workspace import Workspace
+from robustcs.statistics import Codes, Floats
 from robustcs.studies.augment.study import Pooled, ask, pool_runs
-from robustcs.studies.augment.whatif import Floats, Numbers, WhatIf, what_if
+from robustcs.studies.augment.whatif import WhatIf, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_hole_model import made_pool, made_runs
 from tests.evaluation.test_run_pool import as_ranking, pool_of
@@ -55,7 +56,7 @@ def draw(pool: RunPool, grades: Grades, depth: int, draws: int, seed: int = 0, *
     return what_if(pool, grades, depth, draws, options.pop("measures", MEASURES), POLICY, every(pool), seed, **options)
 
 
-def expected_precision(pool: RunPool, grades: Grades, holes: Numbers, relevant: Floats) -> Floats:
+def expected_precision(pool: RunPool, grades: Grades, holes: Codes, relevant: Floats) -> Floats:
     """Expected P@3 of every run, given the chance of every hole to be relevant."""
     chance = (grades >= 2).astype(np.float64)
     chance[holes] = relevant
