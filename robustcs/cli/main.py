@@ -89,7 +89,7 @@ def _run(arguments: list[str], show: bool) -> int:
         # the reader of our output closed it; this is the only case in which click raises SystemExit
         without_reader()
         return ExitCode.DONE
-    except RobustcsError as error:
+    except Exception as error:
         if isinstance(error, UntrustedError) and not is_trusted():
             tell(str(error))
             if not agreed("Do you trust this project?"):
@@ -98,21 +98,19 @@ def _run(arguments: list[str], show: bool) -> int:
             return _run(arguments, show)
         if show:
             traceback.print_exc()
-        prefix = "" if isinstance(error, InputError) else "robustcs: "
-        tell(f"{prefix}{error}")
-        return error.exit_code
-    except OSError as error:
-        if show:
-            traceback.print_exc()
-        tell(f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "))
-        return ExitCode.BAD_INPUT
-    except MemoryError:
-        tell("robustcs: not enough memory; read only the top K passages of each turn with --depth K")
-        return ExitCode.BAD_INPUT
-    except Exception as error:
-        if show:
-            traceback.print_exc()
-        tell(f"robustcs: {unforeseen(error, arguments)}")
-        return ExitCode.UNFORESEEN
+        message, code = _told(error, arguments)
+        tell(message)
+        return code
     # the exit code of a command that returns one
     return ended if isinstance(ended, int) else ExitCode.DONE
+
+
+def _told(error: Exception, arguments: list[str]) -> tuple[str, int]:
+    """Return the message and the exit code of an error."""
+    if isinstance(error, RobustcsError):
+        return f"{'' if isinstance(error, InputError) else 'robustcs: '}{error}", error.exit_code
+    if isinstance(error, OSError):
+        return f"robustcs: {error.strerror or error}: {error.filename or ''}".rstrip(": "), ExitCode.BAD_INPUT
+    if isinstance(error, MemoryError):
+        return "robustcs: not enough memory; read only the top K passages of each turn with --depth K", ExitCode.BAD_INPUT
+    return f"robustcs: {unforeseen(error, arguments)}", ExitCode.UNFORESEEN

@@ -233,8 +233,7 @@ def _samples(texts: _Texts, turn: object, value: object, line: int | None, last:
 
 
 def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column: str | None) -> dict[str, Samples]:
-    rows = iter(lines)
-    number, first = next(rows)
+    (number, first), *rows = lines
     advice = looks_like(first)
     if advice or "\t" not in first:
         raise input_error(path, number, "not a file of texts", advice or _FORMATS, "unknown-format")
@@ -246,22 +245,19 @@ def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column:
         chosen = next((name for name in wanted if name in header), None)
         if chosen is None:
             raise no_column(path, number, column or wanted[0], header)
-        id_position, text_position = names.index(id_name), header.index(chosen)
-        expected = ""
+        id_position, text_position, expected = names.index(id_name), header.index(chosen), ""
     else:
         if column:
             raise _no_columns(path, number, column, "the file has no header line (id TAB text)")
         if len(header) != 2:
             found = f"{len(header)} columns, but no header line that names one of {', '.join(ID_NAMES)}"
             raise input_error(path, number, found, "add a header line, or write id TAB text only", "wrong-columns")
-        rows = iter(lines)
-        id_position, text_position = 0, 1
-        expected = "a file without a header line has 2 (id, text)"
-    width = len(header) if id_name else 2
+        rows = lines
+        id_position, text_position, expected = 0, 1, "a file without a header line has 2 (id, text)"
     texts = _Texts(path)
     for number, line in rows:
         cells = line.split("\t")
-        if fits(number, cells, width, texts.problems, "\t", expected):
+        if fits(number, cells, len(header), texts.problems, "\t", expected):
             _add(texts, cells[id_position], cells[text_position], number)
     return texts.result()
 
