@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from robustcs.errors import NotInstalledError, UsageError
 from robustcs.evaluation.grid import Cell, parse_cell
-from robustcs.evaluation.measure import ANSWER_FAMILIES
+from robustcs.evaluation.measure import ANSWER_FAMILIES, refuse_given
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
@@ -40,9 +40,12 @@ def formulations(workspace: Workspace) -> None:
 
 
 def systems(workspace: Workspace) -> None:
-    """Require at least one run, or per-turn scores of one formulation."""
-    if any(file.kind == "runs" for file in workspace.scored_systems()):
+    """Require at least one run, or per-turn scores of one formulation; with runs alone, measures that they allow."""
+    kinds = {file.kind for file in workspace.scored_systems()}
+    if "runs" in kinds:
         workspace.require("qrels")
+    if kinds == {"runs"}:
+        refuse_given(workspace.project.metrics)
 
 
 def two_states(workspace: Workspace) -> None:

@@ -164,7 +164,8 @@ def compare(
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
     rows, how = gate_rows(gate, changes, old, new, thresholds, rescored, evaluated.policy.unit, seed)
     if gate.conditions:
-        notes += gate.notes(how)
+        both = "both states with the new judgments" if rescored and old.judgments != new.judgments else ""
+        notes += gate.notes(", ".join(filter(None, (how, both))))
     return Comparison(
         replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count),
         files=INPUTS.frame(_inputs(old, new)),

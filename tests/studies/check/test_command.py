@@ -169,3 +169,11 @@ def test_what_is_not_known_of_a_run_is_null(in_copy: Command, tmp_path: Path) ->
     printed = json.loads(in_copy("check --format json", code=3).out)
     lacking = {row["formulation"]: row["unanswered"] for row in printed["tables"]["texts"]}
     assert lacking["qr"] is None and lacking["human"] == 0
+
+
+def test_a_measure_that_runs_do_not_allow(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo" / "robustcs.toml"
+    config.write_text(f'metrics = ["made_up"]\n{config.read_text()}')
+    rows = json.loads(in_copy("check --format json").out)["tables"]["commands"]
+    (row,) = (row for row in rows if row["command"] == "evaluate")
+    assert not row["runs"] and row["because"] == "unknown measure 'made_up'"

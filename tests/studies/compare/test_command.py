@@ -274,6 +274,7 @@ def test_new_judgments_alone_are_no_drop(in_copy: Command, tmp_path: Path) -> No
     result = json.loads(in_copy("compare robustcs.toml more.toml --fail-if 'drop>0' --format json").out)
     assert {row["why"] for row in result["tables"]["turns"]} == {"judgments"} and result["tables"]["turns"]
     assert {row["outcome"] for row in result["tables"]["gate"]} == {"passed"}
+    assert any(note.endswith(", both states with the new judgments") for note in result["notes"])
     for row in result["tables"]["measures"]:
         assert row["rescored"] == pytest.approx(row["new"]) and row["low"] == pytest.approx(0) == row["high"]
 
