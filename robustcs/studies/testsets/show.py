@@ -48,8 +48,8 @@ def _dropped(result: ParaphraseSets) -> Table:
 
 def _twins(result: ParaphraseSets) -> Table:
     shown = result.twins.drop_duplicates("turn").groupby("relation", sort=False).head(4).head(_SHOWN)
-    note = f"{len(shown)} of {len(result.twins):,} pairs."
-    columns = ["turn", "relation", "first", "second"]
+    note = f"{len(shown)} of {len(result.twins):,} pairs, at most four of each difference and one of each turn."
+    columns = ["turn", "kind", "relation", "first", "second"]
     return result_table(result, "twins", "Which paraphrases are too similar?", columns, note, rows=shown)
 
 

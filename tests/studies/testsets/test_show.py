@@ -22,7 +22,8 @@ def test_overlaps_and_twins_are_shown() -> None:
     overlaps, twins, cards = blocks["overlaps"], blocks["twins"], blocks["sets"]
     assert isinstance(overlaps, Table) and isinstance(twins, Table) and isinstance(cards, Cards)
     assert overlaps.rows == (("1_1", "raw", "1", "2"),)
-    assert twins.rows == (("1_1", "one word", "What is a goat?", "What is the goat?"),)
+    assert twins.rows == (("1_1", "manual", "one word", "What is a goat?", "What is the goat?"),)
+    assert twins.note.startswith("1 of 2 pairs, at most four of each difference")
     assert [card.title for card in cards.cards] == ["Set 1", "Set 2"]
     assert cards.cards[0].fields[0][0] == "1_1"
 
