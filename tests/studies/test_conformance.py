@@ -266,8 +266,8 @@ def test_a_command_says_what_it_does_and_refuses_the_rest(name: str, in_demo: Co
     assert COMMANDS[name].help
 
 
-def test_an_unknown_keyword_is_refused(name: str, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(demo)
+def test_an_unknown_keyword_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # without a project, which would be read every time
     with pytest.raises(robustcs.errors.UsageError, match="^no input is named 'no_such_input'"):
         getattr(robustcs, name)(no_such_input="x")
     own = [word for word in inspect.signature(getattr(robustcs, name)).parameters if word not in ("project", "inputs")]
