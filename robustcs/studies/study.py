@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -73,20 +74,8 @@ class Study:
 
     @property
     def command(self) -> Command:
-        """The command, made without importing the study, so that ``--help`` is fast.
-
-        Only a part of ``study.py`` is executed: imports from a few modules, the signatures and docstrings of ``ask`` and
-        ``_run``, and ``COMMAND``.
-        """
-        path = Path(__file__).parent / self.name / "study.py"
-        tree = ast.parse(path.read_text("utf-8"))
-        tree.body = [node for node in tree.body if _of_command(node)]
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef):
-                node.body = node.body[:1]
-        scope: dict[str, Any] = {"__name__": f"{__name__}.{self.name}"}
-        exec(compile(tree, path, "exec"), scope)
-        return cast(Command, scope["COMMAND"])
+        """The command, made without importing the study, so that ``--help`` is fast."""
+        return _command(self.name)
 
     def part(self, name: str) -> ModuleType:
         """Import and return a module of its folder, such as ``study`` or ``show``."""
@@ -98,6 +87,24 @@ class Study:
         if names and hasattr(show, "VIEWS"):
             return tuple(block for name, view in show.VIEWS if name in names for block in view(result))
         return tuple(show.show(result, names=names) if "names" in show.show.__annotations__ else show.show(result))
+
+
+@cache
+def _command(study: str) -> Command:
+    """Return the command of a study. Made once: Python calls functions of a study many times.
+
+    Only a part of ``study.py`` is executed: imports from a few modules, the signatures and docstrings of ``ask`` and
+    ``_run``, and ``COMMAND``.
+    """
+    path = Path(__file__).parent / study / "study.py"
+    tree = ast.parse(path.read_text("utf-8"))
+    tree.body = [node for node in tree.body if _of_command(node)]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            node.body = node.body[:1]
+    scope: dict[str, Any] = {"__name__": f"{__name__}.{study}"}
+    exec(compile(tree, path, "exec"), scope)
+    return cast(Command, scope["COMMAND"])
 
 
 def _of_command(node: ast.stmt) -> bool:
