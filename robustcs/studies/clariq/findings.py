@@ -56,14 +56,15 @@ def _against_nothing(result: Clariq, metric: str) -> pd.DataFrame:
 
 def _documents(result: Clariq) -> list[str]:
     metric = _metric(result)
-    means = result.document_relevance[result.document_relevance["metric"] == metric].set_index("system")["value"]
+    rows = result.document_relevance[result.document_relevance["metric"] == metric].set_index("system")
+    means = rows["value"]
     compared = _against_nothing(result, metric)
     if "no" not in means or not len(compared):
         return []
-    best = f"; the best question for each facet reaches {plain(means['best'])}" if "best" in means else ""
+    best = f"; the best question for each facet reaches {with_interval(rows.loc['best'], 'value')}" if "best" in means else ""
     parts = [f"{row['first']} {plain(means[row['first']])} ({_difference(row)})" for _, row in compared.iterrows()]
     return [
-        f"Without a clarifying question, {metric} of the documents is {plain(means['no'])}{best}.",
+        f"Without a clarifying question, {metric} of the documents is {with_interval(rows.loc['no'], 'value')}{best}.",
         f"{metric} with the questions of each system: {first_of(parts, _NAMED)}.",
     ]
 

@@ -46,7 +46,8 @@ def test_asking_is_compared_with_not_asking() -> None:
     )
     assert card.endswith("+0.020 to +0.050; adjusted p = 0.070; 50 topics).")
     assert without == (
-        "Without a clarifying question, NDCG3 of the documents is 0.100; the best question for each facet reaches 0.400."
+        "Without a clarifying question, NDCG3 of the documents is 0.100 (95% CI 0.900 to 0.950);"
+        " the best question for each facet reaches 0.400 (95% CI 0.900 to 0.950)."
     )
     assert systems == (
         "NDCG3 with the questions of each system: bert 0.130 (difference +0.030, 95% CI 0.020 to 0.050, adjusted p = 0.070);"
