@@ -34,4 +34,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), "__all__", *_offered()]
+    return [*(name for name in globals() if name.startswith("__")), "__all__", *_offered()]

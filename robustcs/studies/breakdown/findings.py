@@ -190,8 +190,8 @@ def finding(result: Breakdown) -> tuple[str, ...]:
         f"Of {counted(result.evaluated.turns, 'turn')} (correct if {cut_label(cut)}), {told.part} fails on {said['qa']} even"
         f" with the human rewrite, {told.who} fails on {said['qr']}, and {qr} and Human are correct on {said['correct']}.",
         *told.blame(),
-        f"If {qr} and Human were swapped at random in each of these turns, {told.lines.loc['qr', 'by_chance']:g} of them would"
-        " still count as rewriter errors.",
+        f"If {qr} and Human were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would still count"
+        " as rewriter errors.",
     )
 
 

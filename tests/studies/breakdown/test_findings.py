@@ -279,5 +279,5 @@ def test_errors_by_chance_are_those_of_the_rewriter() -> None:
     attribution = with_cells(result.attribution, where | {"cause": "qr"}, by_chance=12.5)
     attribution = with_cells(attribution, where | {"cause": "qa"}, by_chance=40.0)
     assert finding(replace(result, attribution=attribution))[-1] == (
-        "If QR and Human were swapped at random in each of these turns, 12.5 of them would still count as rewriter errors."
+        "If QR and Human were swapped at random in every turn, 12.5 turns would still count as rewriter errors."
     )
