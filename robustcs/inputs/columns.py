@@ -261,12 +261,13 @@ def _read_lines(
         if len(cells) < expected or (len(cells) > expected and not layout.more):
             # only the last line of a file has no line end
             cut = len(cells) < expected and number == first_line + chunk.count(b"\n")
+            # after a valid line, it is this line that is wrong, not the kind of file
+            other = "" if codes or any(values.values()) else looks_like(b"\t".join(cells).decode("utf-8", "replace"))
             problems.add(
                 number,
                 f"{len(cells)} column{'s' * (len(cells) != 1)}, but a {layout.what} has {expected}"
                 f" ({' '.join(layout.columns)})",
-                looks_like(b"\t".join(cells).decode("utf-8", "replace"))
-                or ("the file may be cut: its last line has no line end" if cut else layout.advice),
+                other or ("the file may be cut: its last line has no line end" if cut else layout.advice),
                 "wrong-columns",
             )
             continue

@@ -220,7 +220,7 @@ def test_every_malformed_line_is_listed_with_its_number_and_what_stands_there(sc
     )
     assert problems(scratch, content) == [
         ":3: score 'high' is not a number; write a decimal number",
-        ":5: 4 columns, but a run has 6 (turn Q0 document rank score tag); it looks like qrels; use --qrels",
+        ":5: 4 columns, but a run has 6 (turn Q0 document rank score tag); the advice",
         ":6: 1 column, but a run has 6 (turn Q0 document rank score tag); the advice",
         ":7: score 'nan' is not a number; write a decimal number",
         ":8: rank 'five' is not a whole number; write a whole number",
