@@ -6,9 +6,10 @@ import inspect
 import sys
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from robustcs.api import signature_of
+from robustcs.project.model import STUDY_TABLES
 from robustcs.project.overrides import SINGULARS
 from robustcs.project.sources import SOURCES
 from robustcs.studies.registry import STUDIES
@@ -65,13 +66,15 @@ def stub() -> str:
 
 def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -> str:
     lines, keyword = [], False
+    table = get_type_hints(STUDY_TABLES[one.name]) if one.name in STUDY_TABLES else {}
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword:
             lines.append("    *,")
             keyword = True
         kind = parameter.annotation
         if kind is parameter.empty:
-            said = _SETTINGS.get(parameter.name) or _INPUTS.get(parameter.name, "Any")
+            of_table = _named(table[parameter.name] | None) if parameter.name in table else "Any"
+            said = _SETTINGS.get(parameter.name) or _INPUTS.get(parameter.name, of_table)
         else:
             said = _named(eval(kind, scope))
         said = said if lines else f"Project | {said}"

@@ -466,7 +466,7 @@ def answers(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
     depth: int | None = ...,
-    covered: Any = ...,
+    covered: float | None = ...,
 ) -> Answers:
     """Evaluate generated answers: the kind of each turn, the passages given to the generator, and the outcome."""
 
@@ -510,9 +510,9 @@ def agreement(
     seed: int | None = ...,
     snippets: Input | Sequence[Input] | None = ...,
     ratings: Input | Sequence[Input] | None = ...,
-    majority: Any = ...,
-    min_agreement: Any = ...,
-    groups: Any = ...,
+    majority: int | None = ...,
+    min_agreement: float | None = ...,
+    groups: Mapping[str, Sequence[str]] | None = ...,
 ) -> SnippetAgreement | RatingAgreement:
     """Measure how well annotators agree on snippets or on ratings."""
 
@@ -533,7 +533,7 @@ def crowd(
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
     grades: Input | None = ...,
-    tolerance: Any = ...,
+    tolerance: int | None = ...,
     depth: int | None = ...,
 ) -> Crowd:
     """Turn grades of crowd workers into qrels, and pool and score runs."""
