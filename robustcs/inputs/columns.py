@@ -250,6 +250,7 @@ def _read_lines(
 ) -> dict[str, Column]:
     """Read a piece line by line, the reference for :func:`_read_regular`; malformed lines go to ``problems``."""
     values: dict[str, list[Any]] = {name: [] for name in layout.kinds}
+    wanted = [(name, layout.columns.index(name), kind) for name, kind in layout.kinds.items()]
     expected = len(layout.columns)
     for number, line in _rows(chunk, header, first_line):
         if b"\r" in line:
@@ -272,9 +273,9 @@ def _read_lines(
             )
             continue
         row: dict[str, Any] = {}
-        for name, kind in layout.kinds.items():
+        for name, place, kind in wanted:
             try:
-                row[name] = _convert(cells[layout.columns.index(name)], kind)
+                row[name] = _convert(cells[place], kind)
             except _CellError as error:
                 problems.add(number, f"{name} {error.cell!r} is not {error.wanted}", error.advice, error.slug)
                 break
