@@ -78,7 +78,6 @@ class Inputs:
         self.track = track
         self.may_retrieve = may_retrieve
         self._entries: dict[str, dict[str, Any]] = {}
-        self._checksums: dict[str, str | None] = {}
         self._paths: dict[str, StrPath] = {}
         self._opened: dict[Path | str, TextFile] = {}
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
@@ -101,9 +100,8 @@ class Inputs:
     @property
     def inputs(self) -> list[dict[str, Any]]:
         """The entries of :attr:`read` with the SHA-256 of each file, which takes time (None for ``irds:``)."""
-        for path in self._entries.keys() - self._checksums.keys():
-            self._checksums[path] = None if path.startswith(IRDS_PREFIX) else sha256(self._paths[path])
-        return [{"role": "", "path": path, "sha256": self._checksums[path], **entry} for path, entry in self._entries.items()]
+        sums = {text: read_once(sha256, path) for text, path in self._paths.items()}
+        return [{"role": one["role"], "path": text, "sha256": sums.get(text), **one} for text, one in self._entries.items()]
 
     @property
     def skipped_in_words(self) -> list[str]:
@@ -140,7 +138,7 @@ class Inputs:
         if known is None:
             if not text.startswith(IRDS_PREFIX):
                 protect([path])
-            self._paths[text] = path
+                self._paths[text] = path
             self._entries[text] = {"role": role, "path": text, "rows": rows}
         elif role not in known["role"].split(", "):
             known["role"] += f", {role}"
