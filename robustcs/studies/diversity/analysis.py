@@ -17,7 +17,7 @@ import numpy as np
 from robustcs.inputs.turns import conversation
 from robustcs.lazy import pd
 from robustcs.policy import Unit
-from robustcs.result import Evaluated, Result, count, difference, flag, number, p_value, score, table, text
+from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.encoders import Encoder, Vectors, cosine
 from robustcs.similarity.near_duplicates import relation
@@ -130,11 +130,10 @@ _MEASURES = (
         number(f"distinct_{n}", f"share of different {n}-grams among all word {n}-grams", str(n), "distinct n-grams")
         for n in DISTINCT
     ),
-    count("copies", "texts equal to their source", "copies of the source"),
-    count("duplicates", "texts equal to another text of their turn"),
-    count("near_duplicates", "texts within one word or a few characters of another text or the source", "near-duplicates"),
+    count("copies", "texts equal to their source", "source", "repeats"),
+    count("duplicates", "texts equal to another text of their turn", "other", "repeats"),
+    count("near_duplicates", "texts within one word or a few characters of another text or the source", "nearly", "repeats"),
 )  # fmt: skip
-_DISTANCES = "; with an encoder also distance_NAME: the mean of 1 − cosine with the source."
 
 
 @dataclass(frozen=True)
@@ -156,18 +155,9 @@ class Diversity(Result):
             *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU").rounded(2)
         ),
         SIMILARITY, PAIRS,
-        table("diversity", f"Diversity by target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),
-        table("turns", f"Diversity by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"),
-        table(
-            "topics", f"Diversity by topic{_DISTANCES}",
-            *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES, more="number"
-        ),
-        table(
-            "alike", "Pairs of a text and its source, or of two texts of a turn, that are equal or nearly equal.",
-            *_SIDES, text("turn", header="Turn"), text("relation", "exact, one word, few characters"),
-            flag("to_source", "is the first text the source?"), text("first", header="Text"),
-            text("second", header="Other text")
-        ),
+        table("diversity", "Diversity by target.", *_SIDES, count("turns"), *_MEASURES),
+        table("turns", "Diversity by turn.", *_SIDES, text("turn"), *_MEASURES),
+        table("topics", "Diversity by topic.", *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES),
     )  # fmt: skip
 
     bleu: pd.DataFrame
@@ -176,7 +166,6 @@ class Diversity(Result):
     diversity: pd.DataFrame
     turns: pd.DataFrame
     topics: pd.DataFrame
-    alike: pd.DataFrame
 
 
 def diversity(
@@ -191,7 +180,7 @@ def diversity(
     ``encoders`` come with a function from texts to their vectors. ``every_pair`` compares the targets of a source with each
     other. The sampling unit of intervals and tests is the one of ``evaluated.policy``.
     """
-    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("bleu", "diversity", "turns", "topics", "alike")}
+    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("bleu", "diversity", "turns", "topics")}
     similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
     for source, target in pairs:
         parts, similarities = _compare(source.wordings, target.wordings, encoders)
@@ -223,12 +212,12 @@ def _compare(
     ends = np.cumsum([len(target[turn]) for turn in turns])
     against = bleu_counts(texts, references)
     among = self_bleu_counts([target[turn] for turn in turns])
-    alike, copies, duplicates, near = _alike(turns, source, target)
-    distances = {}
+    copies, duplicates, near = _repeats([(source[turn], target[turn]) for turn in turns])
+    similarities = dict(rouge_of(texts, references))
     for encoder, vectors_of in encoders:
         vectors = vectors_of([*texts, *(text for some in references for text in some)])
         first, second = [vectors[text] for text in texts], [vectors[some[0]] for some in references]
-        distances[f"distance_{encoder.name}"] = 1 - cosine(first, second)
+        similarities[f"cosine_{encoder.name}"] = cosine(first, second)
 
     def measures(places: np.ndarray) -> dict[str, float | int]:
         """Return the measures over the turns at these places."""
@@ -242,7 +231,6 @@ def _compare(
             "copies": int(copies[places].sum()),
             "duplicates": int(duplicates[places].sum()),
             "near_duplicates": int(near[places].sum()),
-            **{name: float(values[rows].mean()) for name, values in distances.items()},
         }
 
     topics: dict[str, list[int]] = {}
@@ -251,34 +239,23 @@ def _compare(
     everything = measures(np.arange(len(turns)))
     by_turn = [{"turn": turn, **measures(np.array([place]))} for place, turn in enumerate(turns)]
     by_topic = [{"topic": topic, "turns": len(places), **measures(np.array(places))} for topic, places in topics.items()]
-    cosines = {name.replace("distance", "cosine"): 1 - values for name, values in distances.items()}
     return {
         "bleu": pd.DataFrame([{"sentences": everything["texts"], "value": everything["bleu"]}]),
         "diversity": pd.DataFrame([{"turns": len(turns), **everything}]),
         "turns": pd.DataFrame(by_turn),
         "topics": pd.DataFrame(by_topic),
-        "alike": alike,
-    }, {**rouge_of(texts, references), **cosines}
+    }, similarities
 
 
-def _alike(turns: Sequence[str], source: Wordings, target: Wordings) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
-    """Return pairs of equal or similar texts, and the copies, duplicates and near-duplicates of each turn."""
-    rows = []
+def _repeats(turns: Sequence[tuple[Sequence[str], Sequence[str]]]) -> np.ndarray:
+    """Return int64[3, turns]: copies, duplicates and near-duplicates among the texts of (sources, texts) of each turn."""
     counts = np.zeros((3, len(turns)), dtype=np.int64)
-    for place, turn in enumerate(turns):
-        texts, sources = target[turn], source[turn]
-        kinds: list[set[int]] = [set() for _ in texts]
-        for own, wording in zip(kinds, texts, strict=True):
-            for reference in sources:
-                if found := relation(reference, wording):
-                    rows.append((turn, found, True, reference, wording))
-                    own.add(0 if found == "exact" else 2)
-        for (first, _), (second, own) in combinations(zip(texts, kinds, strict=True), 2):
-            if found := relation(first, second):
-                rows.append((turn, found, False, first, second))
-                own.add(1 if found == "exact" else 2)
-        for some in kinds:
+    for place, (sources, texts) in enumerate(turns):
+        for number_, wording in enumerate(texts):
+            to_source = {relation(one, wording) for one in sources} - {None}
+            to_others = {relation(one, wording) for one in texts[:number_]} - {None}
+            counts[0, place] += "exact" in to_source
+            counts[1, place] += "exact" in to_others
             # an exact copy does not count as a near-duplicate too
-            for kind in some - {2} or some:
-                counts[kind, place] += 1
-    return pd.DataFrame(rows, columns=["turn", "relation", "to_source", "first", "second"]), *counts
+            counts[2, place] += bool(to_source | to_others) and "exact" not in to_source | to_others
+    return counts

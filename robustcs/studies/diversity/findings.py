@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robustcs.documents.words import number, number_interval, tested_p, with_interval
-from robustcs.statistics.estimate import LEVELS
+from robustcs.documents.words import number, signed, signed_interval, tested_p, with_interval
 from robustcs.studies.diversity.analysis import HEADLINE, Diversity, label
 from robustcs.wording import counted, first_of, system_name
 
@@ -29,7 +28,7 @@ def diversity_findings(result: Diversity) -> tuple[str, ...]:
 
 
 def _similarity(result: Diversity) -> list[str]:
-    """Return for each source the means of its targets, then the pairs that differ significantly and those that do not."""
+    """Return for each source the means of its targets, then the differences between them."""
     means, pairs = (frame[frame["measure"] == HEADLINE] for frame in (result.similarity, result.similarity_pairs))
     said = []
     for source, rows in means.groupby("source", sort=False):
@@ -40,29 +39,16 @@ def _similarity(result: Diversity) -> list[str]:
             for row in rows.to_dict("records")
         ]
         said.append(f"Mean {of} is {first_of(parts, _NAMED)}.")
-        compared = list(pairs[pairs["source"] == source].itertuples())
-        apart = [f"{_farther(row)} ({_tested(row)})" for row in compared if row.p_corrected <= LEVELS[0]]
-        alike = [
-            f"{system_name(row.first)} and {system_name(row.second)} ({_tested(row)})"
-            for row in compared
-            if not row.p_corrected <= LEVELS[0]
-        ]
-        if apart:
-            said.append(f"Significant differences in {of}: {first_of(apart, _NAMED)}.")
-        if alike:
-            said.append(f"No significant difference in {of}: {first_of(alike, _NAMED)}.")
+        compared = [_difference(row) for row in pairs[pairs["source"] == source].itertuples()]
+        if compared:
+            said.append(f"Differences in {of}: {first_of(compared, _NAMED)}.")
     return said
 
 
-def _farther(row: Any) -> str:
-    more, less = (row.first, row.second) if row.difference > 0 else (row.second, row.first)
-    return f"{system_name(more)} is more similar than {system_name(less)}"
-
-
-def _tested(row: Any) -> str:
-    """Return the higher mean minus the lower, with its interval and adjusted p-value."""
-    low, high = (row.ci_low, row.ci_high) if row.difference > 0 else (-row.ci_high, -row.ci_low)
-    limits = number_interval(low, high)
+def _difference(row: Any) -> str:
+    """Return two targets with the first mean minus the second, its interval and adjusted p-value."""
+    limits = signed_interval(row.ci_low, row.ci_high)
     interval = "" if limits == "–" else f"95% CI {limits}, "
     p = tested_p(row.p_corrected, row.p_floor, row.exact)
-    return f"difference {number(abs(row.difference), 3)}, {interval}adjusted p {p if p.startswith('<') else f'= {p}'}"
+    adjusted = f"adjusted p {p if p.startswith('<') else f'= {p}'}"
+    return f"{system_name(row.first)} minus {system_name(row.second)} {signed(row.difference, 3)} ({interval}{adjusted})"

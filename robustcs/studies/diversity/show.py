@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 from robustcs.documents.document import Block, Table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import noted
 from robustcs.lazy import pd
-from robustcs.result import Field, number, text
+from robustcs.result import text
 from robustcs.statistics.estimate import LEVELS
 from robustcs.studies.diversity.analysis import DISTINCT, HEADLINE, Diversity, label
 from robustcs.wording import counted, system_name, verb
 
-#: Topics and pairs of texts shown; JSON and CSV contain all.
+#: Topics and pairs of targets shown; JSON and CSV contain all.
 SHOWN = 10
-_ENCODERS = {"distance_use": "USE", "distance_sentence_transformer": "sentence-transformers"}
 
 
 def show(result: Diversity) -> tuple[Block, ...]:
-    """Return BLEU and its changes, similarity, diversity, the least diverse topics, and nearly equal texts."""
+    """Return BLEU, similarity, diversity, and the least diverse topics."""
     pairs = [_pairs(result)] if len(result.similarity_pairs) else []
-    return (_bleu(result), _similarity(result), *pairs, _diversity(result), _repeats(result), _topics(result), _alike(result))
+    return (_bleu(result), _similarity(result), *pairs, _diversity(result), _topics(result))
 
 
 def _bleu(result: Diversity) -> Table:
     order = list(dict.fromkeys(result.bleu["source"]))
     rows = result.bleu.sort_values("source", kind="stable", key=lambda names: names.map(order.index))
-    changes: list[str] = []
-    first: Any = None
-    for row in rows.itertuples():
-        first = row if first is None or row.source != first.source else first
-        # texts before and after an edit are equally many
-        comparable = row is not first and row.sentences == first.sentences and first.value > 0
-        changes.append(f"{100 * (row.value / first.value - 1):+.1f}%".replace("-", "−") if comparable else "")
-    columns: list[Shown] = list(result.spec("bleu").fields)
     note = "Corpus BLEU of the target texts against their source, not smoothed, 0 to 100; lower is more different."
-    if any(changes):
-        columns.append((number("change"), lambda row: str(row.change)))
-        note += " Change: against the first target of the same source."
-    caption = "How close are the texts to their source?"
-    return result_table(result, "bleu", caption, columns, note, rows=rows.assign(change=changes))
+    columns = ["source", "target", "sentences", "value"]
+    return result_table(result, "bleu", "How close are the texts to their source?", columns, note, rows=rows)
 
 
 def _sources(rows: pd.DataFrame) -> list[Shown]:
@@ -80,26 +65,12 @@ def _pairs(result: Diversity) -> Table:
 
 
 def _diversity(result: Diversity) -> Table:
-    distances = [name for name in result.diversity if str(name).startswith("distance_")]
-    note = "Self-BLEU: each text against the others of its turn. Distinct: share of different word n-grams."
-    if distances:
-        note += " Distance: mean of 1 − cosine to the source."
-    columns: list[Shown] = [
-        "target", "turns", "texts", "self_bleu", *(f"distinct_{n}" for n in DISTINCT),
-        *(Field(name, "number", header=_ENCODERS[name], group="distance") for name in distances),
-    ]  # fmt: skip
-    return result_table(result, "diversity", "How different are the texts from each other?", columns, note)
-
-
-def _repeats(result: Diversity) -> Table:
-    shown = result_table(
-        result, "diversity", "How many texts repeat another text?",
-        ["target", "texts", "copies", "duplicates", "near_duplicates"],
-        "Duplicates repeat another text of their turn; near-duplicates differ from one, or from the source, by one word or"
-        " a few characters.",
-        slug="repeats",
+    return result_table(
+        result, "diversity", "How different are the texts from each other?",
+        ["target", "texts", "self_bleu", *(f"distinct_{n}" for n in DISTINCT), "copies", "duplicates", "near_duplicates"],
+        "Self-BLEU: each text against the others of its turn. Distinct: share of different word n-grams. Repeats: texts equal"
+        " to their source or to another text of their turn; nearly: up to one word or a few characters.",
     )  # fmt: skip
-    return replace(shown, of="")  # not one of the tables of the result
 
 
 def _topics(result: Diversity) -> Table:
@@ -109,15 +80,4 @@ def _topics(result: Diversity) -> Table:
         ["topic", "target", "turns", "texts", "bleu", "self_bleu"],
         f"The {len(chosen)} of {len(result.topics)} topics closest to their source. JSON and CSV contain all topics and turns.",
         rows=chosen,
-    )  # fmt: skip
-
-
-def _alike(result: Diversity) -> Table:
-    chosen = result.alike[~((result.alike["relation"] == "exact") & result.alike["to_source"])]
-    shown = chosen.head(SHOWN)
-    return result_table(
-        result, "alike", "Which texts are nearly the same?", ["turn", "target", "first", "second"],
-        f"{len(shown)} of {len(chosen)} pairs that differ by one word, a few characters or not at all."
-        " JSON and CSV contain all.",
-        rows=shown,
     )  # fmt: skip

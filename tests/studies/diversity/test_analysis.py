@@ -42,12 +42,10 @@ def test_counts_and_scores() -> None:
     assert result.turns["turn"].tolist() == ["1_1", "1_2"]
     assert result.topics[["topic", "turns", "texts"]].to_numpy().tolist() == [["1", 2, 6]]
     assert result.topics["bleu"][0] == pytest.approx(expected)
-    assert set(zip(result.alike["turn"], result.alike["relation"], result.alike["to_source"], strict=True)) == {
-        ("1_1", "exact", True), ("1_1", "one word", True), ("1_1", "one word", False), ("1_2", "exact", False),
-    }  # fmt: skip
+    assert result.turns[["copies", "duplicates", "near_duplicates"]].to_numpy().tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
-def test_distance_is_one_minus_cosine_to_the_source() -> None:
+def test_cosine_with_the_source() -> None:
     encoder = Encoder("use", "model", "print", lambda texts: np.zeros((len(texts), 1)))
     vectors = {text: np.array([1.0, 0.0]) for wordings in SOURCE.wordings.values() for text in wordings}
 
@@ -55,8 +53,7 @@ def test_distance_is_one_minus_cosine_to_the_source() -> None:
         return {text: vectors.get(text, np.array([0.0, 1.0])) for text in texts}
 
     result = diversity([(SOURCE, TARGET)], EVALUATED, [(encoder, vectors_of)])
-    assert result.diversity["distance_use"][0] == pytest.approx(5 / 6)
-    assert result.turns["distance_use"].tolist() == pytest.approx([2 / 3, 1.0])
+    assert result.similarity.set_index("measure")["value"]["cosine_use"] == pytest.approx(1 / 6)
 
 
 def test_ecast_against_its_turns(shared_data: Path) -> None:
@@ -77,10 +74,8 @@ def test_ecast_against_its_turns(shared_data: Path) -> None:
 
 def test_tables_have_the_columns_that_they_declare() -> None:
     result = diversity([(SOURCE, TARGET)], EVALUATED)
-    assert list(result.tables) == ["bleu", "similarity", "similarity_pairs", "diversity", "turns", "topics", "alike"]
+    assert list(result.tables) == ["bleu", "similarity", "similarity_pairs", "diversity", "turns", "topics"]
     with pytest.raises(TypeError, match="table bleu has columns"):
         replace(result, bleu=result.bleu.drop(columns="sentences"))
-    with pytest.raises(TypeError, match="column distance_use is"):
-        replace(result, topics=result.topics.assign(distance_use=True))
-    with pytest.raises(TypeError, match="column to_source is"):
-        replace(result, alike=result.alike.assign(to_source=1))
+    with pytest.raises(TypeError, match="column copies is"):
+        replace(result, topics=result.topics.assign(copies=0.5))

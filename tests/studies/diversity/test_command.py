@@ -43,7 +43,7 @@ def test_a_project_compares_its_formulations_and_paraphrases(in_demo: Command) -
     assert set(compared) == {("original", "human", "raw paraphrases"), ("human", "qr", "manual paraphrases")}
     out = in_demo("diversity").out
     assert max(map(len, out.splitlines())) <= 80
-    assert "How close are the texts to their source?" in out and "Which texts are nearly the same?" in out
+    assert "How close are the texts to their source?" in out and "Which topics are least diverse?" in out
 
 
 def test_llm4cs_samples_against_human_rewrites(shared_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +124,6 @@ def test_before_and_after(in_copy: Command, tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
     targets = f"--target {tmp_path}/before.csv --target {tmp_path}/after.csv:MANUAL_PARAPHRASE"
     answer = in_copy(f"diversity --source topics.json:manual {targets}")
-    assert "−100.0%" in answer.out
     assert "68 turns of topics.json:manual excluded: not in before.csv" in " ".join(answer.out.split())
 
 
