@@ -1,9 +1,10 @@
 """Reviews of turns: JSONL that the page of a report exports, one reviewed turn per line.
 
 Fields: ``turn``; ``systems``, the systems that were read (a list); ``categories``, those that the coder assigned (a list, empty
-if none fits); ``note``; ``coder``; ``sample`` with ``kind`` (``random``: drawn at random and read in random order; ``all``:
+if none fits); ``coder``; ``sample`` with ``kind`` (``random``: drawn at random and read in random order; ``all``:
 every turn), ``seed``, ``of`` (number of turns from which it was drawn), ``size`` (number of turns drawn) and, if these are not
-all turns of the report, ``where`` (which turns these are). ``systems``, ``note``, ``coder`` and ``sample`` are optional.
+all turns of the report, ``where`` (which turns these are). ``systems``, ``coder`` and ``sample`` are optional; other
+fields, such as the ``note`` of the coder, are for people.
 """
 
 from __future__ import annotations
@@ -56,7 +57,6 @@ class Review:
     turn: str
     systems: tuple[str, ...]
     categories: tuple[str, ...]
-    note: str
     coder: str
     sample: Sample
 
@@ -85,7 +85,6 @@ def read_reviews(path: StrPath) -> tuple[Review, ...]:
             str(record["turn"]).strip(),
             tuple(systems) if isinstance(systems, list) else (systems,),
             tuple(dict.fromkeys(name.strip() for name in record["categories"])),
-            (record.get("note") or "").strip(),
             (record.get("coder") or "").strip(),
             Sample(**{key: sample[key] for key in Sample.__dataclass_fields__ if sample.get(key) is not None}),
         )
@@ -112,9 +111,8 @@ def _wrong(record: Mapping[str, Any]) -> tuple[str, str, str] | None:
     systems = record.get("systems") or []
     if not all(map(_is_text, systems if isinstance(systems, list) else [systems])):
         return f"{of}systems are not a list of names", 'write a list such as ["t5", "human"]', "bad-systems"
-    for name in ("note", "coder"):
-        if not _is_text(record.get(name) or ""):
-            return f"{of}{name} is not a text", "write a text in quotes", "not-a-text"
+    if not _is_text(record.get("coder") or ""):
+        return f"{of}coder is not a text", "write a text in quotes", "not-a-text"
     sample = record.get("sample") or {}
     sound = isinstance(sample, dict) and all(_is_text(sample.get(name) or "") for name in ("kind", "where"))
     if sound:

@@ -26,8 +26,8 @@ def test_all_fields_and_only_the_needed_ones(tmp_path: Path) -> None:
     path = written(tmp_path, LINE, {"turn": 5, "categories": []}, LINE)
     assert kind_of(path) == "reviews"
     assert read_reviews(path) == (
-        Review("31_4", ("t5",), ("lost entity",), "n", "ada", Sample("random", 7, 92, 30)),
-        Review("5", (), (), "", "", Sample()),
+        Review("31_4", ("t5",), ("lost entity",), "ada", Sample("random", 7, 92, 30)),
+        Review("5", (), (), "", Sample()),
     )
 
 

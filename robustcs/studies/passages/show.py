@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from robustcs.documents.document import Block, Table
-from robustcs.documents.tables import Shown, result_table
-from robustcs.result import count, text
+from robustcs.documents.tables import result_table
 from robustcs.studies.passages.analysis import PassageChoice
 
 #: Rows shown on the terminal and in the report; JSON and CSV contain all.
@@ -13,22 +12,9 @@ _EXCERPT = 90
 
 
 def show(result: PassageChoice) -> tuple[Block, ...]:
-    """Return the grades of the chosen passages, the first passages, and the turns with too few."""
+    """Return the first passages, and the turns with too few."""
     short = (result.turns["chosen"] < result.per_turn).any()
-    return (_grades(result), _passages(result), *([_short(result)] if short else []))
-
-
-def _grades(result: PassageChoice) -> Table:
-    """Count the chosen passages by grade, in a table that only the terminal and report show."""
-    counts = result.passages[["grade", "chosen"]].value_counts()
-    columns: list[Shown] = [
-        (text("Grade"), str),
-        (count("all of the grade", group="chosen as"), lambda grade: str(counts.get((grade, "grade"), 0))),
-        (count("one of a cluster", group="chosen as"), lambda grade: str(counts.get((grade, "cluster"), 0))),
-    ]  # fmt: skip
-    note = f"{len(result.passages):,} passages of {int((result.turns['chosen'] > 0).sum())} turns."
-    grades = sorted(set(result.passages["grade"]), reverse=True)
-    return result_table(result, "", "Which grades do the chosen passages have?", columns, note, rows=grades, slug="grades")
+    return (_passages(result), *([_short(result)] if short else []))
 
 
 def _passages(result: PassageChoice) -> Table:

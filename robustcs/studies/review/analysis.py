@@ -34,8 +34,6 @@ CATEGORIES = table(
     count("reviewed", "reviewed turns, also those without a category"),
     count("of", "turns from which the sample was drawn; 0 if unknown"),
     text("where", "which turns these are; empty for all turns"),
-    number("all", "estimated turns with this category among all turns: share × of; null unless the sample is random"),
-    number("all_low", "95% CI of all"), number("all_high"),
     flag("random", "whether the sample was drawn at random; only then are there estimates for all turns"),
     *_BY, text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
@@ -66,12 +64,6 @@ CODERS = table(
     count("both", "turns to which both assign the category"), count("only_first", "", "only first"),
     count("only_second", "", "only second"), count("units", "conversations or turns"), text("note", "caveats of the interval"),
 )  # fmt: skip
-TURNS = table(
-    "turns", "Every reviewed turn.",
-    text("turn", header="Turn"), text("systems", header="System"), text("coder", header="Coder"),
-    text("categories", "separated by |; empty if none fits", "Categories"), text("note", "the coder's note", "Note"),
-    text("sample"),
-)  # fmt: skip
 
 
 class Value(NamedTuple):
@@ -87,22 +79,20 @@ class Reviews(Result):
     """Categories of reviewed turns."""
 
     study = "review"
-    declared = (CATEGORIES, CROSSINGS, DIFFERENCES, CODERS, TURNS)
+    declared = (CATEGORIES, CROSSINGS, DIFFERENCES, CODERS)
 
     categories: pd.DataFrame
     crossings: pd.DataFrame
     differences: pd.DataFrame
     coders: pd.DataFrame
-    turns: pd.DataFrame
 
 
 class _Part:
-    """The reviews of the systems ``names`` by one coder in one sample: turn → categories, and turn → note."""
+    """The reviews of the systems ``names`` by one coder in one sample: turn → categories."""
 
     def __init__(self, names: tuple[str, ...], coder: str, sample: Sample):
         self.names, self.coder, self.sample = names, coder, sample
         self.turns: dict[str, set[str]] = {}
-        self.notes: dict[str, str] = {}
 
     @property
     def systems(self) -> str:
@@ -160,11 +150,7 @@ def review(reviews: Iterable[Review], values: Sequence[Value], evaluated: Evalua
         "crossings": [row for part in parts for value in _about(part, values) for row in _crossed(part, value)],
         "differences": [row for some in _samples(parts) for row in _differences(some)],
         "coders": agreement,
-        "turns": [
-            (turn, part.systems, part.coder, " | ".join(sorted(part.turns[turn])), part.notes.get(turn, ""), part.described)
-            for part in parts for turn in sorted(part.turns, key=turn_sort_key)
-        ],
-    }  # fmt: skip
+    }
     return Reviews(evaluated, *(spec.frame(frames[spec.name]) for spec in Reviews.declared))
 
 
@@ -183,8 +169,6 @@ def _parts(reviews: Iterable[Review]) -> list[_Part]:
         for names in [one.systems] if alike else [(name,) for name in one.systems]:
             part = found.setdefault((one.sample.identity, names, one.coder), _Part(names, one.coder, one.sample))
             part.turns.setdefault(one.turn, set()).update(one.categories)
-            if one.note:
-                part.notes[one.turn] = one.note
     return list(found.values())
 
 
@@ -211,8 +195,7 @@ def _counted(part: _Part) -> Iterable[tuple[Any, ...]]:
     for category in _used([part]):
         seen = len(part.hits(category))
         found = part.share(seen, drawn, part.of)
-        every = [part.of * one for one in (found.value, found.low, found.high)] if part.is_random else [None] * 3
-        sample = (part.of, part.sample.where, *every, part.is_random, part.coder, part.described, part.note)
+        sample = (part.of, part.sample.where, part.is_random, part.coder, part.described, part.note)
         yield (category, part.systems, seen, found, drawn, *sample)
 
 
@@ -281,20 +264,22 @@ def _agreement(parts: Sequence[_Part], evaluated: Evaluated, seed: int) -> tuple
     return rows, evaluated
 
 
-def slices_of(result: Reviews) -> str:
+def slices_of(reviews: Iterable[Review]) -> str:
     """Return a TSV with one row per reviewed turn and a column per category: yes, no, or empty if reviews disagree.
 
     With several systems, a column is the category of one system.
     """
-    several = result.turns["systems"].nunique() > 1
+    parts = _parts(reviews)
+    names: dict[str, set[str]] = {}
+    for part in parts:
+        names.setdefault(part.systems, set()).update(*part.turns.values())
     cells: dict[str, dict[str, set[str]]] = {}
-    for systems, part in result.turns.groupby("systems", sort=False):
-        listed = [(turn, set(text.split(" | ")) - {""}) for turn, text in zip(part["turn"], part["categories"], strict=True)]
-        for name in sorted(set().union(*(own for _, own in listed))):
-            column = cells.setdefault(f"{name} ({systems})" if several else name, {})
-            for turn, own in listed:
+    for part in parts:
+        for name in sorted(names[part.systems]):
+            column = cells.setdefault(f"{name} ({part.systems})" if len(names) > 1 else name, {})
+            for turn, own in part.turns.items():
                 column.setdefault(turn, set()).add("yes" if name in own else "no")
-    turns = sorted(set(result.turns["turn"]), key=turn_sort_key)
+    turns = sorted(set().union(*(part.turns for part in parts)), key=turn_sort_key)
     rows = [[turn, *("".join(found) if len(found := column.get(turn, set())) == 1 else "" for column in cells.values())]
             for turn in turns]  # fmt: skip
     return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in [["turn", *cells], *rows])

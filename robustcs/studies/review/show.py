@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from robustcs.documents.bins import marks
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import whole_percent
 from robustcs.lazy import pd
-from robustcs.result import Field, text
+from robustcs.result import text
 from robustcs.statistics.finite import DIFFERENCE_METHOD, SHARE_METHOD
 from robustcs.studies.review.analysis import NONE, Reviews
 from robustcs.wording import counted, system_name
@@ -19,16 +17,13 @@ _ROWS = 20
 
 
 def show(result: Reviews) -> tuple[Block, ...]:
-    """Return the categories with their figure, crossings, differences between systems, agreement, and all reviewed turns."""
-    blocks: list[Block] = [*_figure(result), _categories(result), *_crossings(result), *_differences(result), *_coders(result)]
-    columns = ["turn", *_whose(result), "categories", "note"]
-    turns = result_table(result, "turns", "Reviewed turns", columns, "Categories are separated by |.")
-    return (*blocks, replace(turns, asked=True))
+    """Return the categories with their figure, crossings, differences between systems, and agreement."""
+    return (*_figure(result), _categories(result), *_crossings(result), *_differences(result), *_coders(result))
 
 
 def _whose(result: Reviews, *names: str) -> list[str]:
     """Return those of the columns systems and coder that have several values."""
-    frame = result.turns
+    frame = result.categories
     several = [name for name in ("systems", "coder") if frame[name].nunique() > 1]
     return [name for name in (names or several) if name in several]
 
@@ -46,24 +41,11 @@ def _samples(result: Reviews) -> str:
 
 
 def _categories(result: Reviews) -> Table:
-    spec = result.spec("categories")
-    all_turns: list[Shown] = []
-    if result.categories["random"].any():
-        all_turns = [(text("of all turns (95% CI)"), _all)]
-    field: Field = spec.field("count")
-    columns = ["category", *_whose(result), field, "reviewed", "share", *all_turns]
+    columns = ["category", *_whose(result), "count", "reviewed", "share"]
     note = f"{_samples(result)} A turn may have several categories; {NONE}: reviewed, but no category fits."
     return result_table(
         result, "categories", "How frequent is each category?", columns, note, by=next(iter(_whose(result)), None)
     )
-
-
-def _all(row: object) -> str:
-    """Return the estimated number of turns: ``42 of 92 (20–66)``."""
-    if not row.random:  # type: ignore[attr-defined]
-        return "–"
-    value, low, high, of = (getattr(row, name) for name in ("all", "all_low", "all_high", "of"))
-    return f"{value:,.0f} of {of:,} ({low:,.0f}–{high:,.0f})"
 
 
 def _figure(result: Reviews) -> list[Figure]:

@@ -123,9 +123,10 @@ def _run(call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument
     if write_slices:
         require_writable(write_slices)
     workspace = call.workspace(project)
-    result = ask(workspace)
+    reviews = _read(workspace)
+    result = _crossed(workspace, reviews)
     if write_slices:
-        write_text(write_slices, slices_of(result))
+        write_text(write_slices, slices_of(reviews))
         call.tell(f"wrote {write_slices}")
     call.emit(workspace, result, show(result))
 

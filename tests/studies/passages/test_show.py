@@ -10,15 +10,13 @@ from robustcs.studies.passages.analysis import choose_passages
 from robustcs.studies.passages.show import show
 
 
-def test_grades_passages_and_turns_with_too_few() -> None:
+def test_passages_and_turns_with_too_few() -> None:
     judged = [("1_1", "a", 3), ("1_1", "b", 1), ("1_2", "c", 3), ("1_2", "gone", 2)]
     evaluated = Evaluated(EvaluationPolicy(), "texts", 2, 0)
     result = choose_passages(as_qrels("q", judged), {"a": "x" * 91, "b": "y" * 90, "c": "z"}, evaluated, per_turn=2)
-    grades, passages, turns = show(result)
-    assert isinstance(grades, Table) and isinstance(passages, Table) and isinstance(turns, Table)
-    assert (grades.slug, grades.of, passages.of, turns.of) == ("grades", "", "passages", "turns")
-    assert grades.rows == (("3", "2", "0"), ("1", "1", "0"))
-    assert [column.group for column in grades.columns] == ["", "chosen as", "chosen as"]
+    passages, turns = show(result)
+    assert isinstance(passages, Table) and isinstance(turns, Table)
+    assert (passages.of, turns.of) == ("passages", "turns")
     assert passages.rows == (("1_1", "a", "3", "x" * 89 + "…"), ("1_1", "b", "1", "y" * 90), ("1_2", "c", "3", "z"))
     assert turns.rows == (("1_2", "1", "2", "1"),)
     assert turns.note == "1 of 1 turns. Relevant: passages at or above the relevance level."
@@ -27,4 +25,4 @@ def test_grades_passages_and_turns_with_too_few() -> None:
 def test_where_every_turn_has_enough_no_turn_is_listed() -> None:
     evaluated = Evaluated(EvaluationPolicy(), "texts", 1, 0)
     result = choose_passages(as_qrels("q", [("1_1", "a", 3)]), {"a": "text"}, evaluated, per_turn=1)
-    assert [block.of for block in show(result) if isinstance(block, Table)] == ["", "passages"]
+    assert [block.of for block in show(result) if isinstance(block, Table)] == ["passages"]
