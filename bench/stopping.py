@@ -26,8 +26,8 @@ from robustcs.evaluation.hole_model import fit_hole_model  # noqa: E402
 from robustcs.evaluation.hole_order import (  # noqa: E402
     Contest,
     drawn_grades,
-    expected_influence,
     hole_effects,
+    influences,
     judgments_needed,
     orders,
     with_known,
@@ -84,12 +84,12 @@ def replay(job: tuple[str, int, int, str, int, Path]) -> tuple[str, str, Replay]
         return None
     model = fit_hole_model(pool, left, TOP, codes.tolist(), seed)
     assert model is not None
-    effects = hole_effects(model, pool, left, (MEASURE,), POLICY, counted)
+    effects = hole_effects(asked, left, model.pairs, model.levels)
     drawn = drawn_grades(model, left)
-    largest = np.abs(effects[:, :, first, 0] - effects[:, :, second, 0]).max(axis=1)
+    changes = influences(effects, asked.compared)
     works = {
-        "expected influence": -expected_influence(model, effects, asked.compared),
-        "influence": -largest,
+        "expected influence": -(changes * model.probabilities()).sum(axis=1),
+        "influence": -changes.max(axis=1),
         "rank": np.minimum(mine, other)[model.pairs].astype(float),
     }
     now = orders(asked, left, drawn)

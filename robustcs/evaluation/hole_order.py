@@ -34,31 +34,26 @@ from robustcs.statistics import Codes, Floats
 from robustcs.statistics.ranks import DECIMALS
 
 
-def hole_effects(
-    model: HoleModel,
-    pool: RunPool,
-    grades: Grades,
-    measures: Sequence[Measure],
-    policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_],
-) -> Floats:
-    """Return float64[H, L, R, M]: the change of each run's mean score if one passage of ``model.pairs`` had each level.
+def hole_effects(contest: Contest, grades: Grades, pairs: Codes, levels: npt.NDArray[np.int16]) -> Floats:
+    """Return float64[H, L, R, M]: the change of each run's mean score if one unjudged passage of ``pairs`` had each level.
 
-    Means are over the turns ``counted`` (bool[T]). All other unjudged passages remain unjudged.
+    ``grades``: int16[N + 1], ``pairs``: int64[H], ``levels``: int16[L]. All other unjudged passages remain unjudged.
     """
-    holes, turns = model.pairs, model.holes.turns
-    number = np.bincount(turns, minlength=model.turns)
-    place = np.arange(len(holes)) - np.repeat(np.cumsum(number) - number, number)
+    pool, measures, policy, counted = contest.pool, contest.measures, contest.policy, contest.counted
+    turns = pool.pair_turns[pairs]
+    number = np.bincount(turns, minlength=len(pool.turns))
+    place = np.empty(len(pairs), dtype=np.int64)  # of each pair among those of its turn
+    place[np.argsort(turns, kind="stable")] = np.arange(len(pairs)) - np.repeat(np.cumsum(number) - number, number)
     base = pool.score(grades[None], measures, policy)[0]
-    effects = np.zeros((len(holes), len(model.levels), *base.shape[:2]))
+    effects = np.zeros((len(pairs), len(levels), *base.shape[:2]))
     # a passage affects only its turn, so one set of grades tests one passage of every turn
-    jobs = [(step, column) for step in range(int(number.max(initial=0))) for column in range(len(model.levels))]
+    jobs = [(step, column) for step in range(int(number.max(initial=0))) for column in range(len(levels))]
     size = pool.batch(measures)
     for start in range(0, len(jobs), size):
         some = jobs[start : start + size]
         sets = np.tile(grades, (len(some), 1))
         for row, (step, column) in zip(sets, some, strict=True):
-            row[holes[place == step]] = model.levels[column]
+            row[pairs[place == step]] = levels[column]
         change = pool.score(sets, measures, policy) - base
         for moved, (step, column) in zip(change, some, strict=True):
             tried = np.flatnonzero(place == step)
@@ -66,20 +61,19 @@ def hole_effects(
     return np.asarray(effects * counted[turns][:, None, None, None] / max(int(counted.sum()), 1))
 
 
-def expected_influence(model: HoleModel, effects: Floats, compared: Sequence[tuple[int, int]] = ()) -> Floats:
-    """Return float64[H], in the order of ``model.pairs``: Σ_g P(g) · Σ |change of a compared difference if the grade were g|.
+def influences(effects: Floats, compared: Sequence[tuple[int, int]] = ()) -> Floats:
+    """Return float64[H, L]: Σ |change of a compared difference| if the passage had each level.
 
     ``effects``: :func:`hole_effects`. Differences are summed over measures and over ``compared`` (pairs of run numbers);
     without pairs, the scores themselves are summed.
     """
     first, second = (np.array([pair[side] for pair in compared], dtype=np.int64) for side in (0, 1))
-    probabilities = model.probabilities()
-    influence = np.zeros(len(effects))
+    found = np.zeros(effects.shape[:2])
     for column in range(effects.shape[1]):
         change = effects[:, column]
         moved = change[:, first] - change[:, second] if len(compared) else change
-        influence += probabilities[:, column] * np.abs(moved).sum(axis=(1, 2))
-    return influence
+        found[:, column] = np.abs(moved).sum(axis=(1, 2))
+    return found
 
 
 State = Literal["proven", "certain", "open"]

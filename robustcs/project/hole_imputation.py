@@ -57,21 +57,22 @@ def read_pool(
     return builder
 
 
-def counted_turns(workspace: Workspace, pool: RunPool, qrels: Qrels, what: str = "the qrels") -> Turns:
-    """Return the turns of a pool of all runs that count under the policy; ``what`` names the judgments in messages.
+def counted_turns(workspace: Workspace, pool: RunPool, qrels: Qrels, what: str = "the qrels", *, holes: bool = False) -> Turns:
+    """Return the turns of a pool of runs that count under the policy; ``what`` names the judgments in messages.
+
+    ``holes``: see :func:`~robustcs.evaluation.turns.count_turns`.
 
     Raises :class:`InputError` for runs that share no turn with the judgments.
     """
     project = workspace.project
     grades = pool.grades(qrels)
     answered = [
-        Answered(name, path, lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
-        for (name, path), lacks, first, places in zip(
-            project.systems.items(), pool.missing, pool.first, pool.places, strict=True
-        )
+        Answered(name, project.systems[name], lacks, *first, pool.extra_turns, bool((grades[places] > UNJUDGED).any()))
+        for name, lacks, first, places in zip(pool.names, pool.missing, pool.first, pool.places, strict=True)
     ]
     policy = project.policy
-    return count_turns(Expected(pool.turns, what, qrels.documents[0], policy.documents), answered, policy.missing)
+    expected = Expected(pool.turns, what, qrels.documents[0], policy.documents)
+    return count_turns(expected, answered, policy.missing, holes=holes)
 
 
 def run_groups(project: Project) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.hole_check import check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_features import found_alone, pair_features, run_groups
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
-from robustcs.evaluation.hole_order import expected_influence, hole_effects
+from robustcs.evaluation.hole_order import Contest, hole_effects, influences
 from robustcs.evaluation.hole_stages import recalibration
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
@@ -239,8 +239,9 @@ def test_expected_influence_is_what_one_grade_does() -> None:
     pool, _, left = made_pool(*made_runs(turns=6))
     model = fitted(pool, left, depth=5)
     counted = np.array([True] * 5 + [False])
-    found = expected_influence(model, hole_effects(model, pool, left, MEASURES, POLICY, counted), [(0, 1), (1, 2)])
     chances = model.probabilities()
+    asked = Contest(pool, ((0, 1), (1, 2)), tuple(MEASURES), POLICY, counted, 5, 2)
+    found = (influences(hole_effects(asked, left, model.pairs, model.levels), asked.compared) * chances).sum(axis=1)
     base = pool.score(left[None], MEASURES, POLICY)[0][..., counted].mean(axis=-1)
     for row in (0, len(found) // 2, len(found) - 1):
         expected = 0.0

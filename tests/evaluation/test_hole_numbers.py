@@ -17,8 +17,8 @@ from robustcs.evaluation.hole_order import (
     Contest,
     Needed,
     drawn_grades,
-    expected_influence,
     hole_effects,
+    influences,
     judgments_needed,
     orders,
 )
@@ -85,11 +85,11 @@ def test_the_models_test(made: Made) -> None:
 def test_orders(made: Made) -> None:
     pool, left, model = made
     counted, pairs = np.arange(12) != 3, ((0, 1), (0, 2))
-    effects = hole_effects(model, pool, left, MEASURES, POLICY, counted)
-    influence = expected_influence(model, effects, pairs)
-    found = sums(effects, expected_influence(model, effects), influence)
-    assert found == near([0.22672316880118146, -0.23402723035867395, -0.12115491337163861])
     asked = Contest(pool, pairs, tuple(MEASURES), POLICY, counted, 25, 2)
+    effects = hole_effects(asked, left, model.pairs, model.levels)
+    of_scores, influence = ((influences(effects, of) * model.probabilities()).sum(axis=1) for of in ((), pairs))
+    found = sums(effects, of_scores, influence)
+    assert found == near([0.22672316880118146, -0.23402723035867395, -0.12115491337163861])
     drawn = drawn_grades(model, left)
     known = orders(asked, left, drawn)
     assert [number for one in known for number in (one.difference, one.low, one.high, one.expected, one.sure)] == near([

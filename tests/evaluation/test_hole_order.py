@@ -105,7 +105,7 @@ def test_it_takes_about_as_many_judgments_as_it_says() -> None:
         model = fitted(pool, left, depth=3)
         drawn = drawn_grades(model, left)
         [order] = now = orders(asked, left, drawn)
-        effects = hole_effects(model, pool, left, MEASURES[:1], POLICY, asked.counted)
+        effects = hole_effects(asked, left, model.pairs, model.levels)
         queue = np.argsort(-np.abs(effects[:, -1, 0, 0] - effects[:, -1, 1, 0]), kind="stable")
         [needed], total = judgments_needed(asked, now, model, effects, left, drawn, queue)
         assert needed == total and 0 <= needed.low <= needed.median <= needed.high <= len(queue)
@@ -124,7 +124,7 @@ def test_a_grade_that_the_model_has_not_learned() -> None:
     pool, _, left = made_pool(*made_runs())
     model = fitted(pool, left, depth=5)
     asked = contest(pool, 5, max_grade=7)
-    effects = hole_effects(model, pool, left, MEASURES, POLICY, asked.counted)
+    effects = hole_effects(asked, left, model.pairs, model.levels)
     known = left.copy()
     known[model.pairs[:3]] = 7
     drawn = with_known(drawn_grades(model, left), known)
@@ -138,7 +138,7 @@ def test_an_open_order_takes_one_judgment_at_least() -> None:
     pool, _, left = made_pool(*made_runs())
     model = fitted(pool, left, depth=5)
     asked = contest(pool, 5)
-    effects = hole_effects(model, pool, left, MEASURES, POLICY, asked.counted)
+    effects = hole_effects(asked, left, model.pairs, model.levels)
     drawn = drawn_grades(model, left)
     # 94 % of the draws agree, while the effects added up leave no doubt
     found = [replace(orders(asked, left, drawn)[0], difference=9.0, low=-1.0, high=1.0, sure=0.94)]

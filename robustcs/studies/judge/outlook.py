@@ -5,8 +5,7 @@ the others probably need.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -15,19 +14,17 @@ from robustcs.errors import UsageError
 from robustcs.evaluation import hole_order
 from robustcs.evaluation.hole_check import check_hole_model, model_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
-from robustcs.evaluation.holes import JudgedRun, judged_run
 from robustcs.evaluation.matrix import UNJUDGED
-from robustcs.evaluation.measure import Measure, parse_measure
-from robustcs.evaluation.ranking import Ranking
-from robustcs.evaluation.run_pool import CollectedRun, Grades, PoolBuilder, RunPool, collect_run
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.run_pool import Grades
 from robustcs.evaluation.turns import Turns
-from robustcs.inputs.qrels import Qrels
-from robustcs.project.hole_imputation import run_sources, selection_warnings
+from robustcs.project.hole_imputation import counted_turns, read_pool, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.requirements import highest_grade, measures_of_rankings
 from robustcs.project.workspace import Workspace
+from robustcs.result import Evaluated
 from robustcs.statistics import Floats
-from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, reach, with_grades
+from robustcs.studies.judge.analysis import Pair, State, Worklist, judging_worklist, pairs_of
 
 #: The measure by which CAsT ranks systems.
 _DEFAULT_MEASURE = parse_measure("ndcg_cut_3")
@@ -37,7 +34,7 @@ _DEFAULT_TOP = 3
 
 @dataclass(frozen=True, eq=False)
 class Holes:
-    """The systems of a project and the unjudged passages in their top K.
+    """The compared systems of a project and the unjudged passages in their top K.
 
     grades
         int16[N + 1]: the grades of the pairs of the pool.
@@ -46,26 +43,11 @@ class Holes:
     """
 
     project: Project
-    systems: Mapping[str, JudgedRun]
-    comparisons: Sequence[tuple[str, str]]
-    measures: Sequence[Measure]
-    top: int
-    max_grade: int
-    pool: RunPool
+    contest: hole_order.Contest
     grades: Grades
     turns: Turns
     pairs: Mapping[Pair, int]
     notes: Sequence[str]
-
-    @property
-    def contest(self) -> hole_order.Contest:
-        """The compared systems, as numbers of the pool."""
-        names = self.pool.names
-        compared = tuple((names.index(first), names.index(second)) for first, second in self.comparisons)
-        counted = self.turns.counted
-        return hole_order.Contest(
-            self.pool, compared, tuple(self.measures), self.project.policy, counted, self.top, self.max_grade
-        )
 
     def with_grades(self, judged: Mapping[Pair, int]) -> Grades:
         """Return int16[N + 1], the grades of the pool updated with ``judged``."""
@@ -77,15 +59,23 @@ class Holes:
 
     def warnings(self, model: HoleModel) -> tuple[str, ...]:
         """Return the warnings about ``model`` that belong to each order of judging and each state of orders."""
-        known = self.pool, self.grades, self.measures
-        check = check_hole_model(model, *known, self.project.policy, self.turns.counted)
-        sources = run_sources(self.project, self.pool.names)
+        contest = self.contest
+        known = contest.pool, self.grades, contest.measures
+        check = check_hole_model(model, *known, contest.policy, contest.counted)
+        sources = run_sources(self.project, contest.pool.names)
         return (*selection_warnings(self.project), *model_warnings(model, check, *known, sources))
 
-    def model(self, grades: Grades) -> HoleModel | None:
-        """Fit the hole model to ``grades``; None if no passage is unjudged. Raises :class:`UsageError` if fitting fails."""
-        learned = run_sources(self.project, self.pool.names).learned
-        return fit_hole_model(self.pool, grades, self.top, learned, self.project.seed)
+    def model(self, grades: Grades) -> tuple[HoleModel | None, str]:
+        """Fit the hole model to ``grades``. Without a model, the second value is the reason; empty if nothing is unjudged."""
+        pool = self.contest.pool
+        try:
+            return fit_hole_model(
+                pool, grades, self.contest.top, run_sources(self.project, pool.names).learned, self.project.seed
+            ), ""
+        except UsageError as error:
+            if error.slug != "one-grade":
+                raise
+            return None, error.found
 
 
 def find_holes(
@@ -97,37 +87,24 @@ def find_holes(
 
     Raises :class:`UsageError` without qrels or runs, and for a measure of answers.
     """
-    highest = max_grade or highest_grade(workspace.qrels)
-    project = workspace.project
+    qrels, project = workspace.qrels, workspace.project
     workspace.require_runs()
     names, comparisons = _comparisons(project, pairs)
     measures_of_rankings(workspace)
     measures = workspace.averaged(project.metrics or (_DEFAULT_MEASURE,))
     top = top or max((measure.cutoff or 0 for measure in measures), default=0) or _DEFAULT_TOP
-    qrels = workspace.qrels
-    depth = reach(measures, top)
-    files = workspace.system_files(names)
-    builder = PoolBuilder(qrels.turns, qrels)
-
-    def keep(found: tuple[JudgedRun, CollectedRun]) -> JudgedRun:
-        builder.add(found[1])
-        return found[0]
-
-    holes = workspace.per_run(files, partial(_read, builder.turns, qrels, depth), keep=keep)
-    turns = workspace.count_turns(names, files, [one.matrix for one in holes], holes=True)
-    pool = builder.build()
-    found = Holes(
-        project, dict(zip(names, holes, strict=True)), comparisons, measures, top, highest, pool, pool.grades(qrels), turns,
-        {}, list(qrels.notes),
-    )  # fmt: skip
-    numbers = found.contest.holes(found.grades)
+    pool = read_pool(workspace, qrels, files=workspace.system_files(names)).build()
+    turns = counted_turns(workspace, pool, qrels, holes=True)
+    compared = tuple((names.index(first), names.index(second)) for first, second in comparisons)
+    contest = hole_order.Contest(
+        pool, compared, tuple(measures), project.policy, turns.counted, top, max_grade or highest_grade(qrels)
+    )
+    grades = pool.grades(qrels)
+    numbers = contest.holes(grades)
     in_turns = [pool.turns[turn] for turn in pool.pair_turns[numbers]]
     documents = pool.documents.take(pool.pair_documents[numbers]).texts()
-    return replace(found, pairs=dict(zip(zip(in_turns, documents, strict=True), numbers.tolist(), strict=True)))
-
-
-def _read(turns: Sequence[str], qrels: Qrels, depth: int | None, ranking: Ranking) -> tuple[JudgedRun, CollectedRun]:
-    return judged_run(ranking, qrels, 0, depth), collect_run(turns, ranking)
+    found = dict(zip(zip(in_turns, documents, strict=True), numbers.tolist(), strict=True))
+    return Holes(project, contest, grades, turns, found, (*pool.notes, *qrels.notes))
 
 
 def _comparisons(project: Project, asked: Sequence[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -170,16 +147,9 @@ class Outlook:
         self.drawn = hole_order.drawn_grades(model, self.holes.with_grades({})) if model is not None and trusted else None
 
     def _fitted(self, judged: Mapping[Pair, int]) -> Fitted:
-        contest, grades = self.contest, self.holes.with_grades(judged)
-        try:
-            model = self.holes.model(grades)
-        except UsageError as error:
-            if error.slug != "one-grade":
-                raise
-            return None, None
-        if model is None:
-            return None, None
-        return model, hole_order.hole_effects(model, contest.pool, grades, contest.measures, contest.policy, contest.counted)
+        grades = self.holes.with_grades(judged)
+        model, _ = self.holes.model(grades)
+        return model, None if model is None else hole_order.hole_effects(self.contest, grades, model.pairs, model.levels)
 
     def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
         """Return the state of the orders with the grades ``judged``; ``queue`` is the order of judging."""
@@ -207,28 +177,28 @@ class Outlook:
 
 def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple[Worklist, Outlook]:
     """Return the unjudged passages in the order of judging, and the outlook with the grades ``judged`` so far."""
-    project, judged = holes.project, judged or {}
-    expected, warnings, notes = None, tuple[str, ...](), list(holes.notes)
-    model = effects = None
-    contest = holes.contest
-    try:
-        model = holes.model(holes.grades)
-    except UsageError as error:
-        if error.slug != "one-grade":
-            raise
-        notes.append(f"passages are ordered by influence, because the hole model cannot be fitted: {error.found}")
+    contest, turns, judged = holes.contest, holes.turns, judged or {}
+    model, reason = holes.model(holes.grades)
+    numbers = np.array(list(holes.pairs.values()), dtype=np.int64)
+    pairs, levels = numbers, np.arange(contest.max_grade + 1, dtype=np.int16)
     if model is not None:
-        effects = hole_order.hole_effects(model, holes.pool, holes.grades, holes.measures, project.policy, contest.counted)
-        influence = hole_order.expected_influence(model, effects, contest.compared)
-        by_number = dict(zip(model.pairs.tolist(), influence.tolist(), strict=True))
-        expected = {pair: by_number[number] for pair, number in holes.pairs.items()}
-        warnings = holes.warnings(model)
-    worklist = judging_worklist(
-        holes.systems, holes.comparisons, holes.measures, project.policy, holes.top, holes.max_grade, holes.turns, notes,
-        expected, warnings,
-    )  # fmt: skip
-    worklist = with_grades(worklist, judged)
-    outlook = Outlook(holes, judged, None if judged else (model, effects))
-    state = outlook.of(judged, worklist.pairs)
-    left = int(worklist.worklist["grade"].isna().sum())
-    return replace(worklist, orders=state.order_table(), outlook=state.table(left)), outlook
+        pairs, levels = model.pairs, np.union1d(levels, model.levels)
+    effects = hole_order.hole_effects(contest, holes.grades, pairs, levels)
+    rows = np.empty(len(holes.grades), dtype=np.int64)
+    rows[pairs] = np.arange(len(pairs))
+    moved = hole_order.influences(effects, contest.compared)[rows[numbers]]
+    influence = moved[:, levels <= contest.max_grade].max(axis=1)
+    influence[influence < 1e-12] = 0  # rounding errors of sums that cancel are no influence
+    expected, warnings, fitted = None, tuple[str, ...](), None
+    notes = [f"passages are ordered by influence, because the hole model cannot be fitted: {reason}"] if reason else []
+    if model is not None:
+        known = np.isin(levels, model.levels)
+        expected = (moved[:, known] * model.probabilities()[rows[numbers]]).sum(axis=1)
+        warnings, fitted = holes.warnings(model), (model, effects[:, known])
+    told = dict.fromkeys([*holes.notes, *notes, *turns.notes, *warnings])
+    outlook = Outlook(holes, judged, None if judged else fitted)
+    frame = judging_worklist(contest, holes.pairs, influence, expected, judged)
+    state = outlook.of(judged, pairs_of(frame))
+    evaluated = Evaluated(contest.policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(told))
+    left = int(frame["grade"].isna().sum())
+    return Worklist(evaluated, frame, state.order_table(), state.table(left), warnings), outlook

@@ -214,7 +214,7 @@ class _Desk:
     def sit(self, to_the_end: bool) -> None:
         """Judge at the terminal."""
         if not self.holes.pairs:
-            self.call.tell(f"nothing to judge: all passages in the top {self.holes.top} of these systems are judged")
+            self.call.tell(f"nothing to judge: all passages in the top {self.holes.contest.top} of these systems are judged")
             return
         project = self.workspace.project
         texts, passages = readable(self.workspace, self.holes.pairs)
