@@ -3,8 +3,7 @@
 Each value has a checksum of itself and of its keys; the SQL functions ``seal(value, key, …)`` and ``unseal(value, key, …)``
 write and verify it. A value that does not match its checksum counts as absent and is recomputed.
 
-Files of other programs are never written to: robustcs marks its own files with :data:`APPLICATION`. Files of its first versions
-have no mark and contain only its own tables; they are marked the next time they are written to.
+Files of other programs are never written to: robustcs marks its own files with :data:`APPLICATION`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from robustcs.overwrite_guard import refuse_protected
 
 #: Application id of robustcs in SQLite's header ("rcs" and a number).
 APPLICATION = 0x72637301
-#: SQLite's ``user_version`` of files with checksums; files of robustcs 0.1.0 have 0.
+#: SQLite's ``user_version`` of the files.
 VERSION = 1
 _DIGEST = 16
 #: Value of a cell.
@@ -47,13 +46,12 @@ OTHER_CACHE = "name another folder in ROBUSTCS_CACHE"
 
 @contextmanager
 def transaction(
-    path: Path, schema: str, elsewhere: str = OTHER_CACHE, slug: str = "bad-cache", *, looking: bool = False, upgrade: str = ""
+    path: Path, schema: str, elsewhere: str = OTHER_CACHE, slug: str = "bad-cache", *, looking: bool = False
 ) -> Iterator[sqlite3.Connection]:
     """Open a SQLite file with the tables of ``schema``, created if new; commit at the end, or roll back on an error.
 
     ``elsewhere`` is the advice for using another file. ``looking``: read only, so that a file that does not exist or has no
-    tables counts as empty and is not changed. ``upgrade`` adds checksums to the values of an old file the next time it is
-    written; until then its values are used without checksums.
+    tables counts as empty and is not changed.
 
     Raises :class:`UsageError` if the file is an input, :class:`OutputError` if it cannot be used, and :class:`InputError` if it
     belongs to another program or (with ``slug``) is damaged or made by a later version.
@@ -70,17 +68,18 @@ def transaction(
                 database.execute("PRAGMA trusted_schema = OFF")
                 there, (owner,) = _objects(database), database.execute("PRAGMA application_id").fetchone()
                 (version,) = database.execute("PRAGMA user_version").fetchone()
-                if owner != APPLICATION and (owner or not there <= wanted):
-                    found = "an SQLite file of another program, to which robustcs does not write"
+                if not absent and owner != APPLICATION and (owner or there):
+                    found = "an SQLite file of another program or of robustcs 0.1.0, to which robustcs does not write"
                     raise input_error(path, None, found, elsewhere, "foreign-store")
                 if not 0 <= version <= VERSION:
                     found = f"a store of version {version}, but this robustcs supports versions up to {VERSION}"
                     raise input_error(path, None, found, f"use a later robustcs, or {elsewhere}", slug)
                 database.create_function("seal", -1, _seal, deterministic=True)
-                database.create_function("unseal", -1, _unseal if version else _unseal_old, deterministic=True)
-                if not looking and not (owner and version and wanted <= there):
+                database.create_function("unseal", -1, _unseal, deterministic=True)
+                if not looking and not (owner and wanted <= there):
+                    # marked first: another process that opens it now sees whose it is
                     marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-                    database.executescript(f"{schema}BEGIN IMMEDIATE; {'' if version else upgrade}{marks} COMMIT;")
+                    database.executescript(f"{marks} {schema}")
                 used = database if wanted <= there or not looking else empty
                 with used:
                     yield used
@@ -90,8 +89,6 @@ def transaction(
 
 
 def _seal(value: Value, *keys: Value) -> Value:
-    if _unseal(value, *keys) is not None:
-        return value  # another process has upgraded the file in the meantime
     data = b"b" + value if isinstance(value, bytes) else b"j" + json.dumps(value).encode()
     return _digest(data, keys) + data
 
@@ -102,11 +99,6 @@ def _unseal(value: Value, *keys: Value) -> Value:
         return None
     kind, data = value[_DIGEST : _DIGEST + 1], value[_DIGEST + 1 :]
     return data if kind == b"b" else json.loads(data)  # type: ignore[no-any-return]
-
-
-def _unseal_old(value: Value, *keys: Value) -> Value:
-    found = _unseal(value, *keys)
-    return value if found is None else found
 
 
 def _digest(data: bytes, keys: tuple[Value, ...]) -> bytes:

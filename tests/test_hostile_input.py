@@ -236,10 +236,10 @@ def test_zeros_without_end(call: Call) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"seed = {LONG}", f":1: invalid TOML ({DIGITS}); check this line"),
+        (f"seed = {LONG}", f": invalid TOML ({DIGITS}); check the file"),
         (f"seed = 0x{'f' * 6000}", ":1: seed is a number of more than 64 bits; write a smaller number"),
         ("[policy]\ndepth = 9223372036854775808", ":2: depth is a number of more than 64 bits; write a smaller number"),
-        (f"metrics = {DEEP}", TOO_DEEP),
+        (f"metrics = {DEEP}", TOO_DEEP.removeprefix(":1").replace("this line", "the file")),
         (f"metrics = {'[' * 300}{']' * 300}", TOO_DEEP),
         (f"runs.{'.'.join('a' * 5000)} = 1", TOO_DEEP),
         (
@@ -254,11 +254,6 @@ def test_zeros_without_end(call: Call) -> None:
 def test_project_files(call: Call, text: str, message: str) -> None:
     Path("robustcs.toml").write_text(text + "\n")
     assert call("check") == (3, f"robustcs.toml{message}")
-
-
-@pytest.mark.parametrize("command", ["check --qrels 'a\0b'", f"breakdown {FORMULATIONS} -o 'a\0b.json'", "init 'a\0b'"])
-def test_an_argument_that_only_a_program_can_give(call: Call, command: str) -> None:
-    assert call(command) == (2, "robustcs: an argument contains a NUL character; remove it")
 
 
 @pytest.mark.parametrize(("level", "in_file"), [(2**31 - 1, False), (3_000_000_000, True), (2**63 - 1, True)])

@@ -248,7 +248,7 @@ PROJECTS: dict[str, Hostile] = {
     "another program's database": Hostile(
         _RETRIEVAL + 'store = "store.sqlite"\n', prepare=_foreign_database,
         commands=("retrieve --set size=true", "retrieve --set prune=true"), codes=(3, 3),
-        said=("store.sqlite: an SQLite file of another program, to which robustcs does not write",),
+        said=("store.sqlite: an SQLite file of another program or of robustcs 0.1.0, to which robustcs does not write",),
     ),
     # ------------------------------------------------------------ more than a computer has
     "a gzip of one line": Hostile(

@@ -14,7 +14,7 @@ import click
 from robustcs.cli.commands import Commands
 from robustcs.cli.options import PROGRAM
 from robustcs.cli.terminal import agreed, tell, unforeseen, usable_streams, usable_width, without_reader
-from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError, UsageError
+from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError
 from robustcs.overwrite_guard import is_trusted, protection, trust_projects
 from robustcs.version import __version__
 
@@ -66,8 +66,6 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str], show: bool) -> int:
     try:
-        if any("\0" in argument for argument in arguments):  # only a Python program can pass one
-            raise UsageError("bad-argument", "an argument contains a NUL character", "remove it")
         if "SOURCE_DATE_EPOCH" in os.environ:
             from robustcs.documents.dates import source_date
 

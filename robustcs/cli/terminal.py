@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import os
 import platform
+import re
 import shlex
-import stat
 import sys
 import tempfile
 import traceback
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _FORMAT_OF_SUFFIX = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown", ".txt": "table"}
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 
-#: Larger values of COLUMNS are reduced to this; tables never become wider than their texts.
-_WIDEST = 10_000
 #: Characters of an unexpected error that its message shows.
 _LONGEST = 200
 
@@ -61,32 +59,10 @@ def without_reader() -> None:
 
 
 def usable_width() -> None:
-    """Make ``COLUMNS`` and ``LINES``, which several libraries read, usable numbers, or unset them."""
+    """Unset ``COLUMNS`` and ``LINES``, which several libraries read, unless they are numbers up to 9999."""
     for name in ("COLUMNS", "LINES"):
-        text = os.environ.get(name)
-        if text is None:
-            continue
-        digits = text.lstrip("0") if text.isascii() and text.isdigit() else ""
-        if not digits:
+        if not re.fullmatch("[1-9][0-9]{0,3}", os.environ.get(name, "80")):
             del os.environ[name]
-        elif len(digits) > 4:
-            os.environ[name] = str(_WIDEST)
-
-
-def is_terminal(target: str) -> bool:
-    """Return whether ``target`` (``-`` is stdout) is a terminal."""
-    if target == "-":
-        return sys.stdout.isatty()
-    try:
-        if not stat.S_ISCHR(os.stat(target).st_mode):  # do not open a pipe: closing it would end its reader
-            return False
-        device = os.open(target, os.O_WRONLY | os.O_NOCTTY)
-    except (OSError, ValueError):
-        return False
-    try:
-        return os.isatty(device)
-    finally:
-        os.close(device)
 
 
 def tell(message: str) -> None:
@@ -158,9 +134,8 @@ def emit(
 
     first, *others = chosen_tables(result, table)
     figures = [block for block in blocks if isinstance(block, Figure)]
+    on_terminal = sys.stdout.isatty()
     for target in output:
-        if not target:
-            raise UsageError("no-output", "--output has no file name", "name a file, or - for stdout")
         refuse_protected(target)
     kinds = [(target, _kind(target, format, bool(figures), command)) for target in output or ("-",)]
     for target, kind in kinds:
@@ -174,14 +149,13 @@ def emit(
             text = data_of(kind, command, result, inputs() if kind == "json" else (), table)
             if others and kind != "json":
                 tell(f"csv contains one table, here {first}; write the others with --table: {', '.join(others)}")
-            if is_terminal(target):
+            if target == "-" and on_terminal:
                 text = json_visible(text) if kind == "json" else visible(text)
         else:
-            text = text_of(kind, result, blocks, table, target == "-" and sys.stdout.isatty())
+            text = text_of(kind, result, blocks, table, target == "-" and on_terminal)
         if target == "-":
             # a file format has one encoding, independent of the pipe's
-            encoding = sys.stdout.encoding
-            encoded = kind != "table" and not sys.stdout.isatty() and not (encoding or "utf").lower().startswith("utf")
+            encoded = kind != "table" and not on_terminal and not (sys.stdout.encoding or "utf").lower().startswith("utf")
             try:
                 click.echo(text.encode() if encoded else text, nl=False)
             except BrokenPipeError:  # continue: a gate that fails still sets its exit code

@@ -13,7 +13,6 @@ from robustcs.database import cache_folder, select, transaction
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS outputs (maker TEXT, request TEXT, output TEXT, PRIMARY KEY (maker, request)) WITHOUT ROWID;
 """
-_UPGRADE = "UPDATE outputs SET output = seal(output, maker, request);"
 
 
 class OutputStore:
@@ -40,7 +39,7 @@ class OutputStore:
         if not outputs:
             return
         rows = [(_digest(maker), _digest(requests[key]), json.dumps(output)) for key, output in outputs.items()]
-        with transaction(self.path, _SCHEMA, upgrade=_UPGRADE) as database:
+        with transaction(self.path, _SCHEMA) as database:
             database.executemany("INSERT OR REPLACE INTO outputs VALUES (?1, ?2, seal(?3, ?1, ?2))", rows)
 
 

@@ -263,7 +263,11 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
         from distributed import KilledWorker
 
         try:
-            _check_workers(client, address)
+            client.wait_for_workers(1, timeout=_COME)
+        except OSError:
+            found = f"the Dask cluster at {address} has no worker"
+            raise UsageError("no-workers", found, f"start one with: dask worker {address}") from None
+        try:
             with closing(_done(client, packed, files)) as done:
                 for piece in done:
                     yield [_told(outcome, address) for outcome in piece]
@@ -274,7 +278,9 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
             found = f"the connection to the Dask cluster at {address} was lost"
             raise InterruptedWorkError(found, "check its scheduler, and run the command again") from error
         except (ImportError, AttributeError) as error:  # the worker cannot call the function that it received
-            raise _other_version("a worker", address, "none or another version") from error
+            found = f"a worker of the Dask cluster at {address} needs robustcs {__version__}, but has none or another version"
+            advice = f"run there: pip install 'robustcs[dask]=={__version__}'"
+            raise NotInstalledError("no-robustcs", found, advice) from error
 
 
 def _done(client: Any, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
@@ -328,32 +334,13 @@ def _connected(address: str) -> Iterator[Any]:
             logger.setLevel(level)
 
 
-def _check_workers(client: Any, address: str) -> None:
-    """Raise :class:`UsageError` without a worker, :class:`NotInstalledError` if a worker has no or another robustcs."""
-    try:
-        client.wait_for_workers(1, timeout=_COME)
-    except OSError:
-        found = f"the Dask cluster at {address} has no worker"
-        raise UsageError("no-workers", found, f"start one with: dask worker {address}") from None
-    for worker, has in sorted(client.get_versions(packages=["robustcs"])["workers"].items()):
-        version = has["packages"].get("robustcs")
-        if version != __version__:
-            raise _other_version(f"worker {worker}", address, version if version and version[0].isdigit() else "none")
-
-
-def _other_version(worker: str, address: str, has: str) -> NotInstalledError:
-    found = f"{worker} of the Dask cluster at {address} needs robustcs {__version__}, but has {has}"
-    return NotInstalledError("no-robustcs", found, f"run there: pip install 'robustcs[dask]=={__version__}'")
-
-
 def _on_worker(version: str, packed: bytes, files: Sequence[Place]) -> list[Outcome]:
-    """Return the outcomes of some files. A worker calls this; it may have joined after the check of versions."""
+    """Return the outcomes of some files; called by a worker."""
     from distributed import get_worker
 
-    worker = get_worker()
     if version != __version__:
         raise ImportError(f"robustcs {__version__}")
-    return [outcome._replace(worker=worker.address) for outcome in outcomes(packed, files)]
+    return [outcome._replace(worker=get_worker().address) for outcome in outcomes(packed, files)]
 
 
 def _told(outcome: Outcome, address: str) -> Outcome:

@@ -35,7 +35,7 @@ from robustcs.project.model import (
 )
 from robustcs.project.overrides import files, placed
 from robustcs.project.sources import BY_NAME, SOURCES, Setting, Source, settings_of
-from robustcs.project.toml import DEEPEST, deep_line, key_lines, read_toml, too_deep
+from robustcs.project.toml import DEEPEST, TOO_DEEP, key_lines, read_toml
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 #: ``run`` may be a list, with one run per sample.
@@ -104,15 +104,13 @@ class _Reader:
         return key_lines(self.text)
 
     def check_values(self, values: dict[str, Any]) -> None:
-        """Note values that no project may contain: NUL characters, very long names, and very large numbers.
-
-        Raises :class:`InputError` for tables and lists that are nested too deeply.
-        """
+        """Note values that no project may contain: deep nesting, NUL characters, very long names, and very large numbers."""
         left: list[tuple[tuple[str, ...], Any, int]] = [((), values, 0)]
         while left:
             path, value, depth = left.pop()
             if depth > DEEPEST:
-                raise too_deep(self.problems.path, deep_line(self.text))
+                self._note(path, TOO_DEEP, "check this line")
+                continue
             if path and "\0" in path[-1]:
                 self._note(path, "a name contains a NUL character", "choose another name")
             if path and len(path[-1]) > _LONGEST_NAME:

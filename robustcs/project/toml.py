@@ -8,26 +8,16 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from robustcs.errors import InputError, input_error
+from robustcs.errors import input_error
 from robustcs.inputs.paths import StrPath
 
 #: Largest nesting depth of tables, lists and dotted keys; project files have three levels at most.
 DEEPEST = 20
 #: Largest number of characters of a project file, enough for tens of thousands of runs.
 LONGEST = 1 << 20
-#: Python does not convert longer numbers.
-_MOST_DIGITS = 4300
-
-# Possessive quantifiers read an unterminated string once, not once from each of its quotes.
-_QUOTED = r'"(?:[^"\\\n]|\\.)*+"?|' r"'[^'\n]*+'?"
-_KEY = rf"(?:[\w-]++|{_QUOTED})"
-#: Tokens: multi-line strings, comments, keys and values are skipped as a whole; brackets count.
-_TOKENS = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?|' r"'''(?:[^']|'(?!''))*+(?:''')?|" r"\#[^\n]*+|"
-    rf"(?P<dotted>{_KEY}(?:[ \t]*\.[ \t]*{_KEY}){{{DEEPEST},}}+)|(?P<digits>[0-9_]{{{_MOST_DIGITS},}}+)|{_KEY}|"
-    r"(?P<opens>[\[{])|(?P<closes>[\]}])",
-    re.DOTALL,
-)  # fmt: skip
+#: Largest number of dots in a line: tomllib takes an hour for a dotted key of 100,000 parts.
+MOST_DOTS = 1000
+TOO_DEEP = f"invalid TOML (nested too deeply, more than {DEEPEST} levels)"
 
 
 def read_toml(path: StrPath, text: str) -> dict[str, Any]:
@@ -38,43 +28,20 @@ def read_toml(path: StrPath, text: str) -> dict[str, Any]:
     if len(text) > LONGEST:
         found = f"the file has more than {LONGEST:,} characters"
         raise input_error(path, None, found, "check that this is the right file", "too-long")
-    if (line := _line_of("dotted", text)) is not None:
-        raise too_deep(path, line)
+    line = next((number for number, one in enumerate(text.split("\n"), 1) if one.count(".") > MOST_DOTS), None)
     try:
+        if line is not None:
+            raise RecursionError
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found_line = re.search(r"at line ([0-9]+)", str(error))
-        line = int(found_line[1]) if found_line else text.count("\n") + 1  # else at the end of the file
-        raise input_error(path, line, f"invalid TOML ({error})", "check this line", "not-toml") from None
+        place = re.search(r"at line ([0-9]+)", str(error))
+        line = int(place[1]) if place else text.count("\n") + 1  # else at the end of the file
+        found = f"invalid TOML ({error})"
     except ValueError:
         found = "invalid TOML (a number with thousands of digits)"
-        raise input_error(path, _line_of("digits", text), found, "check this line", "not-toml") from None
     except RecursionError:
-        raise too_deep(path, deep_line(text)) from None
-
-
-def too_deep(path: StrPath, line: int | None) -> InputError:
-    """Return the error for tables, lists or dotted keys of more than :data:`DEEPEST` levels."""
-    found = f"invalid TOML (nested too deeply, more than {DEEPEST} levels)"
-    return input_error(path, line, found, "check this line", "not-toml")
-
-
-def _line_of(group: str, text: str) -> int | None:
-    """Return the first line with a dotted key of too many parts (tomllib takes an hour for 100,000), or a number of too many
-    digits.
-    """
-    place = next((match.start() for match in _TOKENS.finditer(text) if match[group]), None)
-    return None if place is None else text.count("\n", 0, place) + 1
-
-
-def deep_line(text: str) -> int | None:
-    """Return the first line with brackets nested more than :data:`DEEPEST` levels deep, or None."""
-    depth = 0
-    for match in _TOKENS.finditer(text):
-        depth += bool(match["opens"]) - bool(match["closes"])
-        if depth > DEEPEST:
-            return text.count("\n", 0, match.start()) + 1
-    return None
+        found = TOO_DEEP
+    raise input_error(path, line, found, "check this line" if line else "check the file", "not-toml")
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
@@ -86,11 +53,8 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
         opens_table = head.lstrip().startswith("[")
         if not (opens_table or "=" in line):
             continue
-        said = line if opens_table else f"{head} = 0"
-        if _line_of("dotted", said) is not None:
-            continue  # inside a multi-line string
         try:
-            nested: Any = tomllib.loads(said)
+            nested: Any = tomllib.loads(line if opens_table else f"{head} = 0")
         except (ValueError, RecursionError):
             continue  # inside a multi-line value
         path = () if opens_table else table

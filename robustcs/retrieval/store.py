@@ -22,18 +22,12 @@ from robustcs.retrieval.search import Ranking
 FORM = 2
 #: Largest ranking in bytes: millions of passages.
 _LONGEST = 1 << 28
-#: The last two tables contained outputs of models, which are now with other outputs; older files still have them.
 _SCHEMA = """PRAGMA journal_mode = WAL;
 CREATE TABLE IF NOT EXISTS rankers (ranker TEXT PRIMARY KEY, description TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rankings (
     question TEXT, ranker TEXT, depth INTEGER, passages INTEGER, ranking BLOB, PRIMARY KEY (question, ranker)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS scores (
-    model TEXT, question TEXT, passage TEXT, score REAL, PRIMARY KEY (model, question, passage)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS rewrites (model TEXT, input TEXT, output TEXT, PRIMARY KEY (model, input)) WITHOUT ROWID;
 """
-_UPGRADE = "UPDATE rankings SET ranking = seal(ranking, question, ranker, depth);"
 _RANKING = "unseal(ranking, question, ranker, depth)"
 
 
@@ -155,7 +149,7 @@ class RankingStore:
     def _open(self, looking: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         """Open a transaction: committed at the end, or undone on an error. ``looking``: as in :func:`transaction`."""
         elsewhere = "name another one as store in [retrieval]"
-        return transaction(self.path, _SCHEMA, elsewhere, "bad-store", looking=looking, upgrade=_UPGRADE)
+        return transaction(self.path, _SCHEMA, elsewhere, "bad-store", looking=looking)
 
 
 def _packed(ranking: Ranking) -> bytes:

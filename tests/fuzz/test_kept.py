@@ -385,34 +385,6 @@ def test_an_edited_value_is_computed_again(table: str, edit: str, tmp_path: Path
     assert known(tmp_path) == original
 
 
-def test_a_store_of_version_0_is_sealed_when_it_is_written_next(tmp_path: Path) -> None:
-    fill(tmp_path)
-    original = known(tmp_path)
-    text = "json_extract(CAST(substr(output, 18) AS TEXT), '$')"  # after the checksum and the kind
-    unsealed = {
-        "rankings": ["rankings SET ranking = substr(ranking, 18)"],
-        "outputs": [f"outputs SET output = {text}"],
-    }  # fmt: skip
-    for name, updates in unsealed.items():
-        with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as database:
-            for update in updates:
-                database.execute(f"UPDATE {update}")
-            database.execute("PRAGMA user_version = 0")
-            database.commit()
-    before = [path.read_bytes() for path in sqlite_files(tmp_path)]
-    assert known(tmp_path) == original and [path.read_bytes() for path in sqlite_files(tmp_path)] == before
-    OutputStore(tmp_path / "outputs.sqlite").put("m", {"new": 1}, {"new": "new"})
-    RankingStore(tmp_path / "rankings.sqlite").put(RANKER, {"new": (["a"], np.array([1.0]))}, 3)
-    assert known(tmp_path) == original
-    columns = {"outputs": "output", "rankings": "ranking"}
-    for path, (table, column) in zip(sqlite_files(tmp_path), columns.items(), strict=True):
-        with closing(sqlite3.connect(path)) as database:
-            assert database.execute("PRAGMA user_version").fetchone() == (1,)
-            database.execute(f"UPDATE {table} SET {column} = x'00'")
-            database.commit()
-    assert [len(one) for one in known(tmp_path)] == [0, 0]
-
-
 def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
     fill(tmp_path)
     with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as database:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 import robustcs
-from robustcs.errors import NotInstalledError, UsageError
+from robustcs.errors import UsageError
 from robustcs.project import parallel_io
 from robustcs.version import __version__
 from tests.conftest import ROOT, Command
@@ -131,29 +131,10 @@ def test_an_address_is_a_text(in_demo: Command, demo: Path) -> None:
         robustcs.evaluate(demo / "robustcs.toml", dask=8786)
 
 
-class Workers:
-    """A client of workers with these versions of robustcs."""
-
-    def __init__(self, *versions: str | None):
-        self.versions = versions
-
-    def wait_for_workers(self, count: int, timeout: float) -> None:
-        if not self.versions:
-            raise TimeoutError
-
-    def get_versions(self, packages: list[str]) -> dict[str, dict[str, dict[str, dict[str, str | None]]]]:
-        has = {f"tcp://w{place}": {"packages": dict.fromkeys(packages, version)} for place, version in
-               enumerate(self.versions)}  # fmt: skip
-        return {"workers": has}
-
-
-@pytest.mark.parametrize(("version", "has"), [(None, "none"), ("MISSING", "none"), ("0.0.1", "0.0.1")])
-def test_workers_have_this_version_of_robustcs(version: str | None, has: str) -> None:
-    parallel_io._check_workers(Workers(__version__, __version__), "tcp://s:1")
-    with pytest.raises(NotInstalledError) as caught:
-        parallel_io._check_workers(Workers(__version__, version), "tcp://s:1")
-    found = f"worker tcp://w1 of the Dask cluster at tcp://s:1 needs robustcs {__version__}, but has {has}"
-    assert str(caught.value) == f"{found}; run there: pip install 'robustcs[dask]=={__version__}'"
+@needs_dask
+def test_a_worker_has_this_version_of_robustcs() -> None:
+    with pytest.raises(ImportError, match=__version__):
+        parallel_io._on_worker("0.0.1", b"", [])
 
 
 # ---------------------------------------------------------------- a cluster, until it is killed
