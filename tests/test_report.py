@@ -30,7 +30,6 @@ from robustcs.documents.document import (
     Figure,
     Fold,
     Heading,
-    Layers,
     Paragraph,
     Picture,
     Table,
@@ -284,10 +283,10 @@ def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
 
 
 def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path) -> None:
-    found = [block for block in every_block(report.document) if isinstance(block, Layers)]
+    found = [block for block in every_block(report.document) if isinstance(block, Cards) and block.cards and block.cards[0].layers]
     [layers] = [block for block in found if block.slug != "outcomes-read"]  # the snippets of annotators, not the answers
-    assert len(layers.texts) == 6 and all(text.layers for text in layers.texts)
-    assert layers.texts[0].text.split(".")[0].encode() in report.files["report.html"]
+    assert len(layers.cards) == 6 and all(card.layers for card in layers.cards)
+    assert layers.cards[0].marked.split(".")[0].encode() in report.files["report.html"]
     printed = pdf_words(report.files["report.pdf"], tmp_path)
     assert "Do annotators select the same snippets?" in printed and layers.caption not in printed
 
@@ -378,7 +377,7 @@ def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
 def test_all_tables_compile(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
     report: Report = request.getfixturevalue("hostile" if kind == "hostile" else "report")
     tables = [data.decode() for name, data in report.files.items() if name.endswith(".tex")]
-    head = "\\documentclass[twocolumn]{article}\\usepackage[T1]{fontenc}\\usepackage{amssymb,array,booktabs}"
+    head = "\\documentclass[twocolumn]{article}\\usepackage[T1]{fontenc}\\usepackage{amssymb,booktabs,tabularx}"
     head += "\\usepackage[margin=0.75in,columnsep=0.33in]{geometry}\\begin{document}\n"
     (tmp_path / "all.tex").write_text(head + "\\clearpage\n".join(tables) + "\\end{document}\n", encoding="utf-8")
     done = subprocess.run(

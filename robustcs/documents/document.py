@@ -26,10 +26,9 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of text; ``about`` is printed before it and names the heading that it summarises."""
+    """A paragraph of text."""
 
     text: str
-    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,12 +92,31 @@ class Picture:
     column: str = field(repr=False, default="")
 
 
+#: The largest number of layers that remain distinguishable over one text.
+MAX_LAYERS = 8
+
+
 @dataclass(frozen=True)
 class Card:
-    """One turn to read: a title and labelled texts."""
+    """A turn to read: a title, labelled texts, and below them a text of which parts are marked.
+
+    layers
+        (name, half-open [start, end) spans of ``marked`` in characters), such as the snippets that an annotator selected; at
+        most :data:`MAX_LAYERS`. HTML draws a coloured layer for each over the text.
+    """
 
     title: str
     fields: tuple[tuple[str, str], ...]
+    marked: str = ""
+    layers: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
+
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """The labelled texts without colours: the parts of each layer follow the marked text."""
+        if not self.layers:
+            return self.fields
+        parts = [(name, " … ".join(self.marked[start:end] for start, end in spans)) for name, spans in self.layers]
+        return (*self.fields, ("Text", self.marked), *((name, part or "(nothing)") for name, part in parts))
 
 
 @dataclass(frozen=True)
@@ -113,45 +131,6 @@ class Cards:
     caption: str
     cards: tuple[Card, ...]
     asked: bool = False
-
-
-@dataclass(frozen=True)
-class LayeredText:
-    """A text and the snippets that several annotators selected in it.
-
-    layers
-        (annotator, half-open [start, end) spans in characters); at most :data:`MAX_LAYERS`.
-    fields
-        Labelled texts above it, such as the question.
-    """
-
-    title: str
-    fields: tuple[tuple[str, str], ...]
-    text: str
-    layers: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
-
-
-#: The largest number of layers that remain distinguishable over one text.
-MAX_LAYERS = 8
-
-
-@dataclass(frozen=True)
-class Layers:
-    """Annotated texts under one caption: HTML draws a coloured layer per annotator over the text."""
-
-    slug: str
-    caption: str
-    texts: tuple[LayeredText, ...]
-
-    def as_cards(self) -> Cards:
-        """Return cards without layers, with every annotator's snippets below the text."""
-        cards = []
-        for text in self.texts:
-            chosen = [
-                (name, " … ".join(text.text[start:end] for start, end in spans) or "(nothing)") for name, spans in text.layers
-            ]
-            cards.append(Card(text.title, (*text.fields, ("Text", text.text), *chosen)))
-        return Cards(self.slug, self.caption, tuple(cards))
 
 
 #: What verdicts are about, in the order in which users ask.
@@ -235,7 +214,7 @@ class Fold:
     """
 
     title: str
-    blocks: tuple[Heading | Paragraph | Table | Figure | Picture | Cards | Layers, ...]
+    blocks: tuple[Heading | Paragraph | Table | Figure | Picture | Cards, ...]
     page_only: bool = False
 
 
@@ -248,7 +227,7 @@ class Opening:
     blocks: tuple[Table | Figure | Picture, ...] = ()
 
 
-Block = Heading | Paragraph | Table | Figure | Cards | Layers
+Block = Heading | Paragraph | Table | Figure | Cards
 
 
 @dataclass(frozen=True)

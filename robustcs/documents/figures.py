@@ -80,8 +80,10 @@ def svg_file(svg: str) -> str:
     return f'{head}{end}<rect width="100%" height="100%" fill="white" />{rest}\n'
 
 
-def draw_picture(figure: Figure) -> Picture:
-    """Draw the figure at its full width and, if it supports one, for a column."""
+def draw_picture(figure: Figure | Picture) -> Picture:
+    """Draw the figure at its full width and, if it supports one, for a column; a picture is returned as it is."""
+    if isinstance(figure, Picture):
+        return figure
     wide = figure.draw()
     with in_column():
         column = figure.draw()

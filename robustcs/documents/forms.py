@@ -78,7 +78,7 @@ def text_of(form: str, result: Result, blocks: Sequence[Block], names: Sequence[
 
         return render_markdown(blocks, evaluated.policy_line, evaluated.notes)
     if form == "html":
-        from robustcs.documents.notebook import notebook_html
+        from robustcs.documents.html import notebook_html
 
         return notebook_html(blocks, evaluated)
     return _terminal_text(blocks, evaluated.policy_line, evaluated.notes, terminal)

@@ -7,8 +7,9 @@ import gzip
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from robustcs.documents.document import Block, Cards, Document, Figure, Fold, Heading, LayeredText, Paragraph, Picture, Table
+from robustcs.documents.document import Block, Card, Document, Figure, Fold, Heading, Paragraph, Picture, Table
 from robustcs.documents.drawing import FULL_WIDTH, MOST_MARKS
 from robustcs.documents.figures import DARK_COLOURS, draw_picture, link_turns
 from robustcs.documents.text import anchor, head_groups, one_line, turn_anchor, visible
 from robustcs.documents.turn_table import TURNS, turn_table
 
 if TYPE_CHECKING:
-    from robustcs.result import Result
+    from robustcs.result import Evaluated, Result
 
 #: Rows of the table of turns in the page; the script reads the others from the packed data.
 FIRST_TURNS = 100
@@ -53,10 +54,6 @@ def render_html(document: Document) -> str:
         for name in ("report.css", "report.js", "review.js")
     )
     script = script.replace("// workbench\n", workbench)
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"line": one_line, "visible": visible}
     rows: Sequence[Sequence[str]] = ()
     if document.turns:
         table = turn_table(document.turns)
@@ -66,19 +63,40 @@ def render_html(document: Document) -> str:
     page = _Page(document)
     opening = [page.entry(block) for block in document.opening.blocks] if document.opening else []
     blocks = list(map(page.entry, document.blocks))
-    return environment.get_template("report.html.j2").render(
-        document=document,
-        opening=opening,
-        blocks=blocks,
-        headings=page.headings,
-        data=_data(document, rows, page.latex),
-        identity=_identity(document),
-        # The two files are part of the program and contain no text of a user.
-        style=Markup(style),
-        script=Markup(script),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+    return (
+        _templates()
+        .get_template("report.html.j2")
+        .render(
+            document=document,
+            opening=opening,
+            blocks=blocks,
+            headings=page.headings,
+            data=_data(document, rows, page.latex),
+            identity=_identity(document),
+            # The two files are part of the program and contain no text of a user.
+            style=Markup(style),
+            script=Markup(script),
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+        )
     )
+
+
+def notebook_html(blocks: Iterable[Block], evaluated: Evaluated) -> str:
+    """Return tables and figures as an HTML fragment without style, script or links, ending with the policy."""
+    page = _Page(Document("", tuple(blocks), evaluated.policy_line, evaluated.notes), styled=False)
+    show = _templates().get_template("blocks.html.j2").module.show  # type: ignore[attr-defined]
+    closing = (Markup("<p><small>{}</small></p>").format(one_line(text)) for text in (*evaluated.notes, evaluated.policy_line))
+    return "\n".join([*(show(page.entry(block)) for block in page.document.blocks), *closing])  # type: ignore[arg-type]
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"line": one_line, "visible": visible}
+    return environment
 
 
 def _hash(text: str) -> str:
@@ -134,9 +152,11 @@ class _Page:
     """The blocks as the template reads them, each with a unique id.
 
     ``headings``: text → id, of the headings in the table of contents. ``latex``: id of a table → the table as LaTeX.
+    Without the page's style (``styled``), marked texts have no layers, and figures only one width.
     """
 
-    def __init__(self, document: Document):
+    def __init__(self, document: Document, styled: bool = True):
+        self.styled = styled
         self.ids = _Ids()
         self.document = document
         self.headings: dict[str, str] = {}
@@ -163,24 +183,23 @@ class _Page:
             known = self.headings.get(block.text) if block.level == 1 else None
             return {"kind": "heading", "id": known or self.ids.take(block.text), "block": block}
         if isinstance(block, Paragraph):
-            return {"kind": "paragraph", "block": block, "link": self.headings.get(block.about, "")}
+            return {"kind": "paragraph", "block": block}
         if isinstance(block, Table):
             return self._table(block)
         if isinstance(block, Figure | Picture):
             return self._figure(block)
         name = self.ids.take(block.slug)
-        if isinstance(block, Cards):
-            cards = [
-                {
-                    "id": self.ids.take(f"{name}-{card.title}"),
-                    "card": card,
-                    "link": self.anchors.get(card.title.split(" · ")[0]),
-                }
-                for card in block.cards
-            ]
-            return {"kind": "cards", "id": name, "block": block, "cards": cards}
-        texts = [{"id": self.ids.take(f"{name}-{text.title}"), "text": text, "pieces": _pieces(text)} for text in block.texts]
-        return {"kind": "layers", "id": name, "block": block, "texts": texts}
+        cards = [
+            {
+                "id": self.ids.take(f"{name}-{card.title}"),
+                "card": card,
+                "fields": card.fields if self.styled else card.texts,
+                "pieces": _pieces(card) if self.styled and card.layers else [],
+                "link": self.anchors.get(card.title.split(" · ")[0]),
+            }
+            for card in block.cards
+        ]
+        return {"kind": "cards", "id": name, "block": block, "cards": cards}
 
     def _table(self, block: Table) -> dict[str, Any]:
         name = self.ids.take(block.slug)
@@ -199,9 +218,9 @@ class _Page:
 
     def _figure(self, block: Figure | Picture) -> dict[str, Any]:
         name = self.ids.take(block.slug)
-        drawn = draw_picture(replace(block, slug=name)) if isinstance(block, Figure) else block
+        drawn = draw_picture(replace(block, slug=name))
         titles = self.titles if drawn.svg.count("<a ") <= MOST_MARKS else {}
-        wide, column = (Markup(link_turns(svg, titles)) for svg in (drawn.svg, drawn.column))
+        wide, column = (Markup(link_turns(svg, titles)) for svg in (drawn.svg, drawn.column if self.styled else ""))
         small = drawn.width < FULL_WIDTH / 2
         return {"kind": "figure", "id": name, "block": block, "svg": wide, "column": column, "small": small}
 
@@ -217,17 +236,17 @@ def _point_title(turn: Mapping[str, Any]) -> str:
     return f"{turn['turn']}: {text[:200]}" if text else str(turn["turn"])
 
 
-def _pieces(text: LayeredText) -> list[tuple[str, list[int], str]]:
-    """Return the text in pieces between the ends of layers: (piece, numbers of its layers from 1, their names)."""
-    ends = {0, len(text.text)} | {end for _, spans in text.layers for span in spans for end in span}
+def _pieces(card: Card) -> list[tuple[str, list[int], str]]:
+    """Return the marked text in pieces between the ends of layers: (piece, numbers of its layers from 1, their names)."""
+    ends = {0, len(card.marked)} | {end for _, spans in card.layers for span in spans for end in span}
     pieces = []
     for start, end in pairwise(sorted(ends)):
         over = [
             (number, name)
-            for number, (name, spans) in enumerate(text.layers, 1)
+            for number, (name, spans) in enumerate(card.layers, 1)
             if any(first <= start and end <= last for first, last in spans)
         ]
-        pieces.append((text.text[start:end], [number for number, _ in over], ", ".join(name for _, name in over)))
+        pieces.append((card.marked[start:end], [number for number, _ in over], ", ".join(name for _, name in over)))
     return pieces
 
 

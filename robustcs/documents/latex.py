@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from itertools import product
 
-from robustcs.documents.document import Block, Cards, Column, Figure, Layers, Table
-from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line
+from robustcs.documents.document import Block, Column, Heading, Paragraph, Table
+from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line, widened
 
+#: Signs that are commands of the mathematical mode, without their backslash.
+_SIGNS = {
+    "·": "cdot", "✓": "checkmark", "✗": "times", "×": "times", "±": "pm", "≥": "geq", "≤": "leq", "≠": "neq", "≈": "approx",
+    "→": "rightarrow", "∩": "cap", "κ": "kappa", "ρ": "rho", "τ": "tau", "Δ": "Delta", "⟨": "langle", "⟩": "rangle",
+}  # fmt: skip
 _SPECIAL = {
+    **{sign: rf"\{sign}" for sign in "{}$&#%_"},
+    **{sign: rf"\ensuremath{{\{command}}}" for sign, command in _SIGNS.items()},
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
@@ -34,27 +34,9 @@ _SPECIAL = {
     "–": "--",
     "—": "---",
     "…": r"\dots{}",
-    "·": r"\ensuremath{\cdot}",
-    "✓": r"\ensuremath{\checkmark}",
-    "✗": r"\ensuremath{\times}",
-    "×": r"\ensuremath{\times}",
-    "±": r"\ensuremath{\pm}",
     "−": r"\ensuremath{-}",
-    "≥": r"\ensuremath{\geq}",
-    "≤": r"\ensuremath{\leq}",
-    "≠": r"\ensuremath{\neq}",
-    "≈": r"\ensuremath{\approx}",
-    "→": r"\ensuremath{\rightarrow}",
-    "∩": r"\ensuremath{\cap}",
-    "κ": r"\ensuremath{\kappa}",
-    "ρ": r"\ensuremath{\rho}",
-    "τ": r"\ensuremath{\tau}",
-    "Δ": r"\ensuremath{\Delta}",
-    "⟨": r"\ensuremath{\langle}",
-    "⟩": r"\ensuremath{\rangle}",
     # symbols for control characters, which few fonts have
     **{chr(0x2400 + code): rf"\ensuremath{{\langle}}U+{code:04X}\ensuremath{{\rangle}}" for code in range(0x20)},
-    "␡": r"\ensuremath{\langle}U+007F\ensuremath{\rangle}",
 }
 _CHARACTERS = re.compile("|".join(map(re.escape, _SPECIAL)))
 #: Letters and marks beyond ASCII that pdflatex supports without packages.
@@ -66,14 +48,13 @@ _OTHER_SCRIPT = (
     "% pdflatex shows ?\n"
 )
 #: Width in points of a column and of a page of a two-column article, slightly less than the narrowest usual ones.
-_COLUMN, _PAGE = 236.0, 500.0
+_WIDTHS = {"table": 236.0, "table*": 500.0}
 #: Font sizes, half the distance between columns in points, and the scale of letter widths.
-_SIZES = ((r"\small", 4.0, 0.93), (r"\small", 2.5, 0.93), (r"\footnotesize", 2.5, 0.85), (r"\scriptsize", 2.0, 0.78))
-#: A column with a cell longer than the first may be set as a paragraph with at least the second number of characters.
-_LONG_CELL = 24
-_LEAST_PARAGRAPH = 14
-#: Width of a wide letter in points; it determines where words in paragraphs may break.
-_WIDE_LETTER = 5.4
+_SIZES = {r"\small": (3.0, 0.93), r"\footnotesize": (2.5, 0.85), r"\scriptsize": (2.0, 0.78)}
+#: The texts of a column with a longer cell may fold; the column has at least the second width at ten points.
+_LONG_CELL, _LEAST_PARAGRAPH = 24, 74.0
+#: Such a column, and the length of the words that fit into it.
+_FOLDED, _SHORT_WORD = r">{\raggedright\arraybackslash}X", 12
 #: Widths of Computer Modern's letters in points at ten points, rounded up; 5.6 for the others.
 _LETTERS = {
     **dict.fromkeys("ijlI.,:;!|'·[]", 2.9), **dict.fromkeys("f -", 3.4), **dict.fromkeys("rst()/", 4.0),
@@ -85,7 +66,7 @@ _NOTE = (
     r"\providecommand{\tablenote}[1]{\par\smallskip\begin{minipage}{\linewidth}\footnotesize #1\end{minipage}}"
     "% \\renewcommand{\\tablenote}[1]{} removes these notes\n"
 )
-_PACKAGES = r"% needs \usepackage{amssymb,array,booktabs}"
+_PACKAGES = r"% needs \usepackage{amssymb,booktabs,tabularx}"
 
 
 def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()) -> str:
@@ -100,59 +81,35 @@ def render_latex(blocks: Iterable[Block], policy: str, notes: Sequence[str] = ()
     for block in blocks:
         if isinstance(block, Table):
             parts.append(_table(block, [*notes, policy]))
-        elif isinstance(block, Figure):
-            parts.append(f"% figure {anchor(block.slug)}: not part of this file")
-        elif isinstance(block, Cards):
-            parts.append(f"% {len(block.cards)} turns of {anchor(block.slug)}: not part of this file")
-        elif isinstance(block, Layers):
-            parts.append(f"% {len(block.texts)} annotated texts of {anchor(block.slug)}: not part of this file")
+        elif not isinstance(block, Heading | Paragraph):
+            parts.append(f"% {anchor(block.slug)}: not part of this file")
     return "\n\n".join(parts) + "\n"
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """The layout of a table: ``table`` (a column) or ``table*`` (the page), the font size, and the columns of each part.
-
-    ``paragraphs``: column → width in points.
-    """
-
-    environment: str
-    size: str
-    gap: float
-    parts: Sequence[Sequence[int]]
-    paragraphs: Mapping[int, float]
-
-
-def _layout(table: Table) -> _Layout:
-    """Return the layout with the largest font that fits a column, else the page, else a split into parts."""
+def _table(table: Table, closing: Sequence[str]) -> str:
+    """Return the table with the largest font at which it fits a column, else the page, else in parts."""
     natural = [_width(table, index) for index in range(len(table.columns))]
-    for environment, available in (("table", _COLUMN), ("table*", _PAGE)):
-        for size, gap, scale in _SIZES:
-            paragraphs = _paragraphs(table, [scale * width for width in natural], scale, gap, available)
-            if paragraphs is not None:
-                return _Layout(environment, size, gap, [range(len(table.columns))], paragraphs)
-    size, gap, scale = _SIZES[-1]
-    least = {index: _LEAST_PARAGRAPH * 5.3 * scale for index in range(len(table.columns)) if _is_long(table, index)}
-    widths = [least.get(index, scale * width) for index, width in enumerate(natural)]
-    parts = column_batches(table.columns, widths, 2 * gap, _PAGE)
-    return _Layout("table*", size, gap, parts, least)
-
-
-def _paragraphs(table: Table, widths: Sequence[float], scale: float, gap: float, available: float) -> dict[int, float] | None:
-    """Return the columns that must be paragraphs so that the table fits, with their widths; None if it does not fit."""
-    room = available - 2 * gap * (len(widths) - 1) - _groups_excess(table, widths, gap, scale)
-    if sum(widths) <= room:
-        return {}
-    long = [index for index in range(len(widths)) if _is_long(table, index)]
-    rest = room - sum(width for index, width in enumerate(widths) if index not in long)
-    least = _LEAST_PARAGRAPH * 5.3 * scale
-    if not long or rest < least * len(long):
-        return None
-    found = {}
-    for place, index in enumerate(sorted(long, key=lambda index: widths[index])):
-        found[index] = min(widths[index], rest / (len(long) - place))
-        rest -= found[index]
-    return found
+    least = [min(width, _LEAST_PARAGRAPH) if _is_long(table, index) else width for index, width in enumerate(natural)]
+    for environment, size in product(_WIDTHS, _SIZES):
+        gap, scale = _SIZES[size]
+        room, gutter = _WIDTHS[environment] / scale, 2 * gap / scale
+        parts = column_batches(table.columns, widened(table.columns, least, _letters, gutter), gutter, room)
+        if len(parts) == 1:
+            break
+    widths = widened(table.columns, natural, _letters, gutter)
+    folded = [sum(widths[index] + gutter for index in part) > room + gutter for part in parts]
+    notes = r" \par ".join(_text(text) for text in (table.note, *closing) if text)
+    lines = [
+        rf"\begin{{{environment}}}[tb]",
+        rf"\centering{size}\setlength{{\tabcolsep}}{{{gap:g}pt}}",
+        rf"\caption{{{_text(table.caption)}}}",
+        rf"\label{{tab:{anchor(table.slug)}}}",
+        "\n\\par\\medskip\n".join(_tabular(table, part, folds) for part, folds in zip(parts, folded, strict=True)),
+        rf"\tablenote{{{notes}}}",
+        rf"\end{{{environment}}}",
+    ]
+    text = _NOTE + "\n".join(lines)
+    return _OTHER_SCRIPT + text if r"\otherscript{" in text else text
 
 
 def _is_long(table: Table, index: int) -> bool:
@@ -161,82 +118,47 @@ def _is_long(table: Table, index: int) -> bool:
 
 def _width(table: Table, index: int) -> float:
     """Return the width at ten points of a column's cells and of its head, which may have two lines."""
-    title = max(map(_letters, _lines(table.columns[index].title, table, index)))
-    return max(title, *(_letters(one_line(row[index])) for row in table.rows), 0.0)
+    return max(map(_letters, (*_lines(table, index), *(one_line(row[index]) for row in table.rows))))
 
 
 def _letters(text: str) -> float:
     return sum(_LETTERS.get(letter, 5.6) for letter in text)
 
 
-def _lines(title: str, table: Table, index: int) -> list[str]:
+def _lines(table: Table, index: int) -> tuple[str, ...]:
     """Return the lines of a head: two if it is wider than the cells."""
-    title = one_line(title)
+    title = one_line(table.columns[index].title)
     words = title.split()
-    cells = max((_letters(one_line(row[index])) for row in table.rows), default=0.0)
-    if len(words) < 2 or _letters(title) <= cells:
-        return [title]
+    if len(words) < 2 or _letters(title) <= max((_letters(one_line(row[index])) for row in table.rows), default=0.0):
+        return (title,)
     cuts = [(" ".join(words[:cut]), " ".join(words[cut:])) for cut in range(1, len(words))]
-    return list(min(cuts, key=lambda parts: max(map(_letters, parts))))
+    return min(cuts, key=lambda parts: max(map(_letters, parts)))
 
 
-def _groups_excess(table: Table, widths: Sequence[float], gap: float, scale: float) -> float:
-    """Return by how much shared heads are wider than their columns."""
-    excess, start = 0.0, 0
-    for group, span in head_groups(table.columns):
-        inside = sum(widths[start : start + span]) + 2 * gap * (span - 1)
-        excess += max(0.0, scale * _letters(one_line(group)) - inside)
-        start += span
-    return excess
-
-
-def _table(table: Table, closing: Sequence[str]) -> str:
-    layout = _layout(table)
-    lines = [
-        rf"\begin{{{layout.environment}}}[tb]",
-        rf"\centering{layout.size}\setlength{{\tabcolsep}}{{{layout.gap:g}pt}}",
-        rf"\caption{{{_text(table.caption)}}}",
-        rf"\label{{tab:{anchor(table.slug)}}}",
-    ]
-    for number, part in enumerate(layout.parts):
-        lines += [r"\par\medskip"] if number else []
-        lines += _tabular(table, list(part), layout.paragraphs)
-    texts = [text for text in (table.note, *closing) if text]
-    notes = r" \par ".join(_text(text) for text in texts)
-    lines += [rf"\tablenote{{{notes}}}", rf"\end{{{layout.environment}}}"]
-    text = _NOTE + "\n".join(lines)
-    return _OTHER_SCRIPT + text if r"\otherscript{" in text else text
-
-
-def _tabular(table: Table, part: Sequence[int], paragraphs: Mapping[int, float]) -> list[str]:
+def _tabular(table: Table, part: Sequence[int], folds: bool) -> str:
+    """Return some columns of the table; with ``folds``, it has the full width, and long texts fold."""
     columns = [table.columns[index] for index in part]
-    kinds = [_kind(column, paragraphs.get(index)) for index, column in zip(part, columns, strict=True)]
+    folded = {index for index in part if folds and _is_long(table, index)}
+    kinds = [_FOLDED if index in folded else table.columns[index].align[0] for index in part]
+    name, width = ("tabularx", r"{\linewidth}") if folded else ("tabular", "")
     lines = [
-        rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}",
+        rf"\begin{{{name}}}{width}{{@{{}}{''.join(kinds)}@{{}}}}",
         r"\toprule",
         *_groups(columns),
-        " & ".join(_head(table, index, index in paragraphs) for index in part) + r" \\",
+        " & ".join(_head(table, index) for index in part) + r" \\",
         r"\midrule",
     ]
     for number, row in enumerate(table.rows):
         if number and number in table.rules:
             lines.append(r"\midrule")
-        lines.append(" & ".join(_cell(row[index], paragraphs.get(index)) for index in part) + r" \\")
-    return [*lines, r"\bottomrule", r"\end{tabular}"]
+        cells = (_text(row[index], _SHORT_WORD if index in folded else _LONG_CELL) for index in part)
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", rf"\end{{{name}}}"])
 
 
-def _kind(column: Column, width: float | None) -> str:
-    if width is None:
-        return column.align[0]
-    return rf">{{\raggedright\arraybackslash}}p{{{width:.0f}pt}}"
-
-
-def _head(table: Table, index: int, paragraph: bool) -> str:
-    column = table.columns[index]
-    lines = _lines(column.title, table, index)
-    if len(lines) == 1 or paragraph:
-        return _text(column.title)
-    return rf"\shortstack[{column.align[0]}]{{{_text(lines[0])}\\{_text(lines[1])}}}"
+def _head(table: Table, index: int) -> str:
+    lines = [_text(line) for line in _lines(table, index)]
+    return lines[0] if len(lines) == 1 else rf"\shortstack[{table.columns[index].align[0]}]{{{lines[0]}\\{lines[1]}}}"
 
 
 def _groups(columns: Sequence[Column]) -> Iterable[str]:
@@ -253,12 +175,7 @@ def _groups(columns: Sequence[Column]) -> Iterable[str]:
     yield " ".join(rules)
 
 
-def _cell(text: str, width: float | None) -> str:
-    """Return a cell; in a column of ``width`` points, wider words may break."""
-    return _text(text) if width is None else _text(text, int(width / _WIDE_LETTER))
-
-
-def _text(text: str, longest: int = 24) -> str:
-    plain = breakable(one_line(text), min(longest, 24))
-    escaped = _CHARACTERS.sub(lambda match: _SPECIAL[match[0]], plain)
+def _text(text: str, longest: int = _LONG_CELL) -> str:
+    """Return a text with its special characters as commands; words of more than ``longest`` characters may break."""
+    escaped = _CHARACTERS.sub(lambda match: _SPECIAL[match[0]], breakable(one_line(text), longest))
     return _OTHER.sub(lambda match: rf"\otherscript{{{match[0]}}}", escaped)

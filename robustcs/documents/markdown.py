@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
+from robustcs.documents.document import Block, Figure, Heading, Paragraph, Table
 from robustcs.documents.text import one_line
 
 #: Characters with a meaning in Markdown; an underscore inside a word (``ndcg_cut_3``) is plain text.
@@ -26,14 +26,17 @@ def _block(block: Block) -> Iterable[str]:
     if isinstance(block, Heading):
         yield f"{'#' * (block.level + 1)} {_text(block.text)}"
     elif isinstance(block, Paragraph):
-        yield f"**{_text(block.about)}** {_line(block.text)}" if block.about else _line(block.text)
+        yield _line(block.text)
     elif isinstance(block, Table):
         yield from _table(block)
     elif isinstance(block, Figure):
         yield f"**{_text(block.caption)}**"
         yield _line(block.alt)
     else:
-        yield from _cards(block.as_cards() if isinstance(block, Layers) else block)
+        yield f"**{_text(block.caption)}**"
+        for card in block.cards:
+            yield f"#### {_text(card.title)}"
+            yield "\n".join(f"- **{_text(label)}:** {_text(text)}" for label, text in card.texts)
 
 
 def _table(table: Table) -> Iterable[str]:
@@ -44,13 +47,6 @@ def _table(table: Table) -> Iterable[str]:
     yield "\n".join("| " + " | ".join(row) + " |" for row in rows)
     if table.note:
         yield _line(table.note)
-
-
-def _cards(block: Cards) -> Iterable[str]:
-    yield f"**{_text(block.caption)}**"
-    for card in block.cards:
-        yield f"#### {_text(card.title)}"
-        yield "\n".join(f"- **{_text(label)}:** {_text(text)}" for label, text in card.fields)
 
 
 def _text(text: str) -> str:

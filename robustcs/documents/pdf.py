@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from robustcs.documents.document import Block, Cards, Document, Figure, Fold, Heading, Layers, Paragraph, Picture, Table
+from robustcs.documents.document import Cards, Document, Figure, Fold, Heading, Paragraph, Picture, Table
 from robustcs.documents.figures import draw_picture, link_turns
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
 from robustcs.documents.typeset import typeset
@@ -17,7 +17,7 @@ _FONTS = ["Libertinus Serif", "DejaVu Sans"]
 _TEXT_WIDTH = 470.0
 _CHARACTER = 0.52
 _GUTTER = 1.8  # characters
-_SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5)
+_SIZES = (9.0, 8.0, 7.0)
 #: Longer cells are set as texts that share the width, with at least this number of characters.
 _LONG_CELL = 24
 #: Properties of a verdict on the first page.
@@ -25,7 +25,9 @@ _VERDICT = ("number", "between", "text", "caveat", "basis", "tone")
 
 
 def render_pdf(document: Document) -> bytes:
-    """Return the document as A4 pages. The same document gives the same bytes; :func:`typeset` describes the fonts.
+    """Return the document as A4 pages, without turns to read.
+
+    The same document gives the same bytes; :func:`typeset` describes the fonts.
 
     ``SOURCE_DATE_EPOCH`` is the date in the file; without it, the file has no date.
     """
@@ -38,7 +40,7 @@ def render_pdf(document: Document) -> bytes:
     data: dict[str, Any] = {
         "title": _line(document.title),
         "opening": first,
-        "blocks": [_block(block) for block in document.blocks if not isinstance(block, Fold)],
+        "blocks": [_block(block) for block in document.blocks if not isinstance(block, Fold | Cards)],
         "appendix": _appendix(document),
         "notes": [_line(note) for note in document.notes],
         "policy": _line(document.policy),
@@ -58,41 +60,31 @@ def _appendix(document: Document) -> list[dict[str, Any]]:
         if isinstance(block, Heading):
             title = block.text
         elif isinstance(block, Fold) and not block.page_only:
-            parts.append({"title": _line(title or block.title), "blocks": list(map(_block, block.blocks))})
+            shown = [_block(one) for one in block.blocks if not isinstance(one, Cards)]
+            parts.append({"title": _line(title or block.title), "blocks": shown})
     return parts
 
 
-def _block(block: Block | Picture) -> dict[str, Any]:
+def _block(block: Heading | Paragraph | Table | Figure | Picture) -> dict[str, Any]:
     if isinstance(block, Heading):
         return {"kind": "heading", "level": block.level, "text": _line(block.text)}
     if isinstance(block, Paragraph):
-        return {"kind": "paragraph", "about": _line(block.about), "text": _text(block.text)}
+        return {"kind": "paragraph", "text": _text(block.text)}
     if isinstance(block, Table):
-        parts = [_part(block, batch, size) for size, batches in [_batches(block)] for batch in batches]
-        return {"kind": "table", "caption": _line(block.caption), "note": _line(block.note), "parts": parts}
-    if isinstance(block, Figure | Picture):
-        drawn = draw_picture(block) if isinstance(block, Figure) else block
-        caption, alt = _line(drawn.caption), one_line(drawn.alt)
-        return {"kind": "figure", "svg": link_turns(drawn.svg, {}), "alt": alt, "caption": caption, "width": drawn.width}
-    if isinstance(block, Layers):
-        block = block.as_cards()
-    assert isinstance(block, Cards)
-    cards = [
-        {"title": _line(card.title), "fields": [(_line(label), _text(text)) for label, text in card.fields]}
-        for card in block.cards
-    ]
-    return {"kind": "cards", "caption": _line(block.caption), "cards": cards}
+        return {"kind": "table", "caption": _line(block.caption), "note": _line(block.note), "parts": _parts(block)}
+    drawn = draw_picture(block)
+    caption, alt = _line(drawn.caption), one_line(drawn.alt)
+    return {"kind": "figure", "svg": link_turns(drawn.svg, {}), "alt": alt, "caption": caption, "width": drawn.width}
 
 
-def _batches(table: Table) -> tuple[float, list[list[int]]]:
-    """Return the largest font size at which the whole table fits, else a small one and a split of the columns."""
+def _parts(table: Table) -> list[dict[str, Any]]:
+    """Return the table at the largest font size at which it fits; if none does, split at the smallest."""
     widths = [_least_width(table, index) for index in range(len(table.columns))]
-    needed = sum(widths) + _GUTTER * len(widths)
     for size in _SIZES:
-        if needed * _CHARACTER * size <= _TEXT_WIDTH:
-            return size, [list(range(len(widths)))]
-    size = _SIZES[len(_SIZES) // 2]
-    return size, column_batches(table.columns, widths, _GUTTER, _TEXT_WIDTH / (_CHARACTER * size))
+        batches = column_batches(table.columns, widths, _GUTTER, _TEXT_WIDTH / (_CHARACTER * size))
+        if len(batches) == 1:
+            break
+    return [_part(table, batch, size) for batch in batches]
 
 
 def _cell_width(table: Table, index: int) -> int:

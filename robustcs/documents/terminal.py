@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Table
-from robustcs.documents.text import column_batches, head_groups, one_line, visible
+from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Table
+from robustcs.documents.text import column_batches, head_groups, one_line, visible, widened
 
 #: Characters between columns, and the smallest width of a column of long texts; a table that does not fit gets the next.
 _LAYOUTS = ((2, 16), (1, 16), (1, 8))
@@ -27,14 +27,13 @@ def render_terminal(blocks: Iterable[Block], policy: str, notes: Sequence[str], 
         if isinstance(block, Heading):
             _print(console, Text(one_line(block.text), "bold underline" if block.level == 1 else "bold"))
         elif isinstance(block, Paragraph):
-            about = Text(f"{one_line(block.about)} ", "bold") if block.about else Text()
-            _print(console, about + Text(visible(block.text)))
+            _print(console, Text(visible(block.text)))
         elif isinstance(block, Table):
             _table(block, console)
         elif isinstance(block, Figure):
             _print(console, Text(f"Figure: {one_line(block.caption)}", "dim"))
         else:
-            _cards(block.as_cards() if isinstance(block, Layers) else block, console)
+            _cards(block, console)
         _print(console, Text())
     for note in notes:
         _print(console, Text(f"Note: {one_line(note)}"))
@@ -52,7 +51,7 @@ def _cards(block: Cards, console: Console) -> None:
     for card in block.cards:
         _print(console, Text())
         _print(console, Text(one_line(card.title), "bold"), 2)
-        for label, text in card.fields:
+        for label, text in card.texts:
             _print(console, Text(one_line(label), "dim"), 4)
             _print(console, Text(visible(text)), 6)
 
@@ -65,10 +64,10 @@ def _table(table: Table, console: Console) -> None:
         max([cell_len(title), *(cell_len(row[index]) for row in cells)], default=0) for index, title in enumerate(titles)
     ]
     for gutter, narrowest in _LAYOUTS:
-        wide = _widened(table, natural, cell_len, gutter)
+        wide = widened(table.columns, natural, cell_len, gutter)
         least = [_least(table, index, natural[index], titles[index], cells, narrowest) for index in range(len(titles))]
-        least = _widened(table, least, _longest_word, gutter)
-        batches = _batches(table, least, gutter, console.width)
+        least = widened(table.columns, least, _longest_word, gutter)
+        batches = column_batches(table.columns, least, gutter, console.width)
         if len(batches) == 1:
             break
     for batch in batches:
@@ -79,50 +78,22 @@ def _table(table: Table, console: Console) -> None:
         _print(console, Text(one_line(f"{table.note} {table.hint}"), "dim"))
 
 
-def _batches(table: Table, least: list[int], gutter: int, available: int) -> list[list[int]]:
-    """Return the columns of every part: as few parts as possible, and of similar width."""
-    batches = column_batches(table.columns, least, gutter, available)
-    while len(batches) > 1:
-        available -= 1
-        closer = column_batches(table.columns, least, gutter, available)
-        if len(closer) > len(batches) or available <= max(least):
-            break
-        batches = closer
-    return batches
-
-
-def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]], narrowest: int) -> int:
+def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]], narrowest: int) -> float:
     """Return the smallest width of a column: titles fold between words, numbers only before their interval."""
     if table.columns[index].align == "left":
         return min(natural, max(narrowest, _longest_word(title)))
     return max([_longest_word(title), *(cell_len(part) for row in cells for part in _interval_below(row[index]).split("\n"))])
 
 
-def _fit(natural: list[int], least: list[int], gutter: int, available: int) -> list[int]:
-    """Return widths between ``least`` and ``natural``; the widest columns shrink first."""
-    room = available - gutter * (len(natural) - 1)
-    if sum(natural) <= room:
-        return natural
-    cap = max(natural)
-    while cap > 1 and sum(max(low, min(width, cap)) for width, low in zip(natural, least, strict=True)) > room:
-        cap -= 1
-    widths = [max(low, min(width, cap)) for width, low in zip(natural, least, strict=True)]
-    for index, width in enumerate(widths):  # the last step of the cap may shrink too much
-        if width < natural[index] and sum(widths) < room:
-            widths[index] += 1
+def _fit(natural: list[float], least: list[float], gutter: int, available: int) -> list[int]:
+    """Return widths between ``least`` and ``natural`` if they fit; the widest column shrinks first."""
+    widths = [int(width) for width in natural]
+    while sum(widths) + gutter * (len(widths) - 1) > available:
+        index = max(range(len(widths)), key=lambda index: (widths[index] > least[index], widths[index]))
+        if widths[index] <= least[index]:
+            break
+        widths[index] -= 1
     return [min(width, available) for width in widths]
-
-
-def _widened(table: Table, widths: list[int], need: Callable[[str], int], gutter: int) -> list[int]:
-    """Return ``widths``, increased so that the columns under each shared head have the width ``need`` of the head."""
-    widths = list(widths)
-    start = 0
-    for group, span in head_groups(table.columns):
-        short = need(one_line(group)) - sum(widths[start : start + span]) - gutter * (span - 1)
-        for position in range(max(short, 0)):
-            widths[start + span - 1 - position % span] += 1
-        start += span
-    return widths
 
 
 def _longest_word(text: str) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from robustcs.documents.document import Column
@@ -88,6 +89,17 @@ def turn_anchor(turn: str) -> str:
 def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:
     """Return the shared heads above the column titles as (group, number of columns); ``""`` if there is none."""
     return [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
+
+
+def widened(columns: Sequence[Column], widths: Sequence[float], need: Callable[[str], float], gutter: float) -> list[float]:
+    """Return ``widths``, increased so that each shared head, whose width is ``need``, fits above its columns."""
+    wide, start = list(widths), 0
+    for group, span in head_groups(columns):
+        end = start + span
+        short = need(one_line(group)) - sum(wide[start:end]) - gutter * (span - 1)
+        wide[start:end] = [width + max(0, math.ceil(short / span)) for width in wide[start:end]]
+        start = end
+    return wide
 
 
 def column_batches(columns: Sequence[Column], widths: Sequence[float], gutter: float, available: float) -> list[list[int]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
 from robustcs.documents.data import columns_of, rows_as_json, to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Heading, Layers, Paragraph, Picture, Table, Verdict, figures_first
+from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Picture, Table, Verdict, figures_first
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
@@ -42,7 +42,7 @@ class Base64(TypedDict):
 
 
 #: A block as it is kept: its figures are drawn.
-Shown = Heading | Paragraph | Table | Picture | Cards | Layers
+Shown = Heading | Paragraph | Table | Picture | Cards
 
 
 def _can_be_written(files: Mapping[str, str | Base64]) -> bool:
@@ -198,7 +198,7 @@ def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
     taken: set[str] = set()
     unique: list[Block] = []
     for block in blocks:
-        if isinstance(block, Table | Figure | Cards | Layers):
+        if isinstance(block, Table | Figure | Cards):
             stem = anchor(block.slug if block.slug == key or block.slug.startswith(f"{key}-") else f"{key}-{block.slug}")
             slug, number = stem, 2
             while slug in taken:

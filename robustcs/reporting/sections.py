@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from robustcs.documents.document import Block, Cards, Fold, Heading, Layers, Opening, Paragraph, Picture, Table, Verdict
+from robustcs.documents.document import Block, Cards, Fold, Heading, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
 from robustcs.project.trust import limited, limits_of_sources
 from robustcs.reporting.answers import OTHER, READ, Kept
@@ -60,11 +60,9 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     others = _parts(rest, lambda block, place: place == OTHER)
     if others:
         shown.append(Fold(counted(len(_tables(others)), "further table"), tuple(others), page_only=True))
-    to_read = [block for block, place in rest if isinstance(block, Cards | Layers)]
+    to_read = [block for block, place in rest if isinstance(block, Cards)]
     if to_read:
-        shown.append(
-            Fold("Turns to read" if isinstance(to_read[0], Cards) else "Texts to read", tuple(to_read), page_only=True)
-        )
+        shown.append(Fold("Turns to read", tuple(to_read), page_only=True))
     return shown
 
 

@@ -8,18 +8,17 @@ import re
 import pytest
 from rich.console import Console
 
-from robustcs.documents.document import Document, LayeredText, Layers
+from robustcs.documents.document import Card, Cards, Document
 from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
 from robustcs.documents.markdown import render_markdown
-from robustcs.documents.pdf import render_pdf
 from robustcs.documents.terminal import render_terminal
 
 TEXT = "<b>Mix</b> flour & water\x1b[31m daily."
-LAYERS = Layers(
+LAYERS = Cards(
     "layers", "What did each choose?",
     (
-        LayeredText(
+        Card(
             "1_2 · p1", (("Question", "How?"),), TEXT,
             (("ada", ((0, 10), (11, 16))), ("<ben>", ((11, 24),)), ("cem", ())),
         ),
@@ -53,13 +52,11 @@ def test_html_has_a_colour_for_every_layer_and_no_style_attribute(page: str) -> 
 
 
 def test_elsewhere_snippets_stand_below_the_text() -> None:
-    (card,) = LAYERS.as_cards().cards
-    assert card.fields == (
+    assert LAYERS.cards[0].texts == (
         ("Question", "How?"), ("Text", TEXT), ("ada", "<b>Mix</b> … flour"), ("<ben>", "flour & water"), ("cem", "(nothing)"),
     )  # fmt: skip
     out = io.StringIO()
     render_terminal([LAYERS], "policy", (), Console(file=out, width=80))
     assert "<b>Mix</b> … flour" in out.getvalue() and "\x1b" not in out.getvalue()
     assert "- **cem:** (nothing)" in render_markdown([LAYERS], "policy")
-    assert "% 1 annotated texts of layers: not part of this file" in render_latex([LAYERS], "policy")
-    assert render_pdf(Document("T", (LAYERS,), "policy")).startswith(b"%PDF")
+    assert "% layers: not part of this file" in render_latex([LAYERS], "policy")

@@ -8,12 +8,14 @@ import re
 import pytest
 from rich.console import Console
 
-from robustcs.documents import notebook, pdf
+from robustcs.documents import pdf
 from robustcs.documents.document import Column, Document, Table
-from robustcs.documents.html import render_html
+from robustcs.documents.html import notebook_html, render_html
 from robustcs.documents.latex import render_latex
 from robustcs.documents.markdown import render_markdown
 from robustcs.documents.terminal import render_terminal
+from robustcs.policy import EvaluationPolicy
+from robustcs.result import Evaluated
 
 ALIKE = ("31_1", "31_1\u200b", "31\u200d_1", "31_1\ufeff", "31_1\u202e", "31_\u20661", "31_1\ufe0f", "31_1\xad", "31_1\x1b")
 SHOWN = ["00AD", "200B", "200D", "202E", "2066", "FE0F", "FEFF"]
@@ -30,7 +32,7 @@ FORMS = {
     "terminal": on_terminal,
     "markdown": lambda: render_markdown((TABLE,), "p"),
     "html": lambda: render_html(Document("T", (TABLE,), "p")),
-    "notebook": lambda: str(notebook._table(TABLE)),
+    "notebook": lambda: notebook_html((TABLE,), Evaluated(EvaluationPolicy(), "runs", 9, 0)),
     "pdf": lambda: "\n".join(map(pdf._line, ALIKE)),
 }
 

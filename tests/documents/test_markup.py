@@ -53,7 +53,7 @@ def test_markdown_of_a_hostile_document_keeps_its_tables(hostile: Document) -> N
 
 def test_latex_table() -> None:
     text = render_latex((breakdown_table(),), "relevant ≥ 2", ("100 % of a_b",))
-    assert text.startswith("% needs \\usepackage{amssymb,array,booktabs}\n\n\\providecommand{\\tablenote}")
+    assert text.startswith("% needs \\usepackage{amssymb,booktabs,tabularx}\n\n\\providecommand{\\tablenote}")
     assert "\n\\begin{table*}[tb]\n" in text
     assert r"\cmidrule(lr){4-5} \cmidrule(lr){6-7} \cmidrule(lr){8-9} \cmidrule(lr){10-11}" in text
     assert r"\multicolumn{2}{c}{NDCG@3 \ensuremath{\geq} 0.5}" in text
@@ -97,7 +97,7 @@ def test_latex_compiles(request: pytest.FixtureRequest, tmp_path: Path, name: st
         pytest.skip("pdflatex is not on this machine")
     document: Document = request.getfixturevalue(name)
     body = render_latex(document.blocks, document.policy, document.notes)
-    source = "\\documentclass{article}\n\\usepackage{amssymb,array,booktabs}\n\\begin{document}\n"
+    source = "\\documentclass{article}\n\\usepackage{amssymb,booktabs,tabularx}\n\\begin{document}\n"
     (tmp_path / "x.tex").write_text(source + body + "\\end{document}\n", encoding="utf-8")
     command = ["pdflatex", "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "x.tex"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)

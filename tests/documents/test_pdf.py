@@ -46,7 +46,7 @@ def test_pages_are_numbered_heads_repeated_and_everything_is_there(plain: Docume
     assert all(re.search(r"turn +Original +Human +QR +Human +bin", page) for page in with_rows)
     text = "".join(pages)
     assert "share of 173 turns" in text  # letters in figures can be searched
-    for literal in (plain.title, plain.notes[0], "robustcs report", "31_4 · ××✓ at NDCG@3 ≥ 0.5"):
+    for literal in (plain.title, plain.notes[0], "robustcs report"):
         assert literal in text
 
 

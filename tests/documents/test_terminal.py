@@ -96,8 +96,3 @@ def test_long_names_break_where_their_parts_end() -> None:
     table = Table("t", "Pairs", columns, ((name, "bm25", *["0.123456"] * 6),))
     lines = [line.split()[0] for line in rendered((table,)).split("\n") if line[:1].isalpha()]
     assert lines[2:] == ["clueweb_session/ru_", "monot5_reranked"] and "".join(lines[2:]) == name
-
-
-def test_the_parts_of_a_split_table_are_alike() -> None:
-    rows = [line.split() for line in rendered((table_of(*[9] * 10),)).split("\n") if line.startswith("31_1")]
-    assert [len(row) - 1 for row in rows] == [5, 5]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.documents.document import MAX_LAYERS, Block, Drawing, Figure, LayeredText, Layers, Table
+from robustcs.documents.document import MAX_LAYERS, Block, Card, Cards, Drawing, Figure, Table
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import noted, score
@@ -136,7 +136,7 @@ def _without(first: Any) -> str:
     return f"; this includes {empty} of {texts} texts without a reference snippet{best}"
 
 
-def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, most: int | None = None) -> Layers:
+def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, most: int | None = None) -> Cards:
     """Return the texts with one layer per annotator and reference, lowest agreement first.
 
     ``most``: maximum number of texts. A text with more than ``MAX_LAYERS`` layers is shown in several parts.
@@ -154,9 +154,9 @@ def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, mo
         for start in range(0, len(layers), MAX_LAYERS):
             part = f" · from layer {start + 1}" if start else ""
             title = f"{row.turn} · {row.passage}{part}"
-            shown.append(LayeredText(title, tuple(fields), own.text, tuple(layers[start : start + MAX_LAYERS])))
+            shown.append(Card(title, tuple(fields), own.text, tuple(layers[start : start + MAX_LAYERS])))
     which = "" if most is None or most >= len(result.texts) else f" The {most} texts with the lowest agreement"
-    return Layers("layers", f"What did each annotator select?{which}", tuple(shown))
+    return Cards("layers", f"What did each annotator select?{which}", tuple(shown))
 
 
 def _overlap(result: SnippetAgreement) -> Figure:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from robustcs.documents.document import LayeredText, Layers, Verdict
+from robustcs.documents.document import Card, Cards, Verdict
 from robustcs.documents.words import measure_label, percent, percent_range, whole_percent, with_interval
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST
 from robustcs.lazy import pd
@@ -26,7 +26,7 @@ _EACH, _MOST, _LENGTH = 2, 24, 400
 _NAMES = {"original": "Question", "qr": "Rewrite", "human": "Human rewrite"}
 
 
-def turns_to_read(result: Answers, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str] | None) -> Layers | None:
+def turns_to_read(result: Answers, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str] | None) -> Cards | None:
     """Return the turns that tell most: of every system, the first with an error, and with sentences without support."""
     rows = result.turns
     # to abstain is right unless the turn has an answer
@@ -40,10 +40,10 @@ def turns_to_read(result: Answers, inputs: AnswerInputs, made_of: MadeOf, texts:
     if not len(listed):
         return None
     read = tuple(_text(row, inputs, made_of, texts or {}) for row in listed.itertuples(index=False))
-    return Layers("read", "Turns with errors, the component that lost each, and the sentences that the passages support", read)
+    return Cards("read", "Turns with errors, the component that lost each, and the sentences that the passages support", read)
 
 
-def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str]) -> LayeredText:
+def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, str]) -> Card:
     answer, turn = inputs.responses[row.system].get(row.turn, ""), row.turn
     told = [f"{named(row.kind)} question", named(row.outcome)]
     told += [f"lost by {row.cause}"] if row.cause not in ("", "none") else []
@@ -63,7 +63,7 @@ def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, s
     checked = None if given is None else inputs.checked(row.system, turn, given, texts, content_words)
     spans = {known: tuple((one.start, one.end) for one in checked or () if one.supported is known) for known in (True, False)}
     layers = (("supported by a passage", spans[True]), ("without support", spans[False]))
-    return LayeredText(f"{turn}, {system_name(row.system)}: {'; '.join(told)}", tuple(fields), answer or "(no answer)", layers)
+    return Card(f"{turn}, {system_name(row.system)}: {'; '.join(told)}", tuple(fields), answer or "(no answer)", layers)
 
 
 #: Cause → subject and explanation in a finding.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from robustcs.documents.document import Layers
+from robustcs.documents.document import Cards
 from robustcs.inputs.annotations import AnnotatedText, join_annotations, read_annotations
 from robustcs.inputs.nuggets import Assigned, Nugget, read_nuggets
 from robustcs.inputs.turns import turn_sort_key
@@ -72,7 +72,7 @@ def ask(workspace: Workspace, *, with_: Annotated[str, Opt("COMMAND")] | None = 
     return prepare(workspace, with_)()[0]
 
 
-def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], tuple[Answers, Callable[[], Layers | None]]]:
+def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], tuple[Answers, Callable[[], Cards | None]]]:
     """Read the inputs. Return the function that computes the result and a function that returns turns to read."""
     generated_answers(workspace)
     inputs = AnswerInputs(workspace)
@@ -93,7 +93,7 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
     scored = {} if metric in names else inputs.scores(metric)
     lost_by = inputs.lost_by(turns)
 
-    def found() -> tuple[Answers, Callable[[], Layers | None]]:
+    def found() -> tuple[Answers, Callable[[], Cards | None]]:
         systems = [
             System(name, own, _support(assigned.get(name)), made_of.given[name], made_of.of_human, made_of.is_human(name))
             for name, own in inputs.responses.items()
