@@ -132,7 +132,6 @@ SET: Mapping[str, Sequence[str]] = {
     "augment": ("conflicts", "off-scale"),
     "audit": ("off-scale",),
     "judge": ("pair", "max-grade", "also-judged", "batch", "copies", "retries", "timeout"),
-    "robustness": ("alpha", "figure"),
     "paraphrase": ("turns", "keep-feedback", "timeout"),
     "retrieve": ("model", "k1", "b", "rm3", "heap", "spacy", "record", "size", "prune"),
     "agreement": ("majority",),

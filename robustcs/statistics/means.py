@@ -260,7 +260,7 @@ TIE = 1e-9
 
 @dataclass(frozen=True)
 class Risk:
-    """Numbers of turns that gain, lose or tie with the baseline; U_Risk and T_Risk (nan without variance or turns).
+    """Numbers of turns that gain, lose or tie with the baseline; U_Risk (nan without turns).
 
     expected
         Mean U_Risk if the two systems were swapped at random in whole turns or conversations.
@@ -270,27 +270,23 @@ class Risk:
     losses: int
     ties: int
     urisk: float
-    trisk: float
     expected: float
 
 
-def risk(gains: npt.ArrayLike, alpha: float) -> Risk:
-    """Return the risk summary of ``gains`` (score − baseline, one per turn); a loss counts 1 + ``alpha`` times as a gain.
+def risk(gains: npt.ArrayLike) -> Risk:
+    """Return the risk summary of ``gains`` (score − baseline, one per turn); a loss counts twice as much as a gain.
 
-    U_Risk = (1/n) · (Σ gains − (1 + α) · Σ |losses|) over n turns; it is negative if losses outweigh gains (Wang, Bennett &
-    Collins-Thompson 2012; TREC Web Track 2013). T_Risk = U_Risk / its standard error (Dinçer, Macdonald & Ounis 2014).
-    T_Risk is not a test statistic: losses have more weight, so for equal systems U_Risk is −α/2 · mean |gain| on average.
-
-    U_Risk = (1 + α/2) · mean gain − α/2 · mean |gain|, and the second part does not change if the two systems are swapped
-    anywhere. So the sign-flip test of U_Risk equals that of the mean gain.
+    U_Risk = (1/n) · (Σ gains − (1 + α) · Σ |losses|) over n turns, with α = 1 as in the TREC Web Track 2013; it is negative if
+    losses outweigh gains (Wang, Bennett & Collins-Thompson 2012). Losses have more weight, so for equal systems it is
+    −α/2 · mean |gain| on average: U_Risk = (1 + α/2) · mean gain − α/2 · mean |gain|, and the second part does not change if
+    the two systems are swapped anywhere. So the sign-flip test of U_Risk equals that of the mean gain.
     """
     values = np.asarray(gains, dtype=np.float64)
     values = np.where(np.abs(values) < TIE, 0.0, values)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
-    weighted = np.where(values < 0, (1 + alpha) * values, values)
-    urisk, expected = (float(weighted.mean()), -alpha / 2 * float(np.abs(values).mean())) if len(values) else (math.nan,) * 2
-    error = float(weighted.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
-    return Risk(wins, losses, len(values) - wins - losses, urisk, urisk / error if error else math.nan, expected)
+    weighted = np.where(values < 0, 2 * values, values)
+    urisk, expected = (float(weighted.mean()), -float(np.abs(values).mean()) / 2) if len(values) else (math.nan,) * 2
+    return Risk(wins, losses, len(values) - wins - losses, urisk, expected)
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:

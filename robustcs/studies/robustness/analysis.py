@@ -126,21 +126,20 @@ def slice_drops(
 
 def categories_of(
     paraphrases: Mapping[str, Sequence[Paraphrase]], texts: Mapping[str, str], raw: bool, unchanged: Mapping[str, str]
-) -> tuple[dict[str, str], int]:
-    """Return turn → the category of the paraphrase that is the set's text, and the number of texts with several categories.
+) -> dict[str, str]:
+    """Return turn → the category of the paraphrase that is the set's text; a text with several categories has none.
 
     ``texts`` are those of a set, raw or manual. ``unchanged`` are the texts of the turns themselves. A text equal to it has no
     variation (such as the manual text of a paraphrase that changes only the raw one).
     """
-    found, ambiguous = dict[str, str](), 0
+    found = dict[str, str]()
     for turn, said in texts.items():
         if (key := text_key(said)) != text_key(unchanged.get(turn, "")):
             rows = [row for row in paraphrases.get(turn, ()) if text_key(row.raw if raw else row.manual) == key]
             kinds = {row.category for row in rows if row.category}
-            ambiguous += len(kinds) > 1
             if len(kinds) == 1:
                 found[turn] = kinds.pop()
-    return found, ambiguous
+    return found
 
 
 def variation_drops(
@@ -205,11 +204,9 @@ _TABLES = (
     table(
         "risk", "Turns that gain and lose compared with the baseline.",
         text("group"), text("set"), measure(), count("wins", "", "win", "turns"), count("losses", "", "lose", "turns"),
-        count("ties", "", "tie", "turns"), number("alpha", "a loss counts 1 + alpha times as much as a gain"),
-        number("urisk", "mean gain with losses weighted by 1 + alpha", "U_Risk").rounded(4),
-        number("trisk", "U_Risk divided by its standard error; not a test statistic", "T_Risk").rounded(2),
-        number("expected", "mean U_Risk if set and baseline were swapped at random", "if equal").rounded(4),
-        p_value("p", "sign-flip test of U_Risk by unit; equal to the p of the drop")
+        count("ties", "", "tie", "turns"),
+        number("urisk", "mean gain; a loss counts twice as much as a gain", "U_Risk").rounded(4),
+        number("expected", "mean U_Risk if set and baseline were swapped at random", "if equal").rounded(4)
     ),
     table(
         "variance", "Variance due to the turn and to its wording. No rows for fewer than two sets or turns.",
@@ -265,7 +262,6 @@ def robustness(
     evaluated: Evaluated,
     slicings: Sequence[Slicing] | None = None,
     texts: Mapping[str, str] | None = None,
-    alpha: float = 1.0,
     margin: float | None = None,
     seed: int = 0,
     categories: Categories | None = None,
@@ -273,8 +269,8 @@ def robustness(
     """Compare every set of every group (at least one) with the baseline of the group.
 
     ``scores``: system name → scores, all over the same turns. ``slicings``: how the turns are split (default: first
-    and depth). ``texts``: turn → text, shown with the turns. ``alpha``: weight of losses in the risk summaries. ``margin``: the
-    largest drop that counts as none. ``categories``: set → turn → category of the set's variation.
+    and depth). ``texts``: turn → text, shown with the turns. ``margin``: the largest drop that counts as
+    none. ``categories``: set → turn → category of the set's variation.
 
     Raises :class:`UsageError` if a group contains a system twice, or if the margin is not above 0.
     """
@@ -300,7 +296,7 @@ def robustness(
         *drops, (mean, mean_test, mean_sums) = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
         for set_, values, (drop, test, sums) in zip(group.sets, sets.T, drops, strict=True):
             tables["measures"].append(key | {"set": set_} | drop | {"baseline_run": group.baseline})
-            tables["risk"].append(key | {"set": set_, "alpha": alpha, "p": test.p} | vars(risk(values - base, alpha)))
+            tables["risk"].append(key | {"set": set_} | vars(risk(values - base)))
             tests.setdefault(("measures", metric), []).append((test, sums))
         tables["groups"].append(key | {_OF_MEANS.get(at, at): value for at, value in mean.items()} | {"sets": sets.shape[1]})
         tests.setdefault(("groups", metric), []).append((mean_test, mean_sums))

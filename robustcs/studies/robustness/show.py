@@ -1,11 +1,10 @@
-"""Tables and figures of robustness (Table 11 of the ECAsT paper), with intervals, tests, risk, variance, slices and turns."""
+"""Tables and the figure of robustness: Table 11 of the ECAsT paper, tests, risk, variance, slices and turns."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from robustcs.documents.document import Block, Drawing, Figure, Table
-from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.slices import few_or_cell, shown_slices
 from robustcs.documents.tables import Shown, cell, ready, result_table
@@ -33,7 +32,7 @@ def show(result: Robustness | Experiment) -> tuple[Block, ...]:
 
 
 def _result(result: Robustness) -> tuple[Block, ...]:
-    """Return all tables and figures. Slices and turns cover the first measure only."""
+    """Return all tables and the figure. Slices and turns cover the first measure only."""
     groups = list(dict.fromkeys(result.groups["group"]))
     metrics = list(dict.fromkeys(result.groups["metric"]))
     blocks: list[Block] = [_values(result, group) for group in groups]
@@ -52,21 +51,7 @@ def _result(result: Robustness) -> tuple[Block, ...]:
     if len(result.variance):
         blocks.append(_variance(result))
     blocks.append(_spread(result))
-    headline = measure_label(headline_measure(metrics))
-    told = "; ".join(f"{row.group}: mean range {score(row.mean_range)}" for row in _of_headline(result.spread).itertuples())
-    blocks.append(Figure(
-        "spread", f"{headline} of every turn: lowest, mean and highest over the sets, and baseline.",
-        f"One line per turn from its lowest to its highest score, sorted by mean. {told}.", lambda: draw_spread(result),
-    ))  # fmt: skip
-    if len(result.variations):
-        blocks += [_variations(result, metrics[0], group) for group in dict.fromkeys(result.variations["group"])]
-        told = "; ".join(
-            f"{row.category} ({row.group}): {number(row.drop, 4)}" for row in _of_headline(result.variations).itertuples()
-        )
-        blocks.append(Figure(
-            "variations", "Drop below the baseline by category of variation, with 95% CI.",
-            f"Points with intervals. Drops: {told}.", lambda: draw_variations(result),
-        ))  # fmt: skip
+    blocks += [_variations(result, metrics[0], group) for group in dict.fromkeys(result.variations["group"])]
     blocks += [_slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])]
     blocks += [_turns(result, metrics[0], group) for group in groups]
     return tuple(blocks)
@@ -120,10 +105,8 @@ def _risk(result: Robustness) -> Table:
     risk = result.risk
     return result_table(
         result, "risk", "How many turns gain and lose compared with the baseline?",
-        ["metric", "set", "wins", "losses", "ties", "urisk", "expected", "trisk", "p"],
-        f"U_Risk: mean gain, with losses multiplied by 1 + α = {1 + risk['alpha'].iloc[0]:g}. If equal: mean U_Risk if set and"
-        " baseline were swapped at random. T_Risk: U_Risk divided by its standard error; not a test, because it often falls"
-        f" below −2 for equal systems. p: sign-flip test of U_Risk by {result.evaluated.unit}, equal to the p of the drop.",
+        ["metric", "set", "wins", "losses", "ties", "urisk", "expected"],
+        "U_Risk: mean gain, with losses multiplied by 2. If equal: mean U_Risk if set and baseline were swapped at random.",
         rows=pd.concat([part for _, part in risk.groupby("metric", sort=False)]), by="metric", rules=[0],
     )  # fmt: skip
 
@@ -197,9 +180,6 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- figures
-
-
 def draw_drops(result: Robustness) -> Drawing:
     """Draw the drops with their intervals, one panel per measure."""
     from robustcs.studies.robustness.figure import Drop, drops_figure
@@ -211,30 +191,3 @@ def draw_drops(result: Robustness) -> Drawing:
         drops.append(Drop(f"mean of {group}", mean["mean_drop"], mean["ci_low"], mean["ci_high"], mean=True))
         panels.setdefault(measure_label(metric), []).append(drops)
     return drops_figure(panels)
-
-
-def draw_variations(result: Robustness) -> Drawing:
-    """Draw the drops by category with their intervals in the headline measure, one panel per group."""
-    from robustcs.studies.robustness.figure import Drop, drops_figure
-
-    rows = _of_headline(result.variations)
-    order = list(dict.fromkeys(rows["category"]))
-    panels = {}
-    for group, part in rows.groupby("group", sort=False):
-        found = part.set_index("category")[["drop", "ci_low", "ci_high"]].reindex(order)
-        panels[str(group)] = [[Drop(row.Index, row.drop, row.ci_low, row.ci_high) for row in found.itertuples()]]
-    return drops_figure(panels)
-
-
-def draw_spread(result: Robustness) -> Drawing:
-    """Draw the spread of every turn in the headline measure, one panel per group."""
-    from robustcs.studies.robustness.figure import spread_figure
-
-    turns = _of_headline(result.turns)
-    label, ordered = measure_label(turns["metric"].iloc[0]), turns.sort_values(["mean", "turn"], kind="stable")
-    groups = dict.fromkeys(turns["group"])
-    return spread_figure({group: ordered[ordered["group"] == group] for group in groups}, label)
-
-
-def _of_headline(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["metric"] == headline_measure(rows["metric"])]

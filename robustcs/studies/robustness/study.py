@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from robustcs.documents.document import Figure
 from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
 from robustcs.evaluation.state import Group
@@ -23,14 +21,12 @@ from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from robustcs.studies.robustness.show import show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
-from robustcs.wording import counted, verb
 
 
 def ask(
     workspace: Workspace,
     *,
     slices: Slices = None,
-    alpha: Annotated[float, Opt("A", low=0)] = 1.0,
     margin: Annotated[float, Opt("D")] | None = None,
     sets: Annotated[int, Opt("N", low=1, high=100)] | None = None,
     tell: Callable[[str], None] = lambda message: None,
@@ -50,9 +46,6 @@ def ask(
         the texts); or by the columns of a TSV file with a header and a column of turn ids. Repeatable. first and depth are
         always included.
 
-    alpha
-        Weight of losses in U_Risk and T_Risk: a loss counts 1 + A times as much as a gain.
-
     margin
         Largest drop that counts as none. A drop is within the margin if its 95% CI lies inside ±D.
 
@@ -68,10 +61,8 @@ def ask(
       robustcs robustness --qrels qrels.txt --run base=human.trec \\
           --run m1=manual_1.trec \\
           --run m2=manual_2.trec --group manual=base,m1,m2
-      robustcs robustness --set figure=spread --output spread.pdf
+      robustcs robustness --output drops.pdf
     """
-    if not (math.isfinite(alpha) and alpha >= 0):
-        raise UsageError("bad-alpha", f"alpha {alpha}", "use a number of at least 0")
     plan = None
     if sets is not None and not is_experiment(workspace.project):
         found = "--sets requires the whole experiment, that is, paraphrases and an index but no groups"
@@ -89,7 +80,7 @@ def ask(
     cut, told = slicings(workspace, turns, slices, always=ALWAYS)
     categories, notes = _categories(workspace, turns)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
-    result = robustness(project.groups, scores, evaluated, cut, texts, alpha, margin, project.seed, categories)
+    result = robustness(project.groups, scores, evaluated, cut, texts, margin, project.seed, categories)
     return result if plan is None else experiment(workspace, names, result, plan)
 
 
@@ -105,7 +96,6 @@ def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, d
     if not any(row.category for rows in paraphrases.values() for row in rows):
         return {}, []
     found: dict[str, dict[str, str]] = {}
-    several = 0
     sets = dict.fromkeys(name for group in project.groups.values() for name in group.sets)
     for raw, sources in ((False, project.texts), (True, project.raw_texts)):
         unchanged = workspace.texts.get("original" if raw else "human", {})
@@ -113,31 +103,20 @@ def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, d
             if name in sources:
                 texts = workspace.text_file(sources[name], "original" if raw else "human", name)
                 workspace.refuse_strangers([(sources[name].path, texts)], turns)
-                found[name], ambiguous = categories_of(paraphrases, texts, raw, unchanged)
-                several += ambiguous
+                found[name] = categories_of(paraphrases, texts, raw, unchanged)
     notes = list(paraphrases.notes)
-    if several:
-        notes.append(f"{counted(several, 'text')} with several categories {verb(several, 'counts', 'count')} for none of them")
     lacking = [name for name in sets if name not in found]
     if lacking:
         notes.append(f"no drops by category for {', '.join(lacking)}: add their texts to [texts] or [raw_texts]")
     return found, notes
 
 
-def _run(
-    call: Call,
-    group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,…")],
-    figure: Literal["drops", "spread", "variations"] = "drops",
-    **settings: Any,
-) -> None:
+def _run(call: Call, group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,…")], **settings: Any) -> None:
     """Run it for the command line.
 
     group
         Group of runs to compare with a baseline run, named as in --run or as in the project (original, human, …). Replaces the
         groups of the project.
-
-    figure
-        Figure to write with --output and the suffixes .png, .svg and .pdf.
     """
     project = call.project
     if group:
@@ -147,8 +126,7 @@ def _run(
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
     result = call.ask(workspace, tell=call.tell, **settings)
-    blocks = [block for block in show(result) if not isinstance(block, Figure) or block.slug == figure]
-    call.emit(workspace, result, blocks)
+    call.emit(workspace, result, show(result))
 
 
 def _group(text: str) -> tuple[str, Group]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import parse_measure
@@ -107,11 +106,8 @@ def test_demo_risk_spread_and_turns(of_demo: tuple[Robustness, dict[str, pd.Data
         assert (row.wins, row.losses, row.ties) == ((gains > 1e-9).sum(), (gains < -1e-9).sum(), (gains.abs() <= 1e-9).sum())
         weighted = gains.where(gains > 0, 2 * gains)
         assert row.urisk == pytest.approx(weighted.mean())
-        assert row.trisk == pytest.approx(stats.ttest_1samp(weighted, 0).statistic)
         # swapped at random, gains and losses change places
         assert row.expected == pytest.approx((weighted.mean() + (-gains).where(gains < 0, -2 * gains).mean()) / 2)
-    drops = result.measures.set_index(["group", "set", "metric"])["p"]
-    assert result.risk.set_index(["group", "set", "metric"])["p"].equals(drops)
     table = pd.DataFrame({name: scores[name]["ndcg_cut_3"] for name in ("raw_1", "raw_2", "raw_3")})
     turns = result.turns.query("group == 'raw' and metric == 'ndcg_cut_3'").set_index("turn")
     for column, expected in (("mean", table.mean(axis=1)), ("sd", table.std(axis=1)), ("low", table.min(axis=1))):

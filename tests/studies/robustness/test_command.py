@@ -20,7 +20,7 @@ def test_a_project_needs_no_argument(capsys: pytest.CaptureFixture[str], demo: P
     code, out, err = call(capsys)
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    for text in ("sets of manual", "R@1000", "mean of raw", "70 turns in 10 conversations", "T_Risk", "together"):
+    for text in ("sets of manual", "R@1000", "mean of raw", "70 turns in 10 conversations", "U_Risk", "together"):
         assert text in out
 
 
@@ -28,12 +28,11 @@ def test_json(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) ->
     slices = tmp_path / "slices.tsv"
     slices.write_text("turn\tkind\n" + "".join(f"{topic}_1\topening\n" for topic in range(1, 11)))
     options = ("--config", demo / "robustcs.toml", "--metric", "nDCG@3", "--format", "json", "--slices", slices)
-    code, out, _ = call(capsys, *options, "--set", "alpha=5", "--missing", "drop")
+    code, out, _ = call(capsys, *options, "--missing", "drop")
     found = json.loads(out)
     assert code == 0 and found["policy"]["turns"] == 69
     tables = ["measures", "groups", "risk", "variance", "spread", "slices", "variations", "turns", "drops"]
     assert list(found["tables"]) == tables and not found["tables"]["variations"]
-    assert {row["alpha"] for row in found["tables"]["risk"]} == {5.0}
     mine = [row for row in found["tables"]["slices"] if row["slicing"] == "kind"]
     assert [(row["group"], row["slice"], row["turns"]) for row in mine] == [("manual", "opening", 10), ("raw", "opening", 10)]
     assert any(entry["role"] == "slices" and entry["rows"] == 10 for entry in found["inputs"])
@@ -52,13 +51,11 @@ def test_groups_by_option(capsys: pytest.CaptureFixture[str], demo: Path) -> Non
     assert row.startswith("mine,one,P_1,")
 
 
-@pytest.mark.parametrize("figure", ["drops", "spread"])
-def test_figures(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path, figure: str) -> None:
+def test_figure(capsys: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
     target = tmp_path / "figure.svg"
-    code, _, err = call(capsys, "--config", demo / "robustcs.toml", "--set", f"figure={figure}", "--output", target)
+    code, _, err = call(capsys, "--config", demo / "robustcs.toml", "--output", target)
     assert (code, err) == (0, f"wrote {target}\n")
-    words = {"drops": "mean of manual", "spread": "lowest to highest"}
-    assert [name for name, text in words.items() if text in target.read_text()] == [figure]
+    assert "mean of manual" in target.read_text()
 
 
 @pytest.mark.parametrize(

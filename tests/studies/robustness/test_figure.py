@@ -1,13 +1,10 @@
-"""The figures of robustness: what stands where, and names that do not fit."""
+"""The figure of robustness: what stands where, and names that do not fit."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
-
-from robustcs.documents.drawing import Dots, Lines
+from robustcs.documents.drawing import Dots
 from robustcs.documents.svg import svg_text
-from robustcs.studies.robustness.figure import Drop, drops_figure, spread_figure
+from robustcs.studies.robustness.figure import Drop, drops_figure
 
 
 def test_drops_keep_their_places() -> None:
@@ -24,14 +21,3 @@ def test_drops_keep_their_places() -> None:
     assert min(panel.bottom for panel in figure.panels) > 0
     assert max(panel.left + panel.width for panel in figure.panels) < figure.width
     assert "mean" in svg_text(figure, "drops", "alt")
-
-
-def test_spread_shows_every_turn() -> None:
-    low, mean, high = np.sort(np.random.default_rng(0).random((3, 40)), axis=0)
-    turns = [f"1_{number}" for number in range(40)]
-    rows = pd.DataFrame({"turn": turns, "low": low, "mean": mean, "high": high, "baseline": mean})
-    figure = spread_figure({"$x$": rows, "raw": rows}, "NDCG@3")
-    for panel in figure.panels:
-        segments = np.array(next(mark.paths for mark in panel.marks if isinstance(mark, Lines)))
-        assert np.allclose(segments[:, 0, 1], low) and np.allclose(segments[:, 1, 1], high)
-    assert [panel.title for panel in figure.panels] == ["$x$", "raw"]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Table
 from robustcs.documents.latex import render_latex
 from robustcs.documents.terminal import render_terminal
 from robustcs.evaluation.measures import TurnScores
@@ -28,15 +28,6 @@ def result(names: tuple[str, ...], turns: int = 30) -> Robustness:
     evaluated = Evaluated(EvaluationPolicy(), "runs", turns, 0)
     texts = {turn: f"What about {turn} and everything else that one may ask about it?" for turn in index}
     return robustness({"manual": Group(names[0], names[1:])}, frames, evaluated, texts=texts)
-
-
-def test_the_caption_of_the_spread_names_the_measure_of_its_axis() -> None:
-    index = pd.Index(["1_1", "1_2"], name="turn")
-    frame = TurnScores(index, {"P_1": np.array([0.0, 1.0]), "ndcg_cut_3": np.array([0.2, 0.6])})
-    found = robustness({"g": Group("a", ("b",))}, {"a": frame, "b": frame}, Evaluated(EvaluationPolicy(), "runs", 2, 0))
-    [spread] = [block for block in show(found) if isinstance(block, Figure) and block.slug == "spread"]
-    assert spread.draw().panels[0].y_label == "NDCG@3"
-    assert spread.caption.startswith("NDCG@3 of every turn")
 
 
 def test_table_11() -> None:

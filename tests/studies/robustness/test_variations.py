@@ -30,11 +30,11 @@ ROWS = {
 def test_a_category_is_told_by_the_text() -> None:
     # of the second turn two categories have the text; the third has no category; nobody knows the fourth
     texts = {"1_1": " B", "1_2": "c", "1_3": "e", "1_4": "x"}
-    assert categories_of(ROWS, texts, False, {}) == ({"1_1": "order"}, 1)
-    assert categories_of(ROWS, {"1_1": "RAW a", "1_2": "raw d"}, True, {}) == ({"1_1": "typo", "1_2": "order"}, 0)
+    assert categories_of(ROWS, texts, False, {}) == {"1_1": "order"}
+    assert categories_of(ROWS, {"1_1": "RAW a", "1_2": "raw d"}, True, {}) == {"1_1": "typo", "1_2": "order"}
     # the manual text that a variation left as it is
-    assert categories_of(ROWS, {"1_1": "same"}, False, {"1_1": "Same"}) == ({}, 0)
-    assert categories_of(ROWS, {"1_1": "same"}, False, {"1_1": "Other"}) == ({"1_1": "typo"}, 0)
+    assert categories_of(ROWS, {"1_1": "same"}, False, {"1_1": "Same"}) == {}
+    assert categories_of(ROWS, {"1_1": "same"}, False, {"1_1": "Other"}) == {"1_1": "typo"}
 
 
 def test_drops_are_means_over_turns_of_means_over_sets() -> None:
