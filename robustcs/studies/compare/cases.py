@@ -17,7 +17,7 @@ from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
 from robustcs.statistics import Floats
-from robustcs.studies.compare.changes import ROUNDING, Change, Rescored, least_growth, wrong_by
+from robustcs.studies.compare.changes import ROUNDING, Change, Rescored, wrong_by
 from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
 from robustcs.wording import counted, some_of, verb
 
@@ -146,10 +146,8 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
         now = new.groups.get(name)
         if now is None:
             yield name, "the group is gone: only the old state has it"
-        elif lost := sorted(set(group["sets"]) - set(now["sets"])):
-            yield name, f"the group has lost {some_of(lost)}"
-        elif group["baseline"] != now["baseline"]:
-            yield name, f"the baseline of the group changed from {group['baseline']} to {now['baseline']}"
+        elif group["baseline"] != now["baseline"] or set(group["sets"]) - set(now["sets"]):
+            yield name, "the group has lost a system, or has another baseline"
 
 
 def _unknown(condition: str, run: str, metric: str, reason: str) -> dict[str, Any]:
@@ -177,8 +175,7 @@ class _Data:
             return
         for change in self.changes:
             if condition.addresses(change.run, change.metric):
-                bounds = () if change.low is None or change.high is None else (-change.high, -change.low)
-                yield self._case(condition, [change], change.metric, np.negative, bounds)
+                yield self._case(condition, [change], change.metric, np.negative)
 
     def _answers(self, condition: Condition) -> Iterable[Case]:
         """Yield a case for every system with answers: the turns with the outcome of the condition."""
@@ -189,7 +186,7 @@ class _Data:
             if not turns or not condition.addresses(name, what) or not self._judgeable(what):
                 continue
             before, now = (np.array([one.outcomes[turn] == what for turn in turns], dtype=float) for one in (old or new, new))
-            yield self._case(condition, [Change(name, what, turns, before, now, None, None, None)], what, np.positive, ())
+            yield self._case(condition, [Change(name, what, turns, before, now, None, None, None)], what, np.positive)
 
     def _judgeable(self, what: str) -> bool:
         """Return whether both states have what an outcome needs: a criterion for correct and wrong answers."""
@@ -211,10 +208,7 @@ class _Data:
                 continue
             one, other = (part.on(tuple(common)) for part in parts)
             for threshold in distinct_thresholds(metric, self.thresholds):
-                wrong = wrong_by(condition.what, threshold)
-                least = least_growth(condition.what, threshold, one, other, self.old, self.new)
-                bounds = () if least is None else (least,)
-                yield self._case(condition, [one, other], f"{metric} {threshold}", wrong, bounds)
+                yield self._case(condition, [one, other], f"{metric} {threshold}", wrong_by(condition.what, threshold))
 
     def _shifted(self, condition: Condition, parts: Sequence[Change], harm: Callable[..., Any]) -> Iterable[str]:
         """Yield changes of the old scores by other judgments or another policy, if they exceed the condition's limit.
@@ -245,15 +239,10 @@ class _Data:
     def _human(self) -> str:
         return next(iter(self._with_role("human")), "")
 
-    def _case(
-        self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any], bounds: Sequence[Floats]
-    ) -> Case:
+    def _case(self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any]) -> Case:
         """Return the case of the runs ``parts``.
 
-        harm
-            Function of the runs' scores (float64[…, T] each) that grows as the scores get worse.
-        bounds
-            By turn the lowest and the highest growth, as far as they are known.
+        ``harm`` is a function of the runs' scores (float64[…, T] each) that grows as the scores get worse.
         """
         first = parts[0]
         drop = harm(*(part.new for part in parts)) - harm(*(part.fair for part in parts))
@@ -266,8 +255,9 @@ class _Data:
                 drawn = harm(*sides[0]) - harm(*sides[1])
         ranked = [] if condition.what in OUTCOMES else parts
         rankings = [[_ranked(state.systems[part.run], part.turns) for part in ranked] for state in (self.old, self.new)]
-        known = all(map(all, rankings))
-        low, high = [*(float(end.mean()) for end in bounds if known), math.nan, math.nan][:2]
+        low = high = math.nan
+        if harm is np.negative and first.low is not None and first.high is not None and all(map(all, rankings)):
+            low, high = -float(first.high.mean()), -float(first.low.mean())
         lost, problems = self._lost(parts)
         judged, fallen = self._judged(ranked)
         problems = [*problems, *fallen, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
@@ -348,37 +338,32 @@ class _Data:
 
     def _why_not(self, run: str, metric: str, errors: bool) -> str:
         """Return why a run and measure have no case."""
-        for what, name in (("the rewriter", run), ("Human", self._human()))[: 1 + errors]:
-            if name not in self.new.systems:
-                return f"{what} is gone: only the old state has it"
-            if name not in self.old.systems:
-                return f"only the new state has {what}"
-            had, has = (metric in state.systems[name].scores for state in (self.old, self.new))
-            of = " of Human" if what == "Human" else ""
-            if had and not has:
-                return f"the measure{of} is gone: only the old state has it"
-            if not had:
-                return f"{'only the new' if has else 'neither'} state has the measure{of}"
-            if not self.old.systems[name].scores[metric].keys() & self.new.systems[name].scores[metric].keys():
-                return f"no turn{of} is scored in both states"
-        return "the rewriter and Human have no turns in common"
+        states = (self.old.systems, self.new.systems)
+        for name in (run, self._human())[: 1 + errors]:
+            if lacking := _lacking(f"the run {name}", [name in systems for systems in states]):
+                return lacking
+            if lacking := _lacking(f"{metric} of {name}", [metric in systems[name].scores for systems in states]):
+                return lacking
+        return "no turn is scored in both states"
 
     def nothing(self, condition: Condition) -> str:
         """Return why a condition matches nothing."""
-        states = (("old", self.old), ("new", self.new))
-        if condition.run is not None:
-            have = [name for name, state in states if condition.run in state.systems]
-            if len(have) < 2:
-                return f"{f'only the {have[0]}' if have else 'neither'} state has a run named {condition.run}"
-        if condition.metric is not None:
-            have = [name for name, state in states if any(condition.metric in one.scores for one in state.systems.values())]
-            if len(have) < 2:
-                return f"{f'only the {have[0]}' if have else 'neither'} state has {condition.metric}"
+        run, metric, states = condition.run, condition.metric, (self.old.systems, self.new.systems)
+        if run is not None and (lacking := _lacking(f"a run named {run}", [run in systems for systems in states])):
+            return lacking
+        have = [any(metric in one.scores for one in systems.values()) for systems in states]
+        if metric is not None and (lacking := _lacking(metric, have)):
+            return lacking
         if condition.what in OUTCOMES:
             return "no answers in both states" if self._judgeable(condition.what) else "no criterion of correct answers"
         if condition.what in ("qa", "qr"):
             return "a condition on errors needs Human and a rewriter with a common measure in both states"
         return "the states have no run and measure in common"
+
+
+def _lacking(what: str, have: Sequence[bool]) -> str:
+    """Return which of the old and the new state has ``what``; empty if both have it."""
+    return "" if all(have) else f"{'only the old' if have[0] else 'only the new' if have[1] else 'neither'} state has {what}"
 
 
 def _ranked(system: SystemState, turns: Sequence[str]) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.state import ByTurn, State, SystemState
+from robustcs.evaluation.state import ByTurn, SystemState
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
-from robustcs.statistics import Floats, Mask
+from robustcs.statistics import Floats
 from robustcs.statistics.units import units_of
 
 #: Smaller changes are rounding errors, for example from another order of summation.
@@ -134,34 +134,3 @@ def wrong_by(cause: str, threshold: Threshold) -> Callable[[Floats, Floats], npt
         return (~correct if cause == "qa" else correct & ~threshold.holds(qr)).astype(float)
 
     return wrong
-
-
-def least_growth(cause: str, threshold: Threshold, one: Change, other: Change, old: State, new: State) -> Floats | None:
-    """Return by turn a lower bound on the growth of an error under any grades: certain now minus possible before."""
-    ends = []
-    for state in (old, new):
-        for change in (one, other):
-            system = state.systems[change.run]
-            if change.metric not in system.low:
-                return None
-            moved = change.rescored is not None and state is old
-            low = np.array([system.low[change.metric][turn] for turn in change.turns])
-            high = np.array([system.high[change.metric][turn] for turn in change.turns])
-            if moved:  # new judgments stay within the old bounds, unless they change old grades
-                again = change.fair
-                low, high = np.minimum(low, again), np.maximum(high, again)
-            ends.append((low, high))
-    (old_qr, old_human, new_qr, new_human) = ends
-
-    def certain(pair: tuple[Floats, Floats]) -> Mask:
-        return threshold.holds(pair[0]) & threshold.holds(pair[1])
-
-    def possible(pair: tuple[Floats, Floats]) -> Mask:
-        inside = (pair[0] <= threshold.value) & (threshold.value <= pair[1])
-        return threshold.holds(pair[0]) | threshold.holds(pair[1]) | (inside & (threshold.operator == "="))
-
-    if cause == "qa":
-        now, before = ~possible(new_human), ~certain(old_human)
-    else:
-        now, before = certain(new_human) & ~possible(new_qr), possible(old_human) & ~certain(old_qr)
-    return np.asarray(now.astype(float) - before)

@@ -58,17 +58,9 @@ def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:
     open_ = moved[(moved["high"] - moved["low"]) > ROUNDING]
     if not len(open_):
         return []
+    caption = "How much could unjudged passages move the changes?"
     note = "Lowest and highest change that any grades of the unjudged passages could give; these are not confidence limits."
-    if moved["rescored"].notna().any():
-        note += " Both states have the new judgments."
-    else:
-        note += " Each run is bounded separately, because old and new runs cannot be scored together."
-    columns: list[Shown] = ["system", "metric", "low", "high"]
-    return [
-        result_table(
-            result, "measures", "How much could unjudged passages move the changes?", columns, note, rows=open_, slug="bounds"
-        )
-    ]
+    return [result_table(result, "measures", caption, ["system", "metric", "low", "high"], note, rows=open_, slug="bounds")]
 
 
 def _changed_inputs(result: Comparison) -> Table | Paragraph:

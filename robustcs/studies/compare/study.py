@@ -146,11 +146,9 @@ def _opened(workspace: Workspace, given: Side) -> _Opened:
     asked = workspace.project
     if not isinstance(given, Project):
         path = Path(given)
-        name = Path(STATE).name
-        # reports of earlier versions have it beside the page
-        kept = path if path.name == name else next((one for one in (path / STATE, path / name) if one.is_file()), path / STATE)
+        kept = path if path.name == Path(STATE).name else path / STATE
         project_file = path / CONFIG_NAME if path.is_dir() else path
-        if (path.is_dir() and not project_file.is_file()) or path.name == name:
+        if path == kept or (path.is_dir() and not project_file.is_file()):
             if not kept.is_file():
                 advice = f"name a folder with {CONFIG_NAME}, this file, or a report folder"
                 raise UsageError("no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice)

@@ -173,7 +173,6 @@ def test_shares_of_errors() -> None:
     gate = compared(old, new, "qr>0.1", "qa>0.1").gate.set_index(["condition", "metric"])
     assert gate["drop"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
     assert set(gate["outcome"]["qr>0.1"]) == {"failed"} and set(gate["outcome"]["qa>0.1"]) == {"passed"}
-    assert gate["low"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
 
 
 def test_turns_and_systems_of_one_state_only_are_told() -> None:
