@@ -9,6 +9,7 @@ Dalton et al. (2020), "CAsT 2019" (references and omissions in conversations).
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -260,7 +261,6 @@ RULES: tuple[Rule, ...] = (
     Rule("function words", "function words are omitted", lambda text, earlier, seed: drop_function_words(text)),
     Rule("ellipsis", "the opening of the question is omitted", lambda text, earlier, seed: elide(text), later=True),
 )  # fmt: skip
-CATEGORIES: Mapping[str, Rule] = {rule.category: rule for rule in RULES}
 
 
 Texts = Mapping[str, str]
@@ -269,7 +269,6 @@ _CATEGORIES = table(
     "categories", "Variations by category.",
     text("category"), text("says", "what the rule changes", "change"), count("turns", "that the rule applies to"),
     count("valid", "turns with a variation: rows of the file"), share("share", "of the turns"),
-    count("manual", "manual texts that changed"), count("raw", "raw texts that changed"),
 )  # fmt: skip
 _VARIATIONS = table(
     "variations", "Every variation, as in paraphrases.csv.",
@@ -316,8 +315,8 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
                 seen.add(key)
                 rows[rule.category].append((turn, rule.category, *found))
     categories = [
-        (rule.category, rule.says, tried[rule.category], *_counts(rows[rule.category], tried[rule.category], manual, raw))
-        for rule in RULES
+        (rule.category, rule.says, turns_, made := len(rows[rule.category]), made / turns_ if turns_ else math.nan)
+        for rule, turns_ in zip(RULES, tried.values(), strict=True)
     ]
     place = {turn: number for number, turn in enumerate(turns)}
     ordered = sorted((row for some in rows.values() for row in some), key=lambda row: place[row[0]])
@@ -345,11 +344,6 @@ def _varied(
         found = rule.make(manual, before_manual, seed)
         return (manual, found) if found else (manual, raw)
     return rule.make(manual, before_manual, seed) or manual, rule.make(raw, before_raw, seed) or raw
-
-
-def _counts(rows: Sequence[tuple[str, str, str, str]], tried: int, manual: Texts, raw: Texts) -> tuple[int, float, int, int]:
-    changed = [sum(row[2 + place] != texts[row[0]] for row in rows) for place, texts in enumerate((manual, raw))]
-    return len(rows), len(rows) / tried if tried else float("nan"), *changed  # type: ignore[return-value]
 
 
 def _notes(known: Sequence[str], turns: Sequence[str], original: Texts, human: Texts) -> list[str]:

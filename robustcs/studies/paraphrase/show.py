@@ -16,9 +16,8 @@ def show(result: Variations | Paraphrased) -> tuple[Block, ...]:
     """Return the counts of each stage or category, and examples."""
     if isinstance(result, Variations):
         return (_categories(result), _variations(result))
-    useless = [name for name in ("repeated", "foreign", "unreadable") if result.stages[name].any()]
     stages = result_table(
-        result, "stages", "What did each stage return?", ["stage", "requests", "known", "failed", "empty", *useless],
+        result, "stages", "What did each stage return?", ["stage", "requests", "known", "failed", "empty", "useless"],
         "A failed request or an empty text is replaced by its source text.",
     )  # fmt: skip
     bleu = result_table(

@@ -33,9 +33,7 @@ _STAGES = table(
     count("requests", "different requests"), count("known", "answered from the store", "known before"),
     count("failed", "without an answer: the source is kept, and the next run retries"),
     count("empty", "empty texts, replaced by the source"),
-    count("repeated", "lines that repeat an answer", "again", "useless lines"),
-    count("foreign", "lines with an id that was not requested", "foreign", "useless lines"),
-    count("unreadable", "lines that are not valid answers", "unreadable", "useless lines"),
+    count("useless", "lines that repeat an answer, have an id that was not requested, or are not valid answers"),
 )  # fmt: skip
 _STRIPPED = table(
     "stripped", "Text removed before the last sentence of a turn.",
@@ -90,9 +88,7 @@ class Made:
     by: str
     texts: Mapping[Request, Sequence[str]]
     known: int = 0
-    repeated: int = 0
-    foreign: int = 0
-    unreadable: int = 0
+    useless: int = 0
     note: str = ""
 
 
@@ -217,9 +213,7 @@ class _Steps:
             failed += not texts
             empty += sum(not one for one in texts)
             found[request] = [one or request.text for one in texts] or [request.text]
-        self.counts.append(
-            (stage, made.by, len(different), made.known, failed, empty, made.repeated, made.foreign, made.unreadable)
-        )
+        self.counts.append((stage, made.by, len(different), made.known, failed, empty, made.useless))
         self.notes += [f"{stage}: {made.note}"] if made.note else []
         return found
 

@@ -107,8 +107,9 @@ def program(command: str, seed: int, timeout: float, workspace: Workspace) -> st
             lambda key: {"turn": asked[key].turn},
         )  # fmt: skip
         return stages.Made(
-            command, {asked[key]: some for key, some in texts.items()}, known, replies.repeated, replies.foreign,
-            replies.unreadable, f"the program {replies.complaint}" if replies.complaint else "",
+            command, {asked[key]: some for key, some in texts.items()}, known,
+            replies.repeated + replies.foreign + replies.unreadable,
+            f"the program {replies.complaint}" if replies.complaint else "",
         )  # fmt: skip
 
     return make

@@ -119,33 +119,24 @@ def _variance(result: Samples) -> Table:
 
 
 def _moving(result: Samples, rewriter: str) -> Cards:
-    """Return the turns whose samples differ most: in score, else in ranking, else in text."""
+    """Return the turns whose samples differ most in score, or without scores in text."""
     part = result.sample_turns[result.sample_turns["rewriter"] == rewriter]
-    scored = part["metric"].notna().any()
-    if scored:
+    if part["metric"].notna().any():
         metric = headline_measure(part["metric"])
         part = part[part["metric"] == metric]
         moving = part[part["range"] > 0].sort_values("range", ascending=False, kind="stable")
         what, of = f"samples differ in {measure_label(metric)}", "with scores"
-    elif part["ranking"].notna().any():
-        part = part[part["ranking"].notna()]
-        moving = part[part["ranking"] < 1].sort_values("ranking", kind="stable")
-        what, of = "samples differ in ranking", "that all samples answer"
     else:
         moving = part[part["texts"] > 1].sort_values("wording", kind="stable")
         what, of = "texts differ", "with at least two texts"
     cards = []
     for row in moving.head(SHOWN).itertuples():
-        title = str(row.turn)
-        if scored:
-            title += f" · {written(row.low, 3)} to {written(row.high, 3)}"
-        fields = [("Texts", row.wordings)] if row.wordings else []
-        alike = [("ROUGE-1 F", row.wording), ("RBO", row.ranking)]
-        similarity = ", ".join(f"{name} {written(value, 3)}" for name, value in alike if not pd.isna(value))
-        cards.append(Card(title, (*fields, *([("Similarity", similarity)] if similarity else []))))
-    many = f"{len(moving)} of {counted(len(part), 'turn')} {of}"
+        values = [("Lowest score", row.low), ("Highest score", row.high), ("ROUGE-1 F", row.wording), ("RBO", row.ranking)]
+        fields = [("Texts", row.wordings), *((name, written(value, 3)) for name, value in values if not pd.isna(value))]
+        cards.append(Card(str(row.turn), tuple(field for field in fields if field[1])))
     shown = f"; {SHOWN} are shown" if len(moving) > SHOWN else ""
-    return Cards(f"moving-{rewriter}", f"Turns of {rewriter} whose {what} ({many}{shown})", tuple(cards))
+    caption = f"Turns of {rewriter} whose {what} ({len(moving)} of {counted(len(part), 'turn')} {of}{shown})"
+    return Cards(f"moving-{rewriter}", caption, tuple(cards))
 
 
 def _figure(result: Samples) -> Figure:

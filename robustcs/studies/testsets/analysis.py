@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import conversation, turn_depth
@@ -38,20 +38,11 @@ _OVERLAPS = table(
     text("turn"), text("kind"), count("texts", "different paraphrases of the turn", "different texts"), count("sets"),
     count("repeated", "sets that share a paraphrase with another set", "sets that share a text"),
 )  # fmt: skip
-_CATEGORIES = table(
-    "categories", "Paraphrases by category, if the file has categories.",
-    text("category"), count("paraphrases"), count("turns", "with such a paraphrase"),
-)  # fmt: skip
 _DROPPED = table(
     "dropped", "Paraphrases dropped by cleaning, and the texts that they are too similar to. No rows without cleaning.",
     text("turn"), text("kind", "the texts that are too similar: manual or raw"),
     text("relation", "exact, one word, few characters", "difference"), text("dropped", "the dropped text"),
     text("kept", "the text that is kept"), count("line", "line of the paraphrase file"), count("kept_line"),
-)  # fmt: skip
-_TWINS = table(
-    "twins", "The pairs of paraphrases that the table similar counts.",
-    text("kind"), text("turn"), text("relation", "exact, one word, few characters", "difference"), text("first", "first text"),
-    text("second", "second text"), count("first_line", "line of the paraphrase file"), count("second_line"),
 )  # fmt: skip
 
 
@@ -60,14 +51,12 @@ class ParaphraseSets(Result):
     """Paraphrases of a file and the sets drawn from them."""
 
     study = "testsets"
-    declared = (_STATISTICS, _SIMILAR, _OVERLAPS, _TWINS, SETS, _CATEGORIES, _DROPPED)
+    declared = (_STATISTICS, _SIMILAR, _OVERLAPS, SETS, _DROPPED)
 
     statistics: pd.DataFrame
     similar: pd.DataFrame
     overlaps: pd.DataFrame
-    twins: pd.DataFrame
     sets: pd.DataFrame
-    categories: pd.DataFrame
     dropped: pd.DataFrame
 
 
@@ -85,16 +74,13 @@ def draw_testsets(
     the other turns or the machine. ``dropped`` are the paraphrases that cleaning removed before.
     """
     drawn = {turn: draw(rows, sets, seed) for turn, rows in paraphrases.items()}
-    twins = _twins(paraphrases)
     notes = [f"seed {seed}", *notes, *_gaps(paraphrases)]
     return ParaphraseSets(
         Evaluated(EvaluationPolicy(), "texts", len(paraphrases), 0, tuple(notes)),
         _STATISTICS.frame([_statistics(paraphrases)]),
-        _similar(paraphrases, twins),
+        _similar(paraphrases),
         _overlaps(paraphrases, drawn),
-        twins,
         sets_table(drawn, sets),
-        _categories(paraphrases),
         _DROPPED.frame([_gone(one) for one in dropped]),
     )
 
@@ -111,27 +97,18 @@ def _statistics(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> dict[str, fl
     }
 
 
-def _twins(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
+def _similar(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
     found = []
     for kind in KINDS:
-        for turn, rows in paraphrases.items():
-            for first, second in combinations(rows, 2):
-                texts = getattr(first, kind), getattr(second, kind)
-                alike = relation(*texts)
-                if alike:
-                    found.append((kind, turn, alike, *texts, first.line, second.line))
-    return _TWINS.frame(found)
-
-
-def _similar(paraphrases: Mapping[str, Sequence[Paraphrase]], twins: pd.DataFrame) -> pd.DataFrame:
-    counts = [len(rows) for rows in paraphrases.values()]
-    found = []
-    for kind in KINDS:
-        part = twins[twins["kind"] == kind]
-        number = {name: int((part["relation"] == name).sum()) for name in ("exact", "one word", "few characters")}
-        with_twin = len(set(part["first_line"]) | set(part["second_line"]))
-        pairs = sum(count * (count - 1) // 2 for count in counts)
-        found.append((kind, pairs, *number.values(), with_twin, with_twin / sum(counts)))
+        relations: Counter[str | None] = Counter()
+        with_twin: set[int] = set()
+        for first, second in chain.from_iterable(combinations(rows, 2) for rows in paraphrases.values()):
+            alike = relation(getattr(first, kind), getattr(second, kind))
+            relations[alike] += 1
+            with_twin |= {first.line, second.line} if alike else set()
+        numbers = [relations[name] for name in ("exact", "one word", "few characters")]
+        share_ = len(with_twin) / sum(map(len, paraphrases.values()))
+        found.append((kind, relations.total(), *numbers, len(with_twin), share_))
     return _SIMILAR.frame(found)
 
 
@@ -145,15 +122,6 @@ def _overlaps(paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[st
                 texts = len({text_key(getattr(row, kind)) for row in paraphrases[turn]})
                 found.append((turn, kind, texts, len(rows), repeated))
     return _OVERLAPS.frame(found)
-
-
-def _categories(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
-    turns: dict[str, list[str]] = {}
-    for turn, rows in paraphrases.items():
-        for row in rows:
-            if row.category:
-                turns.setdefault(row.category, []).append(turn)
-    return _CATEGORIES.frame([(category, len(some), len(set(some))) for category, some in turns.items()])
 
 
 def _gone(one: TooSimilar) -> tuple[object, ...]:

@@ -16,11 +16,8 @@ _SHOWN = 10
 
 def show(result: ParaphraseSets) -> tuple[Block, ...]:
     """Return statistics, similar texts, overlaps, and the first conversation of the first two sets."""
-    blocks: list[Block] = [_statistics(result), *([_dropped(result)] if len(result.dropped) else []), _similar(result)]
-    if len(result.twins):
-        blocks.append(_twins(result))
-    blocks += [_overlaps(result), _conversations(result)]
-    return tuple(blocks)
+    dropped = [_dropped(result)] if len(result.dropped) else []
+    return (_statistics(result), *dropped, _similar(result), _overlaps(result), _conversations(result))
 
 
 def _statistics(result: ParaphraseSets) -> Table:
@@ -44,13 +41,6 @@ def _dropped(result: ParaphraseSets) -> Table:
     note = f"{len(shown)} of {len(result.dropped):,}. Kept: the earlier text of the pair."
     columns = ["turn", "kind", "relation", "dropped", "kept"]
     return result_table(result, "dropped", "Paraphrases dropped as too similar", columns, note, rows=shown)
-
-
-def _twins(result: ParaphraseSets) -> Table:
-    shown = result.twins.drop_duplicates("turn").groupby("relation", sort=False).head(4).head(_SHOWN)
-    note = f"{len(shown)} of {len(result.twins):,} pairs, at most four of each difference and one of each turn."
-    columns = ["turn", "kind", "relation", "first", "second"]
-    return result_table(result, "twins", "Which paraphrases are too similar?", columns, note, rows=shown)
 
 
 def _overlaps(result: ParaphraseSets) -> Table | Paragraph:

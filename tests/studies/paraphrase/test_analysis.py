@@ -11,7 +11,7 @@ from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.similarity.near_duplicates import text_key
-from robustcs.studies.paraphrase.analysis import CATEGORIES, Variations, vary
+from robustcs.studies.paraphrase.analysis import RULES, Variations, vary
 
 RAW = {"1_1": "What is honey?", "1_2": "Why doesn't it spoil?", "1_10": "Is there a market for it?"}
 MANUAL = {"1_1": "What is honey?", "1_2": "Why doesn't honey spoil?", "1_10": "Is there a big market for honey?"}
@@ -59,21 +59,18 @@ def cast2020(shared_data: Path) -> tuple[dict[str, str], dict[str, str], Variati
 def test_cast_2020(cast2020: tuple[dict[str, str], dict[str, str], Variations]) -> None:
     raw, manual, result = cast2020
     rows = result.variations
-    assert list(result.categories["category"]) == list(CATEGORIES)
+    assert list(result.categories["category"]) == [rule.category for rule in RULES]
     assert dict(zip(result.categories["category"], result.categories["valid"], strict=True)) == Counter(rows["category"])
     assert result.evaluated.turns == 216 and not rows.duplicated(["turn", "category"]).any()
+    rules = {rule.category: rule for rule in RULES}
     for row in rows.itertuples():
         assert (row.manual, row.raw) != (manual[row.turn], raw[row.turn])
-        if CATEGORIES[row.category].leans:
+        if rules[row.category].leans:
             assert row.manual == manual[row.turn]
-        if CATEGORIES[row.category].later:
+        if rules[row.category].later:
             assert not row.turn.endswith("_1")
     keys = [(row.turn, text_key(row.manual), text_key(row.raw)) for row in rows.itertuples()]
     assert len(set(keys)) == len(keys)
-    changed = {name: [(part[name] != part["turn"].map(texts)).sum() for _, part in rows.groupby("category")]
-               for name, texts in (("manual", manual), ("raw", raw))}  # fmt: skip
-    ordered = result.categories.sort_values("category")
-    assert changed == {"manual": list(ordered["manual"]), "raw": list(ordered["raw"])}
 
 
 def test_a_seed_changes_what_is_drawn_and_nothing_else(cast2020: tuple[dict[str, str], dict[str, str], Variations]) -> None:

@@ -24,7 +24,6 @@ def test_variations_become_test_sets(in_copy: Command, tmp_path: Path) -> None:
     assert written == list(expected.itertuples(index=False, name=None))
     assert "wrote varied/paraphrases.csv; next: robustcs testsets --paraphrases varied/paraphrases.csv" in shown.err
     found = json.loads(in_copy("testsets --paraphrases varied/paraphrases.csv --sets 6 --format json").out)["tables"]
-    assert {row["category"]: row["paraphrases"] for row in found["categories"]} == expected["category"].value_counts().to_dict()
     assert {(row["turn"], row["category"], row["raw"]) for row in found["sets"]} <= {row[:2] + row[3:] for row in written}
 
 

@@ -158,7 +158,7 @@ def test_a_program_does_all_stages_and_is_asked_once(in_copy: Command, program: 
     assert all(set(one) == {"id", "turn", "stage", "text", "history", "n", "seed"} for one in asked)
     assert sum(row["requests"] for row in first["stages"]) == len(asked)
     # the second start knew everything
-    assert all(row["known"] == row["requests"] and not row["repeated"] for row in first["stages"])
+    assert all(row["known"] == row["requests"] and not row["useless"] for row in first["stages"])
     written = read_paraphrases(tmp_path / "demo" / "made" / "paraphrases.csv")
     rows = [(row.turn, row.manual, row.raw) for some in written.values() for row in some]
     assert rows == [(row["turn"], row["manual"], row["raw"]) for row in first["paraphrases"]]
@@ -178,7 +178,7 @@ def test_a_program_does_all_stages_and_is_asked_once(in_copy: Command, program: 
 def test_what_a_program_gets_wrong_is_counted(in_copy: Command, program: str) -> None:
     found = json.loads(in_copy(f"paraphrase {program} --number 4 --source manual --format json").out)["tables"]
     (row,) = [row for row in found["stages"] if row["stage"] == "paraphrase"]
-    assert (row["repeated"], row["foreign"], row["unreadable"], row["failed"]) == (1, 1, 1, 0)
+    assert (row["useless"], row["failed"]) == (3, 0)
     assert row["empty"] == 2 * row["requests"] == 140
     assert [row["stage"] for row in found["stages"]] == ["paraphrase", "remove_context"]
     assert {row["source"] for row in found["paraphrases"]} == {"manual"}

@@ -38,7 +38,6 @@ def test_near_duplicates_of_ecast(ecast: ParaphraseSets, shared_data: Path) -> N
         same = Counter((row[0], " ".join(row[column].lower().split())) for row in rows)
         assert similar.loc[kind, "exact"] == sum(comb(count, 2) for count in same.values())
     assert similar["one_word"].to_dict() == {"manual": 413, "raw": 497}
-    assert len(ecast.twins) == similar[["exact", "one_word", "few_characters"]].to_numpy().sum()
 
 
 def test_three_sets_of_ecast_share_nothing(ecast: ParaphraseSets) -> None:
@@ -109,7 +108,7 @@ def test_cleaning_ecast(shared_data: Path) -> None:
     kept, dropped = clean_turns(found)
     assert (sum(map(len, kept.values())), len(dropped)) == (8628, 586) and kept.keys() == found.keys()
     cleaned = draw_testsets(kept, 10, 0, dropped=dropped)
-    assert not len(cleaned.twins) and cleaned.similar["paraphrases"].tolist() == [0, 0]
+    assert cleaned.similar["paraphrases"].tolist() == [0, 0]
     assert cleaned.dropped["kind"].isin(["manual", "raw"]).all() and len(cleaned.dropped) == 586
     for one in dropped:
         assert one.kept in kept[one.dropped.turn] and one.dropped not in kept[one.dropped.turn]

@@ -17,13 +17,11 @@ ROWS = {
 }
 
 
-def test_overlaps_and_twins_are_shown() -> None:
+def test_overlaps_are_shown() -> None:
     blocks = {block.slug: block for block in show(draw_testsets(ROWS, 2, 0)) if not isinstance(block, Paragraph)}
-    overlaps, twins, cards = blocks["overlaps"], blocks["twins"], blocks["sets"]
-    assert isinstance(overlaps, Table) and isinstance(twins, Table) and isinstance(cards, Cards)
+    overlaps, cards = blocks["overlaps"], blocks["sets"]
+    assert isinstance(overlaps, Table) and isinstance(cards, Cards)
     assert overlaps.rows == (("1_1", "raw", "1", "2"),)
-    assert twins.rows == (("1_1", "manual", "one word", "What is a goat?", "What is the goat?"),)
-    assert twins.note.startswith("1 of 2 pairs, at most four of each difference")
     assert [card.title for card in cards.cards] == ["Set 1", "Set 2"]
     assert cards.cards[0].fields[0][0] == "1_1"
 
@@ -31,12 +29,12 @@ def test_overlaps_and_twins_are_shown() -> None:
 def test_nothing_in_common() -> None:
     blocks = show(draw_testsets({"1_2": ROWS["1_2"]}, 2, 0))
     assert Paragraph("No text is in two of the 2 sets.") in blocks
-    assert not any(isinstance(block, Table) and block.slug in ("overlaps", "twins") for block in blocks)
+    assert not any(isinstance(block, Table) and block.slug == "overlaps" for block in blocks)
 
 
-@pytest.mark.parametrize("name", ["statistics", "similar", "overlaps", "twins", "sets", "categories", "dropped"])
+@pytest.mark.parametrize("name", ["statistics", "similar", "overlaps", "sets", "dropped"])
 def test_a_column_that_no_table_declares(name: str) -> None:
     result = draw_testsets(ROWS, 2, 0)
-    assert list(result.tables) == ["statistics", "similar", "overlaps", "twins", "sets", "categories", "dropped"]
+    assert list(result.tables) == ["statistics", "similar", "overlaps", "sets", "dropped"]
     with pytest.raises(TypeError, match=f"table {name} has columns"):
         replace(result, **{name: result.tables[name].assign(more=1)})
