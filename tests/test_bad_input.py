@@ -258,7 +258,7 @@ CASES = [
          "robustcs: two files of --scores have the same name; give each --scores a different NAME"),
     Case("unknown table", f"{RUNS} --table bin", 2,
          "robustcs: no table is named 'bin'; choose from bins, attribution, blame, answerable, tests, headroom,"
-         " choice, turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices,"
+         " turns, rewriters, overview, rewriter_tests, rewriter_scores, repairs, best_of, error_types, slices,"
          " found_slices"),
     Case("unknown bin", f"{RUNS} --show 110x", 2, f"robustcs: there is no bin '110x'; {BINS}"),
     Case("thresholds for a sweep", f"{SWEEP} --threshold 0.5", 2,

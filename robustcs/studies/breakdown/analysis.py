@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.evaluation.bins import CAUSES, Binned, Formulations
+from robustcs.evaluation.bins import CAUSES, Binned, Cut, Formulations
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold
 from robustcs.lazy import pd
 from robustcs.result import (
@@ -36,9 +36,7 @@ from robustcs.result import (
 )
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import columns_of
-from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates
-from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.breakdown.rewriters import (
     COMPARED,
@@ -59,11 +57,9 @@ _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =
 _WILSON = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
 _NOTE = text("note", "caveats")
 _UNITS = (count("units", "sampling units of the interval: conversations (or single turns)"), _NOTE)
-_GAIN = "95% CI: cluster-robust t interval"
 _SWAPPED = "if QR and Human were swapped at random in every turn"
-_MEANS = (score("qr", header="QR").rounded(3), score("human", header="Human").rounded(3))
-_HUMAN_QR = difference("difference", "human − qr", "Human − QR").rounded(3)
-_CHANCE = score("by_chance", f"gain expected {_SWAPPED}", "chance").rounded(3)
+#: In place of a threshold: Human's score counts wherever it is higher than QR's.
+ANY = "any"
 
 
 def _table(name: str, says: str, *fields: Field, cut: Sequence[Field] = _CUT) -> TableSpec:
@@ -114,16 +110,14 @@ class Breakdown(Result):
             *COMPARED
         ),
         _table(
-            "headroom", "Mean scores, and the gain of a perfect rewriter.",
-            score("original", header="Original"), *_MEANS,
-            score("repaired", "mean of QR if every rewriter error had Human's score"),
-            *score("gain", "repaired − qr").rounded(3).between(says=f"{_GAIN} of the gain"), _CHANCE, _HUMAN_QR, _NOTE
-        ),
-        _table(
-            "choice", "The gain without a threshold: Human's score on every turn on which it is higher than QR's.",
-            *_MEANS, *_HUMAN_QR.between(says="95% CI of the difference: inverted sign-flip test on sampling units"),
-            *score("gain", "mean of the higher score − qr").rounded(3).between("gain_low", "gain_high", _GAIN), _CHANCE, _NOTE,
-            cut=_CUT[:1]
+            "headroom", "Mean scores, and the gain of a perfect rewriter: of Human's score on every rewriter error or, with the"
+            f" threshold {ANY}, on every turn on which it is higher.",
+            score("original", header="Original"), score("qr", header="QR").rounded(3),
+            score("human", header="Human").rounded(3),
+            score("repaired", "mean of QR with Human's score on these turns"),
+            *score("gain", "repaired − qr").rounded(3).between(says="95% CI of the gain: cluster-robust t interval"),
+            score("by_chance", f"gain expected {_SWAPPED}", "chance").rounded(3),
+            difference("difference", "human − qr", "Human − QR").rounded(3), _NOTE
         ),
         table(
             "turns", "Scores and bin of every turn.",
@@ -141,7 +135,6 @@ class Breakdown(Result):
     answerable: Later = Later()
     tests: Later = Later()
     headroom: Later = Later()
-    choice: Later = Later()
     turns: Later = Later()
     rewriters: Later = Later()
     overview: Later = Later()
@@ -163,7 +156,6 @@ def breakdown(
     seed: int = 0,
     slicings: Sequence[Slicing] = (),
     searched: Sequence[Slicing] = (),
-    pairs: bool = True,
 ) -> Breakdown:
     """Assign every turn to its bin and cause, for every rewriter, measure and threshold.
 
@@ -182,9 +174,6 @@ def breakdown(
         How the turns are split.
     searched
         Slicings in which to search for slices on which a rewriter loses more than on other turns.
-    pairs
-        Whether every pair of rewriters is compared.
-
     Raises :class:`UsageError` if there are too few units to search for slices.
     """
     texts = texts or {}
@@ -196,14 +185,13 @@ def breakdown(
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {some_of(unknown)}"))
     binned = Binned.of(scores, thresholds)
     found, tried = found_losses(scores, searched, units, seed) if searched else (FOUND_SLICES.rows(()), {})
-    of_rewriters = cache(lambda: side_by_side(scores, thresholds, units, seed, pairs))
+    of_rewriters = cache(lambda: side_by_side(scores, thresholds, units, seed))
     makers: dict[str, Callable[[], Any]] = {
         "attribution": lambda: attribution(binned, units),
         "blame": lambda: _blame(binned, units, seed),
         "answerable": lambda: answerable(binned, unchanged, units),
         "tests": lambda: _tests(binned, units, seed),
         "headroom": lambda: _headroom(scores, binned, units),
-        "choice": lambda: _choice(scores, units, seed),
         "turns": lambda: _turns(scores, binned, unchanged, texts),
         "error_types": lambda: error_costs(scores, binned, texts, units, seed),
         "slices": lambda: slice_shares(binned, slicings, units, seed),
@@ -294,48 +282,30 @@ def _tests(binned: Binned, units: Units, seed: int) -> pd.DataFrame:
 
 
 def _headroom(scores: Formulations, binned: Binned, units: Units) -> pd.DataFrame:
-    """Return the gain of QR's mean if every rewriter error had Human's score."""
-    right, rows = binned.right, []
-    for (rewriter, metric, _), places in zip(binned.cuts, binned.places, strict=True):
+    """Return the gain of QR's mean if every rewriter error had Human's score, and with Human's score wherever it is higher."""
+    right, original = binned.right, scores.original
+    errors, opposite = right["human"] & ~right["qr"], right["qr"] & ~right["human"]
+    every = [(cut, errors[own], opposite[own]) for cut, own in zip(binned.cuts, binned.places, strict=True)]
+    for name, own in scores.rewriters.items():
+        ahead = {metric: np.sign(scores.human[metric] - own[metric]) for metric in scores.measures}
+        every += [(Cut(name, metric, ANY), sign > 0, sign < 0) for metric, sign in ahead.items()]
+    order = list(dict.fromkeys(cut[:2] for cut in binned.cuts))
+    every.sort(key=lambda one: order.index(one[0][:2]))
+    rows = []
+    for (rewriter, metric, threshold), repaired, reverse in every:
         qr, human = scores.rewriters[rewriter][metric], scores.human[metric]
-        better = np.where((right["human"] & ~right["qr"])[places], human - qr, 0.0)
-        worse = np.where((right["qr"] & ~right["human"])[places], human - qr, 0.0)
-        known = [] if scores.original is None else [scores.original[metric]]
-        gain = _gain(better, (*known, qr, human), units)
+        moved = human - qr
+        # a threshold such as =0 makes low scores correct, and gains negative
+        bounded = all(((one >= 0) & (one <= 1)).all() for one in (moved * repaired, qr, human))
+        (gain,) = mean_estimates(units.sums(moved * repaired), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
         rows.append({
-            "original": known[0].mean() if known else math.nan, "qr": qr.mean(), "human": human.mean(),
+            "rewriter": rewriter, "metric": metric, "threshold": threshold,
+            "original": math.nan if original is None else original[metric].mean(), "qr": qr.mean(), "human": human.mean(),
             "repaired": qr.mean() + gain.value, "gain": gain.value, "ci_low": gain.low, "ci_high": gain.high,
             # swapped in half of the turns, half of the losses are gains
-            "by_chance": (better - worse).mean() / 2, "difference": (human - qr).mean(), "note": gain.note,
+            "by_chance": (moved * repaired - moved * reverse).mean() / 2, "difference": moved.mean(), "note": gain.note,
         })  # fmt: skip
-    return pd.concat([binned.keys, pd.DataFrame(rows)], axis=1)
-
-
-def _choice(scores: Formulations, units: Units, seed: int) -> pd.DataFrame:
-    """Return the gain of QR's mean with the higher score of every turn, and the difference of the means."""
-    rows, differences, gains = [], [], []
-    for rewriter, qr_scores in scores.rewriters.items():
-        for metric in scores.measures:
-            qr, human = qr_scores[metric], scores.human[metric]
-            differences.append(units.sums(human - qr))
-            gains.append(_gain(np.maximum(human - qr, 0.0), (qr, human), units))
-            rows.append((rewriter, metric, qr.mean(), human.mean(), np.abs(human - qr).mean() / 2))
-    tests = paired_tests(differences, units.sizes, seed, units.kind)
-    notes = [
-        joined(*(f"{what}: {one.note}" for what, one in (("difference", test), ("gain", gain)) if one.note))
-        for test, gain in zip(tests, gains, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["rewriter", "metric", "qr", "human", "by_chance"]).assign(
-        **columns_of(tests, "difference"), **columns_of(gains, "gain", "gain_low", "gain_high"), note=notes
-    )
-
-
-def _gain(gain: np.ndarray, values: Sequence[np.ndarray], units: Units) -> Estimate:
-    """Return the mean of ``gain``, float[turns], with its interval; between 0 and 1 if all scores are."""
-    # a threshold such as =0 makes low scores correct, and gains negative
-    bounded = all(((value >= 0) & (value <= 1)).all() for value in (gain, *values))
-    (found,) = mean_estimates(units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if bounded else None)
-    return found
+    return pd.DataFrame(rows)
 
 
 def _turns(scores: Formulations, binned: Binned, unchanged: Sequence[bool | None] | None, texts: Texts) -> pd.DataFrame:

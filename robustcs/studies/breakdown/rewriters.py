@@ -13,7 +13,7 @@ import numpy as np
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold, distinct_thresholds
 from robustcs.lazy import pd
-from robustcs.result import Field, count, difference, measure, number, p_value, points, score, share, table, text
+from robustcs.result import Field, count, difference, measure, p_value, points, score, share, table, text
 from robustcs.similarity.differences import ERROR_TYPES, error_types
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
 from robustcs.slicing.search import FOUND, found_rows
@@ -72,13 +72,13 @@ OVERVIEW = table(
     text("letters", "as in rewriters; empty for Human and Original", "group"), _NOTE,
 )  # fmt: skip
 REWRITER_TESTS = table(
-    "rewriter_tests", "Pairs of rewriters: does one answer more turns than the other? For more than 50 rewriters on request.",
+    "rewriter_tests", "Pairs of rewriters: does one answer more turns than the other?",
     text("first", header="First"), text("second", header="Second"), *_CUT,
     count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
     *COMPARED,
 )  # fmt: skip
 REWRITER_SCORES = table(
-    "rewriter_scores", "Pairs of rewriters: the mean difference of their scores. For more than 50 rewriters on request.",
+    "rewriter_scores", "Pairs of rewriters: the mean difference of their scores.",
     text("first", header="First"), text("second", header="Second"), measure(),
     *difference("difference", "first − second").rounded(3).between(says="95% CI, not adjusted, from the same test as p"),
     p_value(says="sign-flip test on sampling units, two-sided"),
@@ -89,8 +89,6 @@ REPAIRS = table(
     "repairs", "Turns that Human answers, by the rewriters that answer them too.",
     *_CUT, text("answered_by", "all, some (two or more, not all), none, or the name of the only one"),
     count("count", "turns"), share("share", "of the turns that Human answers"), text("turns", "their ids"),
-    count("human_fails", "turns that Human does not answer and these rewriters do; none: that no system answers"),
-    text("human_fails_turns", "their ids"),
 )  # fmt: skip
 CHOICE = table(
     "best_of", "Gain if the best rewriter could be chosen for every turn.",
@@ -104,17 +102,12 @@ CHOICE = table(
 SIDE_BY_SIDE = (REWRITERS, OVERVIEW, REWRITER_TESTS, REWRITER_SCORES, REPAIRS, CHOICE)
 
 
-def side_by_side(
-    scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int, every_pair: bool = True
-) -> dict[str, pd.DataFrame]:
-    """Return the tables :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows.
-
-    Without ``every_pair``, the tables of pairs have no rows, and the letters are empty.
-    """
+def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int) -> dict[str, pd.DataFrame]:
+    """Return the tables :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows."""
     names = list(scores.rewriters)
     frames = {"human": scores.human, **scores.rewriters} | ({} if scores.original is None else {"original": scores.original})
     own = slice(1, len(names) + 1)
-    pairs = list(combinations(range(len(names)), 2)) if every_pair else []
+    pairs = list(combinations(range(len(names)), 2))
     systems, tests, moved, by_scores, repairs, choices = [], [], [], [], [], []
     for metric in scores.measures:
         every = np.stack([frame[metric] for frame in frames.values()])
@@ -217,11 +210,10 @@ def _repairs(names: Sequence[str], right: np.ndarray, human_right: np.ndarray, t
     total = int(human_right.sum())
     rows = []
     for name, group in groups.items():
-        chosen, fails = group & human_right, group & ~human_right
+        chosen = group & human_right
         rows.append({
             "answered_by": name, "count": int(chosen.sum()), "share": chosen.sum() / total if total else np.nan,
-            "turns": " ".join(map(str, np.array(turns)[chosen])), "human_fails": int(fails.sum()),
-            "human_fails_turns": " ".join(map(str, np.array(turns)[fails])),
+            "turns": " ".join(map(str, np.array(turns)[chosen])),
         })  # fmt: skip
     return rows
 
@@ -252,12 +244,10 @@ COSTS = table(
     *difference("loss", "mean Human − mean QR over these turns").rounded(3).between(
         "loss_low", "loss_high", "95% CI: inverted sign-flip test on sampling units; null if there is none (note says why)"
     ),
-    difference("points", "loss of the mean over all turns caused by these turns: loss × share"),
-    number("points_low", "95% CI, as for loss"), number("points_high"),
     count("errors", "rewriter errors on these turns", "errors"),
     *share("error_share", "errors ÷ turns of this type", "share").between("error_low", "error_high", _WILSON),
-    share("of_errors", "errors ÷ all rewriter errors", "of all"), share("of_errors_low", _WILSON),
-    share("of_errors_high"), count("units", "conversations (or single turns) with such a turn"),
+    share("of_errors", "errors ÷ all rewriter errors", "of all"),
+    count("units", "conversations (or single turns) with such a turn"),
     text("note", "caveats"),
 )  # fmt: skip
 UNKNOWN = "unknown"
@@ -307,20 +297,18 @@ def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units
         sizes = units.sums(inside)
         for metric, cuts in own_cuts.groupby("metric", sort=False):
             lost = units.sums(inside * (scores.human[str(metric)] - scores.rewriters[str(name)][str(metric)]))
-            whole = np.concatenate([sizes, np.broadcast_to(units.sizes, sizes.shape)])
-            tests = paired_tests(np.concatenate([lost, lost]), whole, seed, units.kind)
-            losses, points = tests[: len(kinds)], tests[len(kinds) :]
+            losses = paired_tests(lost, sizes, seed, units.kind)
             for place, *cut in cuts.itertuples(name=None):
                 errors = binned.blamed[1][binned.places[place]]
                 hits = units.sums(inside & errors)
-                shares, of_errors = (share_estimates(hits, whole, units.kind) for whole in (sizes, units.sums(errors)))
+                shares = share_estimates(hits, sizes, units.kind)
+                number = hits.sum(axis=1)
                 parts.append(pd.DataFrame({
                     **dict(zip(("rewriter", "metric", "threshold"), cut, strict=True)), "type": kinds,
                     "turns": sizes.sum(axis=1).astype(int), "share": inside.mean(axis=1),
-                    **columns_of(losses, "loss", "loss_low", "loss_high"),
-                    **columns_of(points, "points", "points_low", "points_high"), "errors": hits.sum(axis=1).astype(int),
+                    **columns_of(losses, "loss", "loss_low", "loss_high"), "errors": number.astype(int),
                     **columns_of(shares, "error_share", "error_low", "error_high", units="units"),
-                    **columns_of(of_errors, "of_errors", "of_errors_low", "of_errors_high"),
+                    "of_errors": number / errors.sum() if errors.any() else np.nan,
                     "note": [_told(loss.note, own.note) for loss, own in zip(losses, shares, strict=True)],
                 }))  # fmt: skip
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

@@ -7,20 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, marks
-from robustcs.documents.document import Block, Card, Cards, Heading, Table
+from robustcs.documents.document import Block, Card, Cards, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
-from robustcs.documents.tables import Shown, group_columns, result_table
+from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import clustered, component, cut_label, measure_label, noted, score, threshold_label
-from robustcs.errors import UsageError, refuse_unknown
-from robustcs.evaluation.bins import CAUSES, bins_of
+from robustcs.errors import UsageError
+from robustcs.evaluation.bins import bins_of
 from robustcs.lazy import pd
-from robustcs.result import Rows, count, number, text
-from robustcs.studies.breakdown.analysis import Breakdown
+from robustcs.result import count, number, text
+from robustcs.studies.breakdown.analysis import ANY, Breakdown
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE
 from robustcs.studies.breakdown.show_rewriters import (
-    CORRECT_IF,
-    SLICED,
-    best_rewriter,
+    figure,
     overview_table,
     rewriter_names,
     show_costs,
@@ -30,117 +28,89 @@ from robustcs.studies.breakdown.show_rewriters import (
 from robustcs.wording import FORMULATION_NAMES, counted
 
 
-def show(result: Breakdown, details: Sequence[str] = (), names: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the tables of the rewriter; with several, their comparison and then the tables of those in ``details``.
+def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
+    """Return the tables of the rewriter; with several, their comparison, and the tables of each only if they are named.
 
     names
         Tables that are shown (default: all, with the figures); only these are computed.
-
-    Raises :class:`UsageError` for an unknown rewriter.
     """
-    rewriters = rewriter_names(result)
-    refuse_unknown(details, rewriters, "rewriter")
     cut = headline_cut(shown_cuts(result.rows("bins")))
+    several = len(rewriter_names(result)) > 1
 
     def asked(*tables: str) -> bool:
         return not names or bool({*tables} & {*names})
 
-    def split(chosen: Callable[[], Sequence[str]]) -> list[Block]:
-        costs = show_costs(result, cut) if asked("error_types") else []
-        return costs + (show_slices(result, cut, chosen()) if asked("slices", "found_slices") else [])
-
-    def sliced() -> Sequence[str]:
-        return rewriters if len(rewriters) <= SLICED else list(dict.fromkeys([best_rewriter(result, cut), *details]))
-
-    last = [overview_table(result, cut)] if asked("overview") else []
-    if len(rewriters) == 1:
-        blocks = [*_tables(result, rewriters, names), *split(lambda: rewriters)]
-    else:
-        blocks = [*show_rewriters(result)] if asked(*(spec.name for spec in SIDE_BY_SIDE)) else []
-        if asked("answerable") and len(result.answerable):
-            blocks.append(_answerable(result, result.answerable[result.answerable["rewriter"] == rewriters[0]], ""))
-        blocks += split(sliced)
-        last += [] if details else _tables(result, rewriters, names)
-    for name in details:
-        blocks += [Heading(f"Rewriter {name}", 2), *_tables(result, [name], names, f"-{name}")]
-    return (*blocks, *(replace(table, asked=True) for table in last))
+    blocks: list[Block] = [] if names else [figure(result, cut)]
+    blocks += show_rewriters(result) if several and asked(*(spec.name for spec in SIDE_BY_SIDE)) else []
+    tables = _bins(result) if asked("bins") else []
+    for name, view in _VIEWS.items():
+        rows = result.tables[name] if asked(name) else ()
+        tables += [view(result, rows)] if len(rows) else []
+    # Original and Human alone determine how many turns Original answers
+    blocks += [replace(table, asked=several and table.of != "answerable") for table in tables]
+    blocks += show_costs(result, cut) if asked("error_types") else []
+    blocks += show_slices(result, cut) if asked("slices", "found_slices") else []
+    return (*blocks, *([replace(overview_table(result, cut), asked=True)] if asked("overview") else []))
 
 
-def _tables(result: Breakdown, rewriters: Sequence[str], names: Sequence[str], slug: str = "") -> list[Table]:
-    """Return the tables of one rewriter, those of ``names`` or all; with several, tables with a row for each."""
-    several = len(rewriters) > 1
-    blocks: dict[str, list[Table]] = {name: [] for name in (*rewriters, counted(len(rewriters), "rewriter"))}
-    for name in rewriters if not names or "bins" in names else ():
-        blocks[name].append(_bins(result, result.rows("bins", rewriter=name), f"-{name}" if several else slug))
-    for table, view in _VIEWS.items():
-        if (not names or table in names) and not (several and table == "answerable"):
-            rows = result.tables[table]
-            rows = rows[rows["rewriter"].isin(rewriters)] if len(rows) else rows
-            blocks[counted(len(rewriters), "rewriter")] += [view(result, rows, slug)] if len(rows) else []
-    if not several:
-        return [table for some in blocks.values() for table in some]
-    # no heading names the rewriters, so the captions do
-    of = f"{', '.join(map(measure_label, dict(shown_cuts(result.rows('bins')))))}, {result.evaluated.turns} turns"
-    return [replace(table, caption=f"{table.caption} {who}, {of}") for who, some in blocks.items() for table in some]
-
-
-def _of(rows: pd.DataFrame) -> list[Shown]:
+def _of(rows: pd.DataFrame) -> list[str]:
     """Return the column with the rewriter's name if there are several rewriters."""
     return ["rewriter"] if rows["rewriter"].nunique() > 1 else []
 
 
+#: Measure and threshold; the rows of :func:`_cut_by_cut` have this column.
+_CORRECT = text("correct", header="Correct if")
+
+
 def _cut_by_cut(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows in order of measure and threshold, which the column ``cut`` numbers."""
-    return rows.assign(cut=pd.factorize(rows["metric"] + rows["threshold"])[0]).sort_values("cut", kind="stable")
-
-
-def _by_cut(rows: pd.DataFrame) -> dict[tuple[str, Cut], Any]:
-    return {(row.rewriter, (row.metric, row.threshold)): row for row in _cut_by_cut(rows).itertuples()}
+    """Return the rows in order of measure and threshold, with the column :data:`_CORRECT`."""
+    cuts = zip(rows["metric"], rows["threshold"], strict=True)
+    labels = [f"{measure_label(cut[0])}, {ANY}" if cut[1] == ANY else cut_label(cut) for cut in cuts]
+    return rows.assign(correct=labels, cut=pd.factorize(pd.Series(labels))[0]).sort_values("cut", kind="stable")
 
 
 def _label(row: Any) -> str:
-    several = [] if row.rewriter == "qr" else [row.rewriter]
-    return ", ".join([cut_label((row.metric, row.threshold)), *several])
+    return row.correct if row.rewriter == "qr" else f"{row.correct}, {row.rewriter}"
 
 
 def _told(rows: pd.DataFrame) -> str:
-    return noted(dict.fromkeys((_label(row), row.note) for row in rows.itertuples()))
+    return noted((_label(row), row.note) for row in rows.itertuples())
 
 
-def _bins(result: Breakdown, bins: Rows, slug: str) -> Table:
-    known = all(row.unchanged is not None for row in bins)
-    names = bins_of(bins)
-    (first, mark), *others = bin_columns(names)
-    columns: list[Shown] = [(first, lambda row: mark(row) or row), *others]
-    for metric, threshold in shown_cuts(bins):
-        numbers = [(row.count, row.unchanged or 0) for row in bins if (row.metric, row.threshold) == (metric, threshold)]
-        totals = map(sum, zip(*numbers, strict=True))
-        cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in (*numbers, totals)]
-        head = count(threshold_label(threshold), group=measure_label(metric))
-        columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
+def _bins(result: Breakdown) -> list[Table]:
+    """Return a table per rewriter."""
+    every = result.rows("bins")
+    known = all(row.unchanged is not None for row in every)
+    names, rewriters = bins_of(every), rewriter_names(result)
     note = "Horizontal lines separate QA errors, rewriter errors, and turns on which QR and Human are correct."
     if known:
         note += " In brackets: turns whose Human text equals the Original."
-    return result_table(
-        result, "bins", "Turns per bin: is the answer to each formulation correct?", columns, note,
-        rows=(*names, "Total"), rules=(*bin_rules(names), len(names)), slug=f"bins{slug}",
-    )  # fmt: skip
+    tables = []
+    for rewriter in rewriters:
+        whose, slug = (f"{rewriter}: turns", f"bins-{rewriter}") if len(rewriters) > 1 else ("Turns", "bins")
+        (first, mark), *others = bin_columns(names)
+        columns: list[Shown] = [(first, lambda row, mark=mark: mark(row) or row), *others]  # type: ignore[misc]
+        for metric, threshold in shown_cuts(every):
+            rows = result.rows("bins", rewriter=rewriter, metric=metric, threshold=threshold)
+            numbers = [(row.count, row.unchanged or 0) for row in rows]
+            totals = map(sum, zip(*numbers, strict=True))
+            cells = [f"{turns} ({unchanged})" if known else f"{turns}" for turns, unchanged in (*numbers, totals)]
+            head = count(threshold_label(threshold), group=measure_label(metric))
+            columns.append((head, dict(zip((*names, "Total"), cells, strict=True)).__getitem__))
+        tables.append(result_table(
+            result, "bins", f"{whose} per bin: is the answer to each formulation correct?", columns, note,
+            rows=(*names, "Total"), rules=(*bin_rules(names), len(names)), slug=slug,
+        ))  # fmt: skip
+    return tables
 
 
-def _attribution(result: Breakdown, attribution: pd.DataFrame, slug: str) -> Table:
-    lines = {cause: _by_cut(attribution[attribution["cause"] == cause]) for cause in CAUSES}
-    keys = list(lines["qa"])
-    several = len({name for name, _ in keys}) > 1
-    columns: list[Shown] = [(text("Correct if"), lambda key: cut_label(key[1]))]
-    columns += [(text("Rewriter"), lambda key: key[0])] if several else []
-    for cause in CAUSES:
-        share = result.spec("attribution").field("share").called("share")  # three of them side by side fit 80 columns
-        columns += group_columns(result, "attribution", CAUSE_TITLES[cause], lines[cause], "count", share)
-    changes = (place for place in range(1, len(keys)) if several and keys[place][1] != keys[place - 1][1])
-    return result_table(
-        result, "attribution", "What causes the errors?", columns,
-        f"Shares of all {result.evaluated.turns} turns. {_wilson(result)}{_told(attribution)}",
-        rows=keys, rules=changes, slug=f"attribution{slug}",
+def _attribution(result: Breakdown, attribution: pd.DataFrame) -> Table:
+    rows = _cut_by_cut(attribution)
+    share = result.spec("attribution").field("share").called("share")  # three of them side by side fit 80 columns
+    note = f"Shares of all {result.evaluated.turns} turns. {_wilson(result)}{_told(rows)}"
+    return wide_table(
+        result, "attribution", "What causes the errors?", [_CORRECT, *_of(rows)], "cause", ["count", share], note,
+        rows=rows, heads=CAUSE_TITLES, by="cut" if _of(rows) else None,
     )  # fmt: skip
 
 
@@ -149,20 +119,21 @@ def _wilson(result: Breakdown) -> str:
     return f"In brackets: 95% CI (Wilson intervals{units}, not adjusted for multiple comparisons)."
 
 
-def _blame(result: Breakdown, blame: pd.DataFrame, slug: str) -> Table:
+def _blame(result: Breakdown, blame: pd.DataFrame) -> Table:
     errors = result.attribution
     chance = errors[errors["cause"] == "qr"][["rewriter", "metric", "threshold", "by_chance"]]
     columns: list[Shown] = [
-        CORRECT_IF, *_of(blame), "qa", "qr", number("by_chance", header="by chance", group="errors").rounded(1),
+        _CORRECT, *_of(blame), "qa", "qr", number("by_chance", header="by chance", group="errors").rounded(1),
         *(replace(result.spec("blame").field(name), group="QA − rewriter") for name in ("difference", "p", "p_corrected")),
     ]  # fmt: skip
+    rows = _cut_by_cut(blame.merge(chance))
     note = (
         "By chance: rewriter errors expected if QR and Human were swapped at random in every turn. pp: percentage points of"
-        f" all turns. {_mcnemar(result, blame, 'all rewriters, measures and thresholds')}"
+        f" all turns. {_mcnemar(result, rows, 'all rewriters, measures and thresholds')}"
     )
     return result_table(
         result, "blame", f"Does the {component(result.evaluated.basis)} or the rewriter fail more often?", columns, note,
-        rows=_cut_by_cut(blame.merge(chance)), by="cut" if _of(blame) else None, slug=f"blame{slug}",
+        rows=rows, by="cut" if _of(blame) else None,
     )  # fmt: skip
 
 
@@ -183,58 +154,47 @@ def _pair(row: Any) -> str:
     return f"{FORMULATION_NAMES[row.first]}:{FORMULATION_NAMES[row.second]}"
 
 
-def _answerable(result: Breakdown, answerable: pd.DataFrame, slug: str) -> Table:
-    columns: list[Shown] = [(text("Correct if"), lambda key: cut_label(key[1]))]
-    answered = (count("answered"), lambda row: f"{row.answered} of {row.answerable}")
-    groups = {"all": "all turns", "rewritten": "turns that needed rewriting"}
-    for turns, rows in answerable.groupby("turns", sort=False):
-        columns += group_columns(result, "answerable", groups[str(turns)], _by_cut(rows), answered, "share")
-    return result_table(
-        result, "answerable", "How many turns does Original answer without rewriting?", columns,
-        f"Shares of the turns that Human answers. {_wilson(result)}{_told(answerable)}",
-        rows=list(_by_cut(answerable)), slug=f"answerable{slug}",
+def _answerable(result: Breakdown, answerable: pd.DataFrame) -> Table:
+    rows = _cut_by_cut(answerable[answerable["rewriter"] == answerable["rewriter"].iloc[0]])
+    rows["both"] = [f"{row.answered} of {row.answerable}" for row in rows.itertuples()]
+    heads = {"all": "all turns", "rewritten": "turns that needed rewriting"}
+    note = f"Shares of the turns that Human answers. {_wilson(result)}"
+    note += noted((row.correct, row.note) for row in rows.itertuples())
+    return wide_table(
+        result, "answerable", "How many turns does Original answer without rewriting?", [_CORRECT], "turns",
+        [text("both", header="answered"), "share"], note,
+        rows=rows, heads={name: head for name, head in heads.items() if name in set(rows["turns"])},
     )  # fmt: skip
 
 
-def _tests(result: Breakdown, tests: pd.DataFrame, slug: str) -> Table:
+def _tests(result: Breakdown, tests: pd.DataFrame) -> Table:
+    rows = _cut_by_cut(tests)
     columns: list[Shown] = [
-        CORRECT_IF, *_of(tests), (text("First:second"), _pair),
+        _CORRECT, *_of(rows), (text("First:second"), _pair),
         (count("turns"), lambda row: f"{row.only_first}:{row.only_second}"), "difference", "p", "p_corrected",
     ]  # fmt: skip
     note = "Turns: answered only by the first, only by the second. pp: first − second, in percentage points of all turns. "
-    note += _mcnemar(result, tests, "all thresholds, pairs and rewriters of a measure")
+    note += _mcnemar(result, rows, "all thresholds, pairs and rewriters of a measure")
     return result_table(
-        result, "tests", "Does one formulation answer more turns than another?", columns, note,
-        rows=_cut_by_cut(tests), by="cut", slug=f"tests{slug}",
-    )  # fmt: skip
+        result, "tests", "Does one formulation answer more turns than another?", columns, note, rows=rows, by="cut"
+    )
 
 
-def _headroom(result: Breakdown, headroom: pd.DataFrame, slug: str) -> Table:
+def _headroom(result: Breakdown, headroom: pd.DataFrame) -> Table:
+    rows = _cut_by_cut(headroom)
     return result_table(
         result, "headroom", "What would a perfect rewriter gain?",
-        [CORRECT_IF, *_of(headroom), "qr", "human", "difference", "gain", "by_chance"],
-        "Gain: the increase of QR's mean if every rewriter error got Human's score. It counts only turns on which Human is"
-        " ahead, so part of it is noise. Chance: the gain that remains if QR and Human are swapped at random in every turn."
-        f" 95% CI: t interval{clustered(result.evaluated.unit)}.{_told(headroom)}",
-        rows=_cut_by_cut(headroom), slug=f"headroom{slug}",
+        [_CORRECT, *_of(rows), "qr", "human", "difference", "gain", "by_chance"],
+        f"Gain: the increase of QR's mean if every rewriter error got Human's score ({ANY}: every turn on which Human's score"
+        " is higher). It counts only turns on which Human is ahead, so part of it is noise. Chance: the gain that remains if QR"
+        f" and Human are swapped at random in every turn. 95% CI: t interval{clustered(result.evaluated.unit)}.{_told(rows)}",
+        rows=rows,
     )  # fmt: skip
 
 
-def _choice(result: Breakdown, choice: pd.DataFrame, slug: str) -> Table:
-    return result_table(
-        result, "choice", "What is the gain without a threshold?",
-        ["metric", *_of(choice), "difference", "gain", "by_chance"],
-        "Gain: the increase of QR's mean if every turn got the higher score of QR and Human. Chance: the gain that remains if"
-        " QR and Human are swapped at random in every turn. The gain is chance plus half of Human − QR."
-        + noted((measure_label(row.metric), row.note) for row in choice.itertuples()),
-        rows=choice, slug=f"choice{slug}",
-    )  # fmt: skip
-
-
-#: Table → the function that shows it for some rewriters.
-_VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame, str], Table]] = {
+#: Table → the function that shows its rows.
+_VIEWS: Mapping[str, Callable[[Breakdown, pd.DataFrame], Table]] = {
     "attribution": _attribution, "blame": _blame, "answerable": _answerable, "tests": _tests, "headroom": _headroom,
-    "choice": _choice,
 }  # fmt: skip
 
 
@@ -260,15 +220,13 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
     if most is not None and number > most:
         far = (chosen["human"] - chosen["qr"]).abs().sort_values(ascending=False, kind="stable")
         chosen = chosen.loc[far.index[:most]]
+    known = {role: name for place, (role, name) in enumerate(FORMULATION_NAMES.items()) if bin_[place] != "-"}
     cards = []
     for _, row in chosen.iterrows():
-        known = [role for place, role in enumerate(FORMULATION_NAMES) if bin_[place] != "-"]
-        scores = " · ".join(f"{FORMULATION_NAMES[role]} {score(row[role])}" for role in known)
-        texts = tuple(
-            (FORMULATION_NAMES[role], row[f"{role}_text"] if isinstance(row[f"{role}_text"], str) else "(no text given)")
-            for role in FORMULATION_NAMES
-        )
-        cards.append(Card(f"{row['turn']} · {scores}", texts))
+        scores = " · ".join(f"{name} {score(row[role])}" for role, name in known.items())
+        texts = {name: row[f"{role}_text"] for role, name in FORMULATION_NAMES.items()}
+        fields = ((name, text if isinstance(text, str) else "(no text given)") for name, text in texts.items())
+        cards.append(Card(f"{row['turn']} · {scores}", tuple(fields)))
     said = [f"{name} {marks(mark)}" for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True) if mark != "-"]
     caption = f"{number} of {result.evaluated.turns} turns in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
     if len(cards) < number:

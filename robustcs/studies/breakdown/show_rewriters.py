@@ -5,11 +5,10 @@ slice and by the difference between rewrite and Human text.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from robustcs.documents.bins import CAUSE_TITLES, formulations, marks
-from robustcs.documents.document import Block, Drawing, Figure, Table
+from robustcs.documents.document import Drawing, Figure, Table
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
@@ -22,21 +21,17 @@ from robustcs.documents.words import (
     number_interval,
     p_equals,
     percent,
-    signed,
     whole_percent,
 )
 from robustcs.evaluation.bins import bins_of
 from robustcs.evaluation.thresholds import TERMS
-from robustcs.lazy import pd
 from robustcs.result import count, text
-from robustcs.similarity.differences import ERROR_TYPES
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA, UNKNOWN
 from robustcs.wording import counted, verb
 
 #: More squares are too small to distinguish.
 _MOST_TURNS = 800
-CORRECT_IF: Shown = (text("Correct if"), lambda row: cut_label((row.metric, row.threshold)))
 
 
 def rewriter_names(result: Breakdown) -> list[str]:
@@ -48,15 +43,20 @@ def best_rewriter(result: Breakdown, cut: Cut) -> str:
     """Return the rewriter with the highest mean of the measure."""
     if len(names := rewriter_names(result)) == 1:
         return names[0]
-    rows = at(result.rewriters, cut)
-    return str(rows["rewriter"][rows["mean"].idxmax()])
+    rows = at(result.headroom, cut)  # has the means without comparing pairs
+    return str(rows["rewriter"][rows["qr"].idxmax()])
 
 
 def overview(result: Breakdown) -> tuple[Table | Figure, ...]:
-    """Return the table of all systems and a figure: every turn as a square, or the bins of several rewriters."""
+    """Return the table of all systems and the figure."""
     cut = headline_cut(shown_cuts(result.rows("bins")))
-    figures = show_squares(result) or [rewriters_figure(result, cut)]
-    return overview_table(result, cut), figures[0]
+    return overview_table(result, cut), figure(result, cut)
+
+
+def figure(result: Breakdown, cut: Cut) -> Figure:
+    """Return the figure of every turn as a square; of several rewriters or very many turns, that of the bins as bars."""
+    squares = len(rewriter_names(result)) == 1 and result.evaluated.turns <= _MOST_TURNS
+    return (_squares if squares else _bars)(result, cut)
 
 
 def overview_table(result: Breakdown, cut: Cut) -> Table:
@@ -93,13 +93,13 @@ def _alike(rewriters: int) -> str:
     return f" Rewriters that share a letter do not differ significantly in their means (p adj. > {ALPHA:g}, {over})."
 
 
-def show_rewriters(result: Breakdown) -> tuple[Block, ...]:
-    """Return the figure and the tables that compare the rewriters; answered turns are tested at the headline threshold only."""
+def show_rewriters(result: Breakdown) -> tuple[Table, ...]:
+    """Return the tables that compare the rewriters; answered turns are tested at the headline threshold only."""
     cuts = shown_cuts(result.rewriters)
     cut = headline_cut(cuts)
     tables = [_rewriters(result, metric) for metric in dict.fromkeys(metric for metric, _ in cuts)]
-    pairs = (_tests(result, cut), _scores(result)) if len(result.rewriter_scores) else ()
-    return (rewriters_figure(result, cut), *tables, *pairs, _repairs(result, cuts), _choice(result))
+    pairs = _tests(result, cut), _scores(result)
+    return (*tables, *pairs, _repairs(result, cuts), _choice(result))
 
 
 def _rewriters(result: Breakdown, metric: str) -> Table:
@@ -108,16 +108,18 @@ def _rewriters(result: Breakdown, metric: str) -> Table:
     frame = frame.assign(place=frame["threshold"].map(thresholds.index))
     frame = frame.sort_values(["place", "mean"], ascending=[True, False], kind="stable")
     mean, to_human = (replace(result.spec("rewriters").field(name), limits=()) for name in ("mean", "to_human"))
-    columns: list[Shown] = [CORRECT_IF, "rewriter", "qr", "answered", mean.called("mean"), to_human.called("− Human")]
+    columns: list[Shown] = [
+        (text("Correct if"), lambda row: cut_label((row.metric, row.threshold))),
+        "rewriter", "qr", "answered", mean.called("mean"), to_human.called("− Human"),
+        "letters",
+    ]  # fmt: skip
     qa = dict(zip(frame["threshold"], frame["qa"], strict=True))
     lost = "; ".join(f"{percent(share)} if {cut_label((metric, threshold))}" for threshold, share in qa.items())
     note = (
         f"Answered: the rewriter's own score passes the threshold. Rewriter error: Human is correct and the rewriter is not. QA"
         f" errors are the same for all: {lost}. 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
+        f"{_alike(frame['rewriter'].nunique())}"
     )
-    if len(result.rewriter_scores):
-        columns.append("letters")
-        note += _alike(frame["rewriter"].nunique())
     caption = f"{measure_label(metric)}: the rewriters side by side"
     return result_table(result, "rewriters", caption, columns, note, rows=frame, by="threshold", slug=f"rewriters-{metric}")
 
@@ -125,7 +127,7 @@ def _rewriters(result: Breakdown, metric: str) -> Table:
 def _tests(result: Breakdown, cut: Cut) -> Table:
     rows = at(result.rewriter_tests, cut)
     turns: Shown = (count("turns"), lambda row: f"{row.only_first} : {row.only_second}")
-    comparisons = int(rows["comparisons"].iloc[0]) if len(rows) else 0
+    comparisons = int(rows["comparisons"].iloc[0])
     note = (
         f"Turns: answered only by the first, only by the second (correct if {cut_label(cut)}). 95% CI and p: McNemar's test"
         f" (mid-p{clustered(result.evaluated.unit)}), not adjusted for multiple comparisons; p adj.: max-T over"
@@ -154,22 +156,20 @@ def _scores(result: Breakdown) -> Table:
 
 def _repairs(result: Breakdown, cuts: list[Cut]) -> Table:
     frame = result.repairs
-    names = list(dict.fromkeys(frame["answered_by"]))
-    fails = {"some rewriter, not Human": frame["answered_by"] != "none", "no system": frame["answered_by"] == "none"}
     columns: list[Shown] = [
         (text("answered_by", header="Answered by"), lambda row: "no rewriter" if row == "none" else str(row))
     ]
     for cut in cuts:
         cells = {row.answered_by: f"{row.count} ({percent(row.share)})" for row in at(frame, cut).itertuples()}
-        cells |= {said: str(at(frame[rows], cut)["human_fails"].sum()) for said, rows in fails.items()}
         columns.append((count(cut_label(cut)), cells.__getitem__))
     note = (
         "Turns that Human answers, by the rewriters that answer them too: all, some (at least two), only the named one, or"
-        " none. In brackets: share of the turns that Human answers. Below the rule: turns that Human does not answer."
+        " none. In brackets: share of the turns that Human answers."
     )
-    hint = "--table repairs lists the turn ids."
-    caption = "What does no rewriter repair?"
-    return result_table(result, "repairs", caption, columns, note, rows=[*names, *fails], rules=[len(names)], hint=hint)
+    return result_table(
+        result, "repairs", "What does no rewriter repair?", columns, note, rows=list(dict.fromkeys(frame["answered_by"])),
+        hint="--table repairs lists the turn ids.",
+    )  # fmt: skip
 
 
 def _choice(result: Breakdown) -> Table:
@@ -183,7 +183,7 @@ def _choice(result: Breakdown) -> Table:
     return result_table(result, "best_of", "What would the best rewriter for every turn gain?", columns, note)
 
 
-def rewriters_figure(result: Breakdown, cut: Cut) -> Figure:
+def _bars(result: Breakdown, cut: Cut) -> Figure:
     """Return the figure of the bins of every rewriter as stacked bars."""
     rows = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")
     words = "; ".join(
@@ -208,119 +208,69 @@ def draw_rewriters(result: Breakdown, cut: Cut) -> Drawing:
     return bars_figure(counts, result.evaluated.turns)
 
 
-def show_squares(result: Breakdown) -> list[Figure]:
-    """Return a figure of all turns at the headline measure and threshold; none for many turns or several rewriters."""
-    if result.evaluated.turns > _MOST_TURNS or len(rewriter_names(result)) > 1:
-        return []
-    turns = result.turns
-    cut = headline_cut(shown_cuts(result.rows("bins")))
-    counts = at(turns, cut)["bin"].value_counts()
+def _squares(result: Breakdown, cut: Cut) -> Figure:
+    """Return the figure of all turns of one rewriter."""
+    counts = at(result.turns, cut)["bin"].value_counts()
     causes = at(result.attribution, cut).set_index("cause")["count"]
     words = "; ".join(f"{marks(bin_)}: {counts.get(bin_, 0)}" for bin_ in bins_of(result.rows("bins")))
-    return [
-        Figure(
-            "every-turn",
-            f"Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human × contain"
-            f" {counted(causes['qa'], CAUSE_TITLES['qa'])}; the bins with QR × and Human ✓ contain"
-            f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
-            f"Turns per bin ({formulations(result.rows('bins'))}): {words}.",
-            lambda: draw_squares(result, str(turns["rewriter"].iloc[0]), cut),
-        )
-    ]
+    return Figure(
+        "every-turn",
+        f"Each square is a turn in its bin (correct if {cut_label(cut)}). The bins with Human × contain"
+        f" {counted(causes['qa'], CAUSE_TITLES['qa'])}; the bins with QR × and Human ✓ contain"
+        f" {counted(causes['qr'], CAUSE_TITLES['qr'])}.",
+        f"Turns per bin ({formulations(result.rows('bins'))}): {words}.",
+        lambda: draw_squares(result, cut),
+    )
 
 
-def draw_squares(result: Breakdown, rewriter: str, cut: Cut) -> Drawing:
+def draw_squares(result: Breakdown, cut: Cut) -> Drawing:
     """Draw every turn of one rewriter at one (metric, threshold)."""
     from robustcs.studies.breakdown.figure import squares_figure
 
-    turns = result.turns
-    part = at(turns[turns["rewriter"] == rewriter], cut)
+    part = at(result.turns, cut)
     return squares_figure({bin_: list(part[part["bin"] == bin_]["turn"]) for bin_ in bins_of(result.rows("bins"))})
 
 
-#: Up to this number of rewriters, the slices of all are shown.
-SLICED = 2
-
-
-def show_costs(result: Breakdown, cut: Cut) -> list[Block]:
-    """Return the figure and table of the differences between rewrites and Human texts, with their costs, at one threshold."""
+def show_costs(result: Breakdown, cut: Cut) -> list[Table]:
+    """Return the table of the differences between rewrites and Human texts, with their costs, at one threshold."""
     rows = at(result.error_types, cut)
-    return [_figure(result, rows, cut), _costs(result, rows, cut)] if len(rows) else []
-
-
-def show_slices(result: Breakdown, cut: Cut, names: Sequence[str]) -> list[Block]:
-    """Return the tables of these rewriters' errors by slice at one threshold, and of the slices found."""
-    rows = at(result.slices, cut)
-    rows = rows[rows["cause"] == "qr"]
-    blocks: list[Block] = []
-    for name in names if len(rows) else ():
-        whose = "Rewriter errors" if name == "qr" else f"{name}: rewriter errors"
-        field = result.spec("slices").field("share").called("errors")
-        own = rows[rows["rewriter"] == name]
-        caption = f"{whose} by slice, correct if {cut_label(cut)}"
-        note = "Errors: share of the slice's turns. CSV and JSON contain the other causes and thresholds."
-        note = _chosen(result, cut, name, names) + note
-        blocks.append(slices_table(result, own, caption, field, note, f"slices-{name}", "share"))
-    if cut[0] in result.tried:
-        finds = result.found_slices[result.found_slices["metric"] == cut[0]]
-        several = len(rewriter_names(result)) > 1
-        caption = f"On which turns does {'a' if several else 'the'} rewriter lose the most {measure_label(cut[0])}?"
-        column: Shown | None = "rewriter" if several else None
-        note = "Means: QR − Human."
-        blocks.append(found_table(result, finds, caption, column, note, result.tried[cut[0]]))
-    return blocks
-
-
-def _chosen(result: Breakdown, cut: Cut, name: str, names: Sequence[str]) -> str:
-    """Return why the slices of this rewriter are shown and those of others are not; empty if all are shown."""
-    if len(names) == len(rewriter_names(result)):
-        return ""
-    means = at(result.rewriters, cut).set_index("rewriter")["mean"]
-    why = f"the rewriter with the highest mean {measure_label(cut[0])} of" if name == means.idxmax() else "one of"
-    return f"Shown: {why} {len(means)}; CSV and JSON contain all. "
-
-
-def _costs(result: Breakdown, rows: pd.DataFrame, cut: Cut) -> Table:
+    if not len(rows):
+        return []
     several = rows["rewriter"].nunique() > 1
-    columns: list[Shown] = [*(["rewriter"] if several else []), "type", "turns", "loss", "errors", "error_share"]
-    whole = "" if several else " and of all rewriter errors"
+    columns: list[Shown] = ["rewriter", "type"] if several else ["type"]
     note = (
         "Differences between the rewrite and the Human text; a turn may have several. Loss: mean Human − QR in"
         f" {measure_label(cut[0])} over these turns. Errors: rewriter errors (correct if {cut_label(cut)}), as a share of"
-        f" these turns{whole}. 95% CI: sign-flip (loss) and Wilson (shares) intervals{clustered(result.evaluated.unit)}."
+        " these turns and of all rewriter errors. 95% CI: sign-flip (loss) and Wilson (shares)"
+        f" intervals{clustered(result.evaluated.unit)}."
     )
     told = noted((f"{row.rewriter} {row.type}" if several else row.type, row.note) for row in rows.itertuples())
-    return result_table(
+    return [result_table(
         result, "error_types", "What differs in the rewrites, and what does it cost?",
-        [*columns, *([] if several else ["of_errors"])], note + told, rows=rows, by="rewriter",
-    )  # fmt: skip
+        [*columns, "turns", "loss", "errors", "error_share", "of_errors"], note + told, rows=rows, by="rewriter",
+    )]  # fmt: skip
 
 
-def _figure(result: Breakdown, rows: pd.DataFrame, cut: Cut) -> Figure:
-    words = "; ".join(
-        f"{row.rewriter}, {row.type}: {signed(row.points, 3)} from {row.turns} turns" for row in rows.itertuples()
-    )
-    return Figure(
-        "error-types",
-        f"Loss of mean {measure_label(cut[0])} over all turns, by type of difference from the Human text (95% CI"
-        f"{clustered(result.evaluated.unit)}). A turn may have several types, so the losses do not add up.",
-        f"Losses with intervals. {words}.",
-        lambda: draw_costs(result, cut),
-    )
-
-
-def draw_costs(result: Breakdown, cut: Cut) -> Drawing:
-    """Draw one panel per rewriter: the loss of the mean by type of difference."""
-    from robustcs.documents.forest import MeanPanel, forest
-
-    rows = at(result.error_types, cut)
-    types = [kind for kind in (*ERROR_TYPES, UNKNOWN) if kind in set(rows["type"])]
-    panels = []
-    for name, part in rows.groupby("rewriter", sort=False):
-        own = part.set_index("type").reindex(types)
-        low, value, high = (own[column].to_numpy() for column in ("points_low", "points", "points_high"))
-        panels.append(MeanPanel(str(name), low, value, high))
-    return forest(types, panels, f"loss of mean {measure_label(cut[0])}, 95% CI", zero=True)
+def show_slices(result: Breakdown, cut: Cut) -> list[Table]:
+    """Return the table of the best rewriter's errors by slice at one threshold, and that of the slices found."""
+    rows = at(result.slices, cut)
+    rows = rows[rows["cause"] == "qr"]
+    several = len(rewriter_names(result)) > 1
+    blocks = []
+    if len(rows):
+        best = best_rewriter(result, cut)
+        caption = f"{f'{best}: rewriter' if several else 'Rewriter'} errors by slice, correct if {cut_label(cut)}"
+        note = f"Shown: the rewriter with the highest mean {measure_label(cut[0])}. " if several else ""
+        note += "Errors: share of the slice's turns. CSV and JSON contain the other causes and thresholds."
+        field = result.spec("slices").field("share").called("errors")
+        own = rows[rows["rewriter"] == best]
+        blocks.append(slices_table(result, own, caption, field, note, f"slices-{best}", "share"))
+    if cut[0] in result.tried:
+        finds = result.found_slices[result.found_slices["metric"] == cut[0]]
+        caption = f"On which turns does {'a' if several else 'the'} rewriter lose the most {measure_label(cut[0])}?"
+        column: Shown | None = "rewriter" if several else None
+        blocks.append(found_table(result, finds, caption, column, "Means: QR − Human.", result.tried[cut[0]]))
+    return blocks
 
 
 def slice_findings(result: Breakdown) -> tuple[str, ...]:

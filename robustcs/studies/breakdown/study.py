@@ -20,11 +20,11 @@ from robustcs.studies.breakdown.analysis import Breakdown, breakdown
 from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.show import show, show_turns
 from robustcs.studies.breakdown.show_rewriters import overview, slice_findings
-from robustcs.studies.signature import Names, Opt, Slices
-from robustcs.studies.study import BY, FORMULATIONS, MOST_COMPARED, SCORING, SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.signature import Opt, Slices
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Question, command
 
 
-def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = False, pairs: bool | None = None) -> Breakdown:
+def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = False) -> Breakdown:
     """Wrong answer or wrong question? Attribute each failure to the rewriter or to the ranker (or reader).
 
     The command counts the turns on which Original, QR and Human get a correct answer. A turn is a QA error if even Human is
@@ -37,9 +37,6 @@ def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = Fals
     find_slices
         Search for slices with a large loss to Human. Each is a rule of one or two conditions on --slices (default: depth and
         texts). p is adjusted for the number of rules tried.
-
-    pairs
-        Compare every pair of rewriters (default: for up to 50 rewriters).
 
     Raises :class:`UsageError` if a slice needs texts that are missing, or if a search for slices has too few conversations
     or no slices.
@@ -60,36 +57,25 @@ def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = Fals
     turns = list(scores.turns)
     cut, told = slicings(workspace, turns, slices, evaluated.basis)
     search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
-    many = len(scores.rewriters)
-    if pairs is None and many > MOST_COMPARED:
-        left = f"pairs of {many} rewriters skipped (more than {MOST_COMPARED})"
-        told = (*told, f"{left}; --table rewriter_tests or --table rewriter_scores compares them")
-        pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
-    return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search, pairs is not False)
+    return breakdown(scores, evaluated, thresholds, texts, project.seed, cut, search)
 
 
-def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, details: Names, **split: Any) -> None:
+def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, **split: Any) -> None:
     """Run the study for the command line.
 
     show
         Also list the turns of a bin with their texts. BIN gives Original, QR and Human as 0 or 1: 001.
-
-    details
-        With several rewriters: also show all tables of this rewriter.
     """
     from robustcs.studies.breakdown import show as shown
 
     workspace = call.answered()
-    pairs = bool({"rewriter_tests", "rewriter_scores"} & set(call.given["table"]))
-    result = call.ask(workspace, pairs=pairs or None, **split)
-    blocks = shown.show(result, details, call.tables)
-    if show is not None:
-        blocks += (shown.show_turns(result, show),)
-    call.emit(workspace, result, blocks)
+    result = call.ask(workspace, **split)
+    cards = () if show is None else (shown.show_turns(result, show),)
+    call.emit(workspace, result, (*shown.show(result, call.tables), *cards))
 
 
-COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)
+COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), run=_run)
 
 
 #: The bins to read first: rewriter errors, and turns that a rewrite answers and Human does not.
@@ -122,18 +108,15 @@ def _answers(project: Project) -> Project:
 
 
 def _result(workspace: Workspace) -> Breakdown:
-    """Return the breakdown with slices by depth and, if Original has texts, by texts; search them if there are enough units.
-
-    Pairs of rewriters are not compared.
-    """
+    """Return the breakdown with slices by depth and, if Original has texts, by texts; search them if there are enough units."""
     texts = any(part.role == "original" and part.rewrites for part in workspace.project.formulations.values())
     slices = ["depth", TEXTS] if texts else ["depth"]
     try:
-        return ask(workspace, slices=slices, find_slices=True, pairs=False)
+        return ask(workspace, slices=slices, find_slices=True)
     except UsageError as error:
         if error.slug not in ("few-units", "no-slices"):
             raise
-        return ask(workspace, slices=slices, pairs=False)
+        return ask(workspace, slices=slices)
 
 
 def _answer(workspace: Workspace) -> Answer:

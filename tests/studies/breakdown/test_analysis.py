@@ -281,7 +281,8 @@ def test_equals_a_plain_recount(triples: list[tuple[float, float, float]], thres
     assert np.isnan(row["ci_low"]) or row["ci_low"] <= row["gain"] <= row["ci_high"]
     losses = [qr - human for (_, qr, human), bin_ in zip(triples, bins, strict=True) if bin_ in ("010", "110")]
     assert row["by_chance"] == pytest.approx((row["gain"] + sum(losses) / len(triples)) / 2)
-    (choice,) = result.choice.itertuples()
+    choice = result.headroom.iloc[-1]
+    assert choice["threshold"] == "any"
     assert choice.gain == pytest.approx(np.mean([max(human - qr, 0) for _, qr, human in triples]))
     assert choice.by_chance == pytest.approx(np.mean([abs(human - qr) for _, qr, human in triples]) / 2)
     assert choice.difference == pytest.approx(row["difference"]) == pytest.approx(row["human"] - row["qr"])
@@ -302,9 +303,9 @@ def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
             continue
         by = [column for column in ("rewriter", "metric", "threshold") if column in table]
         keys = list(table[by].drop_duplicates().itertuples(index=False, name=None))
-        thresholds = [(">0",), ("=1",)] if "threshold" in by else [()]
+        thresholds = [(">0",), ("=1",), *([("any",)] if name == "headroom" else [])]
         assert keys == [(r, m, *t) for r in ("t5", "bart") for m in ("m", "n") for t in thresholds], name
-    own = ["bins", "attribution", "blame", "answerable", "tests", "headroom", "choice", "turns"]
+    own = ["bins", "attribution", "blame", "answerable", "tests", "headroom", "turns"]
     assert list(result.tables) == [*own, *beside, "error_types", "slices", "found_slices"]
     turns = result.turns[(result.turns["metric"] == "m") & (result.turns["threshold"] == "=1")]
     assert turns["bin"].tolist() == ["001", "011", "011", "011"]
@@ -445,7 +446,7 @@ def test_the_family_is_every_different_comparison_of_a_measure() -> None:
 def test_no_interval_below_five_units() -> None:
     result = breakdown(formulations((0, 0, 1), (0, 1, 1), (1, 1, 1), (0, 0, 0)), evaluated(4), [Threshold("=", 1.0)])
     assert (result.evaluated.unit, result.evaluated.units) == ("turn", 4)
-    for table in (result.attribution, result.blame, result.answerable, result.tests, result.headroom, result.choice):
+    for table in (result.attribution, result.blame, result.answerable, result.tests, result.headroom):
         assert table[["ci_low", "ci_high"]].isna().all(axis=None)
         assert table["note"].str.contains("at least 5 required|none of", regex=True).all()
     assert result.attribution["units"].tolist() == [4, 4, 4] and result.answerable["units"].tolist() == [3]
@@ -478,7 +479,7 @@ def test_swapping_qr_and_human_at_random_still_gains(shared_data: Path, runs: st
     else:
         names = ("original", "Transformer_Plus_Plus_Q", "human")
         frames = [read_scores(folder / "qrqa" / f"{name}_query_metrics.txt")[["ndcg_cut_3"]] for name in names]
-    (row,) = breakdown(formulations_of(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173)).choice.itertuples()
+    (row,) = breakdown(formulations_of(frames[0], {"qr": frames[1]}, frames[2]), evaluated(173)).headroom.tail(1).itertuples()
     assert round(row.by_chance, 2) == by_chance
     qr, human = (frame["ndcg_cut_3"].to_numpy() for frame in frames[1:])
     random = np.random.default_rng(0)
@@ -489,7 +490,7 @@ def test_swapping_qr_and_human_at_random_still_gains(shared_data: Path, runs: st
         gains.append(np.maximum(one, two).mean() - one.mean())
     assert row.by_chance == pytest.approx(np.mean(gains), abs=0.001)
     assert row.difference == pytest.approx(human.mean() - qr.mean())
-    assert row.gain > row.difference > 0 and row.ci_low < row.difference < row.ci_high
+    assert row.gain > row.difference > 0 and row.ci_low < row.gain < row.ci_high
 
 
 def test_formulations_must_be_scored_alike() -> None:
@@ -513,7 +514,7 @@ def test_without_original_the_bins_are_those_of_qr_and_human(triples: list[tuple
     merged = whole.bins.groupby(keys, sort=False)[["count", "by_chance"]].sum()
     assert part.bins["original"].isna().all() and len(part.bins) == len(merged)
     pd.testing.assert_frame_equal(part.bins.set_index(keys)[["count", "by_chance"]].sort_index(), merged.sort_index())
-    for name in ("attribution", "blame", "choice"):
+    for name in ("attribution", "blame"):
         pd.testing.assert_frame_equal(part.tables[name], whole.tables[name])
     assert list(part.turns["bin"].str[1:]) == list(whole.turns["bin"].str[1:]) and set(part.turns["bin"].str[0]) == {"-"}
     assert part.answerable.empty and set(part.tests["first"]) == {"qr"}

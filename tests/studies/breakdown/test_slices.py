@@ -45,7 +45,6 @@ def test_costs_are_those_of_the_turns(result) -> None:  # type: ignore[no-untype
         assert (
             row.turns == len(own) and row.share == pytest.approx(len(own) / 70) and row.loss == pytest.approx(loss, abs=1e-12)
         )
-        assert row.points == pytest.approx(loss * len(own) / 70, abs=1e-12)
         assert row.errors == (own["cause"] == "qr").sum() and row.of_errors == pytest.approx(row.errors / errors)
         assert pd.isna(row.error_low) == (row.units < 5)
         assert pd.isna(row.loss_low) or row.loss_low <= row.loss <= row.loss_high
@@ -85,7 +84,7 @@ def test_several_rewriters_in_one_table_and_figure(in_demo: Command, tmp_path: P
     )
     shown = " ".join(in_demo(f"{line} --table error_types --table slices --table found_slices").out.split())
     assert shown.count("What differs in the rewrites, and what does it cost?") == 1
-    assert "a: rewriter errors by slice" in shown and "b: rewriter errors by slice" in shown
+    assert "a: rewriter errors by slice" in shown and "b: rewriter errors by slice" not in shown
     assert "On which turns does a rewriter lose the most NDCG@3?" in shown
     rows = json.loads(in_demo(f"{line} --format json").out)["tables"]["error_types"]
     lost = {row["rewriter"]: row["turns"] for row in rows if row["type"] == "pronoun left" and row["threshold"] == ">=0.5"}
@@ -99,9 +98,7 @@ def test_slices_of_one_of_many_rewriters_say_which_it_is(in_demo: Command) -> No
     )
     shown = " ".join(in_demo(f"{line} --table slices").out.split())
     assert "stem: rewriter errors by slice" in shown and "plain: rewriter errors" not in shown
-    assert "Shown: the rewriter with the highest mean NDCG@3 of 3; CSV and JSON contain all." in shown
-    shown = " ".join(in_demo(f"{line} --details plain").out.split())
-    assert "plain: rewriter errors by slice" in shown and "Shown: one of 3; CSV and JSON contain all." in shown
+    assert "Shown: the rewriter with the highest mean NDCG@3." in shown
 
 
 def test_the_report_says_what_costs_most_and_where(demo: Path) -> None:
