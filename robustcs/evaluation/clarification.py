@@ -45,13 +45,10 @@ class QuestionLists:
         Topic (or context) → its questions, best first.
     tied
         Number of topics whose best question has the same score (or rank) as another one.
-    repeated
-        Number of rows with a question that is ranked higher in the same topic.
     """
 
     by_topic: dict[str, list[str]]
     tied: int
-    repeated: int
 
 
 def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
@@ -65,15 +62,14 @@ def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
     for turn, key, question in zip(run.turn_codes.tolist(), keys.tolist(), run.ids.texts(), strict=True):
         rows.setdefault(run.turns[turn], []).append((key, question))
     lists: dict[str, list[str]] = {}
-    tied = repeated = 0
+    tied = 0
     for topic, own in rows.items():
         if policy.order == "score":
             own.sort(key=lambda row: row[1], reverse=True)
         own.sort(key=lambda row: row[0])
         tied += any(key == own[0][0] and question != own[0][1] for key, question in own)
         lists[topic] = [question for _, question in own][: policy.depth]
-        repeated += len(lists[topic]) - len(set(lists[topic]))
-    return QuestionLists(lists, tied, repeated)
+    return QuestionLists(lists, tied)
 
 
 def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset[str]]) -> npt.NDArray[np.float64]:
@@ -147,12 +143,6 @@ def document_measure(name: str) -> Measure:
     """Return the measure named ``NDCG3``, ``P1`` or ``MRR100`` in ClariQ."""
     family, cutoff = re.fullmatch(r"([A-Z]+)([0-9]+)", name).groups()  # type: ignore[union-attr]
     return Measure(name, _FAMILIES[family], int(cutoff))
-
-
-def clariq_name(measure: Measure) -> str:
-    """Return the name of a measure in ClariQ (``NDCG3`` for ``ndcg_cut_3``), or its own name if it is not in ClariQ."""
-    title = next((title for title, family in _FAMILIES.items() if family == measure.family), None)
-    return f"{title}{measure.cutoff}" if title and measure.cutoff and measure.level is None else measure.name
 
 
 def facet_scores(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> UnitScores:

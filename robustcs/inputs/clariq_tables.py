@@ -6,7 +6,6 @@ command that converts a trusted file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
@@ -29,20 +28,11 @@ CONVERT = (
     " single_turn_train_eval.pkl single_turn_train_eval.json"
 )
 
-#: Problem and advice for an id of several conversations.
-_TWO, _OWN = "context {key} belongs to two conversations", "give each its own id"
+#: Problem and advice for a context of two topics.
+_TWO, _OWN = "context {key} belongs to topic {value} here but to {earlier} earlier", "give each its own id"
 
 #: First bytes of pickles of protocols 2 to 5, and of the old text protocols.
 _PICKLES = tuple(bytes((0x80, protocol)) for protocol in (2, 3, 4, 5)) + (b"(dp", b"(lp", b"}q", b"]q")
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """One context of a multi-turn conversation; ``asked`` is the number of questions before the evaluated one."""
-
-    topic: str
-    facet: str
-    asked: int
 
 
 def refuse_pickle(path: StrPath) -> None:
@@ -121,40 +111,28 @@ def _measures(path: StrPath) -> dict[str, dict[str, Any]]:
     return value
 
 
-def read_conversations(path: StrPath) -> dict[str, Conversation]:
-    """Return context id → conversation, from JSON of the synthetic conversations or TSV of those with people.
+def read_conversations(path: StrPath) -> dict[str, str]:
+    """Return context id → topic id, from JSON of the synthetic conversations or TSV of those with people.
 
-    JSON: ``{record: {"topic_id", "facet_id", "context_id", "conversation_context": [{"question", "answer"}], …}}``; records
-    of one context count once. TSV (``multi_turn_human_generated_data.tsv``): the first column is the id; columns
-    ``topic_id``, ``facet_id`` and ``question1``, ``question2`` …, all of which have been asked.
+    JSON: ``{record: {"topic_id", "context_id", …}}``; records of one context count once. TSV
+    (``multi_turn_human_generated_data.tsv``): the first column is the id of the context; a column is ``topic_id``.
 
     Raises :class:`InputError` with every bad record (bounded).
     """
     problems = ProblemList(path)
-    found: dict[str, Conversation] = {}
+    found: dict[str, str] = {}
     if is_json(path):
         value = read_json(path)
         if not isinstance(value, dict):
             raise input_error(path, None, "JSON, but not an object of records", "write {record: {…}}", "no-table")
         for record, entry in value.items():
-            context = _conversation(entry)
-            if context is None:
-                told = f"record {record} has no topic_id, facet_id, context_id or conversation_context"
-                problems.add(None, told, "complete the record", "no-context")
-                continue
-            problems.once(found, str(entry["context_id"]), context, None, _TWO, _OWN)
+            ids = [entry.get(name) if isinstance(entry, dict) else None for name in ("context_id", "topic_id")]
+            if all(map(is_turn_id, ids)):
+                problems.once(found, str(ids[0]), str(ids[1]), None, _TWO, _OWN)
+            else:
+                problems.add(None, f"record {record} has no topic_id or context_id", "complete the record", "no-context")
     else:
-        for line, row in table_rows(path, ("topic_id", "facet_id", "question1"), problems):
-            asked = sum(bool(cell) for name, cell in row.items() if name.startswith("question"))
-            context = Conversation(row["topic_id"], row["facet_id"], asked)
-            problems.once(found, next(iter(row.values())), context, line, _TWO, _OWN)
+        for line, row in table_rows(path, ("topic_id",), problems):
+            problems.once(found, next(iter(row.values())), row["topic_id"], line, _TWO, _OWN)
     problems.finish(found, "conversations")
     return found
-
-
-def _conversation(entry: Any) -> Conversation | None:
-    if not isinstance(entry, dict) or not isinstance(entry.get("conversation_context"), list):
-        return None
-    if not all(is_turn_id(entry.get(name)) for name in ("topic_id", "facet_id", "context_id")):
-        return None
-    return Conversation(str(entry["topic_id"]), str(entry["facet_id"]), len(entry["conversation_context"]))

@@ -12,7 +12,6 @@ from robustcs.evaluation.clarification import (
     DOCUMENT_MEASURES,
     after_asking,
     baselines,
-    clariq_name,
     confusion,
     document_measure,
     label_scores,
@@ -21,7 +20,6 @@ from robustcs.evaluation.clarification import (
     recalls,
     weighted_scores,
 )
-from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import read_qrels
@@ -40,14 +38,14 @@ def run_of(rows: list[tuple[str, str, float]]) -> Run:
 def test_ties_drop_no_question() -> None:
     lists = question_lists(run_of([("1", "Qa", 1), ("1", "Qc", 1), ("1", "Qb", 2), ("2", "Qa", 0)]), EvaluationPolicy())
     assert lists.by_topic == {"1": ["Qb", "Qc", "Qa"], "2": ["Qa"]}
-    assert (lists.tied, lists.repeated) == (0, 0)
+    assert lists.tied == 0
     assert question_lists(run_of([("1", "Qa", 1), ("1", "Qb", 1)]), EvaluationPolicy()).tied == 1
 
 
 def test_order_by_rank_depth_and_repeated_questions() -> None:
     rows = [("1", "Qa", 1.0), ("1", "Qb", 2.0), ("1", "Qa", 0.5)]
     lists = question_lists(run_of(rows), EvaluationPolicy(order="rank"))
-    assert lists.by_topic == {"1": ["Qa", "Qb", "Qa"]} and lists.repeated == 1
+    assert lists.by_topic == {"1": ["Qa", "Qb", "Qa"]}
     assert question_lists(run_of(rows), EvaluationPolicy(depth=1)).by_topic == {"1": ["Qb"]}
 
 
@@ -127,6 +125,3 @@ def test_ids_of_rankings_must_name_facets(tmp_path) -> None:
 
 def test_names_of_measures() -> None:
     assert [document_measure(name).family for name in ("NDCG3", "P1", "MRR100")] == ["ndcg", "P", "recip_rank"]
-    assert [clariq_name(parse_measure(name)) for name in ("ndcg_cut_3", "P@1", "RR@100", "map")] == [
-        "NDCG3", "P1", "MRR100", "map",
-    ]  # fmt: skip

@@ -17,7 +17,6 @@ import pytest
 from robustcs.errors import InputError
 from robustcs.inputs.clariq_tables import (
     CONVERT,
-    Conversation,
     is_json,
     read_conversations,
     read_evaluation,
@@ -111,10 +110,10 @@ def record(context: int, asked: int, topic: int = 8) -> dict:
 
 def test_conversations(tmp_path: Path) -> None:
     path = written(tmp_path, {"2287": record(968, 0), "2288": record(968, 0), "9": record(9765, 2)})
-    assert read_conversations(path) == {"968": Conversation("8", "F0968", 0), "9765": Conversation("8", "F0968", 2)}
+    assert read_conversations(path) == {"968": "8", "9765": "8"}
     path = written(tmp_path, "\ttopic_id\tfacet_id\tquestion1\tanswer1\tquestion2\n0\t8\tF1\tq\ta\t\n1\t8\tF1\tq\ta\tq\n")
-    assert [entry.asked for entry in read_conversations(path).values()] == [1, 2]
-    assert problem(read_conversations, written(tmp_path, {"1": {}, "2": record(1, 0), "3": record(1, 1)})) == (
-        "F: record 1 has no topic_id, facet_id, context_id or conversation_context; complete the record\n"
-        "F: context 1 belongs to two conversations; give each its own id"
+    assert read_conversations(path) == {"0": "8", "1": "8"}
+    assert problem(read_conversations, written(tmp_path, {"1": {}, "2": record(1, 0), "3": record(1, 1, topic=9)})) == (
+        "F: record 1 has no topic_id or context_id; complete the record\n"
+        "F: context 1 belongs to topic 9 here but to 8 earlier; give each its own id"
     )

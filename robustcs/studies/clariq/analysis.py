@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from robustcs.inputs.clariq import TIE, Preference, Topics
-from robustcs.inputs.clariq_tables import Conversation
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
@@ -76,12 +75,9 @@ class Clariq(Result):
     clarification_need: pd.DataFrame
     preference: pd.DataFrame
     comparisons: pd.DataFrame
-    by_turn: pd.DataFrame
-    need_labels: pd.DataFrame
     need_confusion: pd.DataFrame
     topics: pd.DataFrame
     facets: pd.DataFrame
-    needs: pd.DataFrame
     statistics: pd.DataFrame
 
     @property
@@ -93,7 +89,7 @@ class Clariq(Result):
 def clariq(
     systems: Sequence[tasks.System],
     topics: Topics | None,
-    conversations: Mapping[str, Conversation],
+    conversations: Mapping[str, str],
     preferences: Sequence[Preference],
     policy: EvaluationPolicy,
     seed: int,
@@ -101,7 +97,10 @@ def clariq(
     notes: Sequence[str] = (),
     bank: Mapping[str, str] | None = None,
 ) -> Clariq:
-    """Evaluate ``systems`` in every task for which they have output. The tables of other tasks are empty."""
+    """Evaluate ``systems`` in every task for which they have output. The tables of other tasks are empty.
+
+    ``conversations``: context → topic.
+    """
     outputs, found = tasks.tasks_of(systems, topics, policy.missing != "zero"), tasks.Found()
     if topics and (task := outputs.get("question_relevance")):
         tasks.question_relevance(found, task, topics, seed)
@@ -110,7 +109,6 @@ def clariq(
     if topics and (task := outputs.get("clarification_need")):
         tasks.clarification_need(found, task, topics, seed)
     tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in tasks.TASK_TABLES}
-    tables["needs"] = tables["needs"].astype({"predicted": "Int64"})
     preference, few = preference_table(preferences)
     every = tuple(dict.fromkeys([*notes, *found.notes, *few]))
     number_of, unit = len(found.topics), "topic" if found.topics else ""

@@ -8,9 +8,6 @@ from collections.abc import Mapping, Sequence
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.tables import notes_of, result_table, wide_table
 from robustcs.documents.words import score
-from robustcs.errors import UsageError
-from robustcs.evaluation.clarification import DOCUMENT_MEASURES, clariq_name
-from robustcs.evaluation.measure import Measure
 from robustcs.lazy import pd
 from robustcs.result import text
 from robustcs.studies.clariq.analysis import Clariq
@@ -18,14 +15,14 @@ from robustcs.studies.clariq.tasks import BASELINES
 from robustcs.wording import counted
 
 _BASELINE_NAMES = dict(zip(BASELINES, ("Worst question", "No question", "Best question"), strict=True))
-#: The measures of document relevance in the paper's tables.
+#: The measures of document relevance in the paper's tables; JSON and CSV contain all.
 SHOWN = ("MRR100", "P1", "NDCG3", "NDCG5")
 _NEED = {"precision": "precision", "recall": "recall", "f1": "F1", "mse": "MSE", "kappa": "κ"}
 _CLUSTER = "95% CI: cluster-robust t intervals, clustered by topic."
 
 
-def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
-    """Return the tables of every task that has rows; ``shown`` names the measures of document relevance to print."""
+def show(result: Clariq) -> tuple[Block, ...]:
+    """Return the tables of every task that has rows, with the measures of the paper."""
     blocks: list[Block] = []
     if len(result.question_relevance):
         heads = {k: f"R@{k}" for k in result.question_relevance["k"]}
@@ -36,24 +33,16 @@ def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
         blocks += _compared(result, "question_relevance", list(heads.values()), "question retrieval", "questions")
     if len(frame := result.document_relevance):
         have = list(dict.fromkeys(frame["metric"]))
-        metrics = [name for name in shown if name in have] or have[: len(SHOWN)]
-        what, first = "context" if len(result.by_turn) else "facet", frame.iloc[0]
+        metrics = [name for name in SHOWN if name in have] or have[: len(SHOWN)]
+        first = frame.iloc[0]
         blocks.append(_by_run(
             result, "document_relevance", {name: name for name in metrics}, "metric", "value",
             "Do the documents improve after the question?",
-            f"Scores of the documents retrieved after the question and its answer, mean over {first['units']} {what}s of"
-            f" {first['topics']} topics. {_CLUSTER}", what,
+            f"Scores of the documents retrieved after the question and its answer, mean over {first['units']} facets of"
+            f" {first['topics']} topics (contexts, if multi-turn). {_CLUSTER}", "facet",
         ))  # fmt: skip
-        blocks += [
-            *_compared(result, "document_relevance", metrics, "document relevance", "documents"),
-            _figure(result, metrics),
-        ]
-        if len(result.by_turn):
-            rows = result.by_turn.assign(system=result.by_turn["system"].map(_name)).sort_values("asked", kind="stable")
-            blocks.append(wide_table(
-                result, "by_turn", "Document relevance by the number of earlier questions", ["asked", "system", "units"],
-                "metric", ["value"], "Mean over contexts.", rows=rows, heads={name: name for name in metrics}, by="asked",
-            ))  # fmt: skip
+        blocks += _compared(result, "document_relevance", metrics, "document relevance", "documents")
+        blocks.append(_figure(result, metrics))
     if len(frame := result.clarification_need):
         topics = frame.loc[frame["measure"] == "recall", "topics"].iloc[0]
         blocks.append(_by_run(
@@ -68,8 +57,6 @@ def show(result: Clariq, shown: Sequence[str] = SHOWN) -> tuple[Block, ...]:
             "Labels: 1 (clear) to 4 (ambiguous).", heads={1: "1", 2: "2", 3: "3", 4: "4", 0: "none"}, group="predicted",
             by="system",
         ))  # fmt: skip
-        columns = ["system", "label", "precision", "recall", "f1", "topics"]
-        blocks.append(result_table(result, "need_labels", "How well is each label predicted?", columns, by="system"))
     if len(result.preference):
         blocks.append(_preference(result))
     note = "Words per text, separated by white space: mean and standard deviation over non-empty texts."
@@ -157,16 +144,3 @@ def _preference(result: Clariq) -> Table:
         f" {'; '.join(dict.fromkeys(frame['method']))}. p adj.: Holm over the criteria of the two runs.{notes_of(rows)}",
         rows=rows, by="runs",
     )  # fmt: skip
-
-
-def document_measures(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Return ClariQ's names of ``measures``, by default those of its tables.
-
-    Raises :class:`UsageError` for a measure that ClariQ does not have.
-    """
-    names = [clariq_name(measure) for measure in measures]
-    for measure, name in zip(measures, names, strict=True):
-        if name not in DOCUMENT_MEASURES:
-            have = "choose ndcg_cut_K or P_K with K = 1, 3, 5, 10 or 20, or recip_rank_cut_100"
-            raise UsageError("no-such-measure", f"ClariQ has no measure {measure}", have)
-    return tuple(names) or SHOWN

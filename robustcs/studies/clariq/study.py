@@ -27,9 +27,9 @@ from robustcs.project.model import ClariqFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.findings import clariq_findings, verdicts
-from robustcs.studies.clariq.show import document_measures, show
+from robustcs.studies.clariq.show import show
 from robustcs.studies.clariq.tasks import BASELINES, System, tasks_of
-from robustcs.studies.study import SEED, Answer, Call, Question, command, read_given
+from robustcs.studies.study import SEED, Answer, Question, command, read_given
 from robustcs.wording import counted, some_of
 
 #: The values of a unit: a number, or one for each question.
@@ -44,7 +44,7 @@ def ask(workspace: Workspace) -> Clariq:
 
     --run ranks questions, one per line: topic_id 0 question_id rank score tag. The system asks the best-ranked question of each
     topic. A question that is not a candidate for the facet scores the facet's worst value; a topic without output scores 0.
-    --qrels contains judgments of facets. --metric selects measures of document relevance.
+    --qrels contains judgments of facets.
 
     In a multi-turn run, the lines are: context_id 0 "question" rank score tag. Only its document relevance is evaluated.
 
@@ -92,7 +92,6 @@ class ClariqInputs:
         self.notes: list[str] = []
         self.rankings = False
         self._multi_turn: set[str] = set()
-        self._unvalued: dict[tuple[str, ...], list[str]] = {}
         self._check_complete()
         self.topics: Topics | None = None
         if files.topics:
@@ -152,8 +151,6 @@ class ClariqInputs:
             self.notes += read.run.notes
             if read.unknown:
                 self.notes.append(f"{name}: {counted(read.unknown, 'row')} with a question that is not in the question bank")
-            if lists.repeated:
-                self.notes.append(f"{name}: {counted(lists.repeated, 'repeated question')}; each keeps its rank")
             if lists.tied:
                 how = "the higher id is asked" if policy.order == "score" else "the first in the file is asked"
                 self.notes.append(f"{name}: {counted(lists.tied, 'topic')} with a tie for the first question; {how}")
@@ -226,11 +223,6 @@ class ClariqInputs:
                     "no output" if asked is None else "asked" if asked in candidates.get(unit, ()) else "no candidate"
                 )
             found[name] = clarification.Asked(scores, tops, outcomes)
-        self._check_worst(found)
-        self.notes += [
-            f"{', '.join(names)}: no value for {counted(len(facets), 'facet')} of the topics: {some_of(facets)}"
-            for facets, names in self._unvalued.items()
-        ]
         return found
 
     def _performance(self) -> clariq_tables.QuestionScores:
@@ -280,7 +272,7 @@ class ClariqInputs:
             self.notes.append(f"{path.name}: {counted(len(units) - len(kept), 'facet')} of other topics skipped")
         missing = [facet for facet in facets if facet not in kept]
         if missing and not self.conversations:
-            self._unvalued.setdefault(tuple(missing), []).append(path.name)
+            self.notes.append(f"no value for {counted(len(missing), 'facet')} of the topics: {some_of(missing)}")
         return {name: {unit: value for unit, value in own.items() if unit in kept} for name, own in scores.items()}
 
     def _tops(self, units: Mapping[str, object], name: str, lists: Mapping[str, list[str]]) -> dict[str, str]:
@@ -300,40 +292,10 @@ class ClariqInputs:
         facets, questions = (self.topics.facets, self.topics.questions) if self.topics else ({}, {})
         return {unit: questions.get(facets[unit], frozenset()) for unit in units if unit in facets}
 
-    def _check_worst(self, found: Mapping[str, clarification.Asked]) -> None:
-        """Note how many questions that are not candidates score the facet's worst value, as the rule demands."""
-        if "worst" not in found:
-            return
-        lowest = found["worst"].scores
-        for name in self.files.evaluations.keys() & self.files.runs.keys():
-            own = found[name]
-            odd = [unit for unit, outcome in own.outcomes.items() if outcome == "no candidate"]
-            same = sum(
-                all(own.scores[measure].get(unit) == lowest[measure].get(unit) for measure in own.scores if measure in lowest)
-                for unit in odd
-            )
-            if odd:
-                self.notes.append(
-                    f"{name}: for {counted(len(odd), 'facet')} the question is not a candidate of the topic; {same} of them"
-                    " score the worst value"
-                )
-
-
-def _run(call: Call) -> None:
-    """Run the command line."""
-    shown = document_measures(call.project.metrics if call.given["metric"] else ())
-    workspace = call.workspace()
-    result = ask(workspace)
-    have = set(result.document_relevance["metric"])
-    for name in shown:
-        if call.given["metric"] and name not in have:
-            raise UsageError("no-such-measure", f"no document relevance by {name}", f"choose {', '.join(sorted(have))}")
-    call.emit(workspace, result, show(result, shown))
-
 
 COMMAND = command(ask, ("clariq.topics", "clariq.questions", "clariq.runs", "clariq.qrels", "clariq.performance",
-    "clariq.evaluations", "clariq.needs", "clariq.preferences", "clariq.conversations", "metric", "missing", "order",
-    *SEED), retrieves=False, run=_run,
+    "clariq.evaluations", "clariq.needs", "clariq.preferences", "clariq.conversations", "missing", "order", *SEED),
+    retrieves=False,
 )  # fmt: skip
 
 

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, label_scores, recalls, weighted_scores
+from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, recalls, weighted_scores
 from robustcs.inputs.clariq import NEEDS, Topics
-from robustcs.inputs.clariq_tables import Conversation
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import Field, count, difference, flag, number, p_value, score, table, text
 from robustcs.statistics import Codes, Floats
@@ -45,10 +44,6 @@ DOCUMENT_RELEVANCE = table(
     flag("baseline", "whether the run is the baseline worst, no or best"), count("units", "facets or contexts"),
     count("topics"), count("missing", "units without output"), _NOTE,
 )  # fmt: skip
-BY_TURN = table(
-    "by_turn", "Document relevance of multi-turn conversations by the number of earlier questions.",
-    _SYSTEM, text("metric"), count("asked", "number of earlier questions"), count("units", header="contexts"), score("value"),
-)  # fmt: skip
 FACETS = table(
     "facets", "Document relevance by facet or context.",
     text("system"), text("unit", "facet or context"), text("topic"), text("asked", "question; null if unknown"),
@@ -60,18 +55,9 @@ CLARIFICATION_NEED = table(
         says="95% CI by topic: nested bootstrap-t; recall: Wilson; mse: cluster-robust t on the logit scale of 0 to 9"),
     count("topics"), count("missing", "topics without a prediction"), _NOTE,
 )  # fmt: skip
-LABELS = table(
-    "need_labels", "Quality of the predicted need to ask by label.",
-    _SYSTEM, count("label", header="need"), score("precision"), score("recall"), score("f1", header="F1"), count("topics"),
-    count("predicted", "topics with this prediction"),
-)  # fmt: skip
 CONFUSION = table(
     "need_confusion", "Number of topics by label and prediction.",
     _SYSTEM, count("label", header="need"), count("predicted", "predicted label; 0: no prediction"), count("topics"),
-)  # fmt: skip
-PREDICTIONS = table(
-    "needs", "The prediction for every topic.",
-    text("system"), text("topic"), count("label"), count("predicted", "null without a prediction"),
 )  # fmt: skip
 COMPARISONS = table(
     "comparisons", "Differences between runs in means over topics (document relevance: over facets or contexts).",
@@ -84,10 +70,7 @@ COMPARISONS = table(
     difference("detectable", "smallest true difference that this design detects with 80% power at p ≤ 0.05"),
     text("note", "caveats about the numbers, if any"),
 )  # fmt: skip
-TASK_TABLES = (
-    QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, COMPARISONS, BY_TURN, LABELS, CONFUSION, TOPICS, FACETS,
-    PREDICTIONS,
-)  # fmt: skip
+TASK_TABLES = (QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, COMPARISONS, CONFUSION, TOPICS, FACETS)
 
 
 @dataclass(frozen=True)
@@ -245,19 +228,18 @@ def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> N
     found.missing.update(*missing.values())
 
 
-def document_relevance(
-    found: Found, task: Task, topics: Topics | None, conversations: Mapping[str, Conversation], seed: int
-) -> None:
+def document_relevance(found: Found, task: Task, topics: Topics | None, conversations: Mapping[str, str], seed: int) -> None:
     """Add document relevance after asking, and compare every system with the other systems and the baselines."""
     scored, kept, missing = task
     names = list(scored)
-    topic_of = {unit: _topic(unit, topics, conversations) for unit in chain(kept, *missing.values())}
+    # the topic of a facet or context, or the unit itself if its topic is unknown
+    known = {**conversations, **(topics.facets if topics else {})}
+    topic_of = {unit: known.get(unit, unit) for unit in chain(kept, *missing.values())}
     numbers = {topic: place for place, topic in enumerate(dict.fromkeys(topic_of[unit] for unit in kept))}
     groups = np.array([numbers[topic_of[unit]] for unit in kept])
     count_ = sum(name in BASELINES for name in names)
     own_places = range(count_, len(names))
     pairs = [*product(own_places, range(count_)), *combinations(own_places, 2)]
-    depths = np.array([conversations[unit].asked if unit in conversations else -1 for unit in kept])
     for metric in _metrics(scored):
         values = np.array([[scored[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
         block = TopicMeans("document_relevance", metric, names, values, groups)
@@ -270,8 +252,6 @@ def document_relevance(
                 (name, unit, topic_of[unit], own.asked.get(unit), own.outcomes.get(unit), metric, value)
                 for unit, value in zip(kept, line, strict=True)
             ]
-            parts = {int(depth): line[depths == depth] for depth in np.unique(depths[depths >= 0])}
-            found.rows["by_turn"] += [(name, metric, depth, len(part), float(part.mean())) for depth, part in parts.items()]
     found.topics.update(numbers)
     found.missing.update(topic_of[unit] for absent in missing.values() for unit in absent)
 
@@ -288,13 +268,8 @@ def clarification_need(found: Found, task: Task, topics: Topics, seed: int) -> N
         for measure, one in _measures(true, row, seed).items():
             found.rows["clarification_need"].append((name, measure, one, one.units, len(missing[name]), one.note))
         pairs = confusion(true, row)
-        scores = zip(NEEDS, *label_scores(pairs), pairs.sum(axis=1), pairs[:, 1:].sum(axis=0), strict=True)
-        found.rows["need_labels"] += [(name, *line) for line in scores]
         found.rows["need_confusion"] += [
             (name, need, column, int(pairs[need - 1, column])) for need in NEEDS for column in (*NEEDS, 0)
-        ]
-        found.rows["needs"] += [
-            (name, topic, need, label or None) for topic, need, label in zip(kept, true, row.tolist(), strict=True)
         ]
     right = TopicMeans("clarification_need", "recall", list(needs), (predicted == true).astype(float), np.arange(len(kept)))
     found.compare(right, list(combinations(range(len(needs)), 2)), seed)
@@ -328,10 +303,3 @@ def _kappa(sums: Floats) -> Floats:
 def weighted_statistic(place: int) -> Statistic:
     """Return the function that computes precision, recall or F1 from sums [..., 20] of the topics' confusion tables."""
     return lambda sums: weighted_scores(_square(sums))[..., place]
-
-
-def _topic(unit: str, topics: Topics | None, conversations: Mapping[str, Conversation]) -> str:
-    """Return the topic of a facet or context, or the unit itself if the topic is unknown."""
-    if topics and unit in topics.facets:
-        return topics.facets[unit]
-    return conversations[unit].topic if unit in conversations else unit

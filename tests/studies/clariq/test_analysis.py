@@ -15,7 +15,6 @@ from statsmodels.api import OLS
 from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import Asked
 from robustcs.inputs.clariq import Topics
-from robustcs.inputs.clariq_tables import Conversation
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.tasks import COMPARISONS, System, TopicMeans, common_units
@@ -79,17 +78,13 @@ def test_a_missing_prediction_is_wrong_and_never_guessed() -> None:
     measures = {name: value(result, "clarification_need", "value", system="first", measure=name) for name in ("recall", "mse")}
     assert measures == {"recall": pytest.approx(1 / 3), "mse": 2.0}
     assert value(result, "clarification_need", "topics", system="first", measure="mse") == 2
-    assert result.needs[result.needs["system"] == "first"]["predicted"].tolist()[:2] == [1, 2]
-    assert result.needs["predicted"].isna().sum() == 1
     assert value(result, "need_confusion", "topics", system="first", label=2, predicted=0) == 1
     assert value(evaluate(FIRST, missing="drop"), "clarification_need", "value", system="first", measure="recall") == 0.5
 
 
 def test_contexts_of_conversations_belong_to_topics() -> None:
     system = System("s", documents=Asked({"P1": {"7": 1.0, "8": 0.0, "9": 0.5}}))
-    contexts = {"7": Conversation("1", "F1", 0), "8": Conversation("1", "F1", 1), "9": Conversation("2", "F3", 1)}
-    result = clariq([system], None, contexts, (), EvaluationPolicy(), 0)
-    assert result.by_turn[["asked", "units", "value"]].to_numpy().tolist() == [[0, 1, 1.0], [1, 2, 0.25]]
+    result = clariq([system], None, {"7": "1", "8": "1", "9": "2"}, (), EvaluationPolicy(), 0)
     assert value(result, "document_relevance", "topics", system="s") == 2
     assert next(iter(result.tables)) == "document_relevance"
 
@@ -214,8 +209,8 @@ def test_common_units() -> None:
 def test_tables_have_the_columns_that_they_declare() -> None:
     result = evaluate(FIRST, SECOND, BEST)
     assert list(result.tables) == [
-        "question_relevance", "document_relevance", "clarification_need", "comparisons", "need_labels", "need_confusion",
-        "topics", "facets", "needs", "statistics", "preference", "by_turn",
+        "question_relevance", "document_relevance", "clarification_need", "comparisons", "need_confusion", "topics", "facets",
+        "statistics", "preference",
     ]  # fmt: skip
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):

@@ -20,15 +20,14 @@ SYSTEMS = (
 
 def test_every_table_has_cells_for_its_columns() -> None:
     result = clariq(SYSTEMS, TOPICS, {}, (Preference("clear", "mine", "yours", "mine", ""),), EvaluationPolicy(), 0)
-    blocks = show(result, ("P1", "NDCG3"))
+    blocks = show(result)
     tables = {block.slug: block for block in blocks if isinstance(block, Table)}
     assert list(tables) == [
         "question_relevance", "document_relevance", "comparisons-documents", "clarification_need", "need_confusion",
-        "need_labels", "preference",
+        "preference",
     ]  # fmt: skip
     assert [table.of for table in tables.values()] == [
-        "question_relevance", "document_relevance", "comparisons", "clarification_need", "need_confusion",
-        "need_labels", "preference",
+        "question_relevance", "document_relevance", "comparisons", "clarification_need", "need_confusion", "preference",
     ]  # fmt: skip
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)
@@ -45,7 +44,7 @@ def test_every_table_has_cells_for_its_columns() -> None:
 
 def test_nothing_is_shown_of_tasks_without_input() -> None:
     result = clariq(SYSTEMS[:1], None, {}, (), EvaluationPolicy(), 0)
-    assert [block.slug for block in show(result, ("P1",))] == ["document_relevance", "documents"]  # type: ignore[union-attr]
+    assert [block.slug for block in show(result)] == ["document_relevance", "documents"]  # type: ignore[union-attr]
 
 
 def test_pairs_of_systems_stand_together() -> None:
