@@ -88,28 +88,22 @@ class Bank:
             if plain_text(text):
                 self._plain.setdefault(plain_text(text), name)
 
-    def find(self, question: str) -> tuple[str, str] | None:
-        """Return (id, match: id, exact or normalised), or None."""
+    def find(self, question: str) -> str | None:
+        """Return the id, or None."""
         if question in self.texts:
-            return question, "id"
-        if question in self._exact:
-            return self._exact[question], "exact"
-        name = self._plain.get(plain_text(question))
-        return None if name is None else (name, "normalised")
+            return question
+        return self._exact.get(question) or self._plain.get(plain_text(question))
 
 
 @dataclass(frozen=True)
 class Mapped:
     """A run whose documents are ids of the bank; its ranks are the order of the file.
 
-    how
-        Number of questions found as id, exact text or normalised text.
     unmapped
         The questions that are not in the bank, in file order; they keep their places in the run under their :func:`own_id`.
     """
 
     run: Run
-    how: Mapping[str, int]
     unmapped: tuple[Asked, ...]
 
 
@@ -126,25 +120,18 @@ def map_to_bank(asked: Sequence[Asked], bank: Bank | None, name: str) -> Mapped:
 
     Raises :class:`UsageError` for a text without a bank, and if no question is in the bank.
     """
-    how = dict.fromkeys(("id", "exact", "normalised"), 0)
     found: list[tuple[str, str, float]] = []
     unmapped: list[Asked] = []
     for question in asked:
-        if bank is None:
-            if len(question.question.split()) != 1:
-                told = f"run {name} has texts, such as {question.question[:60]!r}"
-                raise UsageError("no-bank", told, "give the bank with their ids as --bank FILE")
-            match: tuple[str, str] | None = (question.question, "id")
-        else:
-            match = bank.find(question.question)
+        if bank is None and len(question.question.split()) != 1:
+            told = f"run {name} has texts, such as {question.question[:60]!r}"
+            raise UsageError("no-bank", told, "give the bank with their ids as --bank FILE")
+        match = question.question if bank is None else bank.find(question.question)
         if match is None:
             unmapped.append(question)
-            found.append((question.turn, own_id(question.question), question.score))
-        else:
-            how[match[1]] += 1
-            found.append((question.turn, match[0], question.score))
+        found.append((question.turn, own_id(question.question) if match is None else match, question.score))
     if len(unmapped) == len(asked):
         raise UsageError("no-common-items", f"no question of run {name} is in the bank", "check that they belong together")
     told = f"{name}: {len(unmapped):,} of {len(asked):,} questions are not in the bank; they keep their places in the run"
     run = Run.of(name, found, range(1, len(found) + 1), (told,) if unmapped else ())
-    return Mapped(run, how, tuple(unmapped))
+    return Mapped(run, tuple(unmapped))

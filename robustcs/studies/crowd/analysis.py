@@ -53,15 +53,6 @@ _AGREEMENT = table(
     *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
     count("units", "independent conversations, turns or items"), text("note", "caveats of the interval"),
 )  # fmt: skip
-_DISTRIBUTION = table(
-    "distribution", "Final grades.", _CRITERION, count("grade"), count("count"), share("share"),
-)  # fmt: skip
-_MAPPING = table(
-    "mapping", "How the questions of each run were matched to the bank.",
-    text("system", header="System"), count("questions"), count("id", group="found in the bank by"),
-    count("exact", header="exact text", group="found in the bank by"), count("normalised", group="found in the bank by"),
-    count("unmapped", header="not found"),
-)  # fmt: skip
 _UNMAPPED = table(
     "unmapped", "Questions that are not in the bank.",
     text("system", header="System"), text("turn", header="Turn"), text("question", header="Question"),
@@ -75,23 +66,16 @@ _POOL = table(
 
 @dataclass(frozen=True)
 class Crowd(Result):
-    """The result of ``robustcs crowd``. Tables of parts without input have no rows.
-
-    graded_unit
-        Sampling unit of the agreement of workers: conversation, turn or item; empty without grades.
-    """
+    """The result of ``robustcs crowd``. Tables of parts without input have no rows."""
 
     study = "crowd"
-    declared = (_QRELS, _MEASURES, _AGREEMENT, EXCLUSIONS, _DISTRIBUTION, GRADES, _MAPPING, _UNMAPPED, _POOL)
+    declared = (_QRELS, _MEASURES, _AGREEMENT, EXCLUSIONS, GRADES, _UNMAPPED, _POOL)
 
-    graded_unit: str
     qrels: pd.DataFrame
     measures: pd.DataFrame
     agreement: pd.DataFrame
     exclusions: pd.DataFrame
-    distribution: pd.DataFrame
     grades: pd.DataFrame
-    mapping: pd.DataFrame
     unmapped: pd.DataFrame
     pool: pd.DataFrame
 
@@ -137,17 +121,13 @@ def crowd(
     if scores:
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
-    agreement, graded_unit = _agreement(graded, policy.unit, seed)
     return Crowd(
         evaluated,
-        graded_unit,
         qrels=_QRELS.frame(sizes),
         measures=_MEASURES.frame(scores),
-        agreement=agreement,
+        agreement=_agreement(graded, policy.unit, seed),
         exclusions=EXCLUSIONS.frame(graded.exclusions if graded else []),
-        distribution=_distribution(judgments),
         grades=GRADES.frame(graded.final if graded else []),
-        mapping=_MAPPING.frame([(one.run.name, len(one.run), *one.how.values(), len(one.unmapped)) for one in mapped]),
         unmapped=_UNMAPPED.frame([(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]),
         pool=_POOL.frame([]) if pool is None else pool,
     )
@@ -176,30 +156,19 @@ def _measures(
             yield matrix.name, measure.name, found, len(values), answered, found.units, found.note
 
 
-def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> tuple[pd.DataFrame, str]:
-    """Return the table ``agreement`` and its sampling unit."""
+def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame:
     if graded is None:
-        return _AGREEMENT.frame([]), ""
-    parts, kind = [], ""
+        return _AGREEMENT.frame([])
+    parts = []
     for stage, grades in (("before", graded.before), ("after", graded.after))[: 1 + graded.checked]:
         scales = scales_of(as_ratings(grades))
-        units = rating_units(scales, unit)
-        kind = kind or max(units.values(), key=lambda own: own.count).kind
-        kappa, alpha, agreement = agreement_tables(scales, MIN_AGREEMENT, units, seed)
+        kappa, alpha, agreement = agreement_tables(scales, MIN_AGREEMENT, rating_units(scales, unit), seed)
         alphas = alpha.pivot(index="criterion", columns="level", values="value").add_prefix("alpha_").reset_index()
         whole = kappa.rename(columns={"value": "kappa"}).assign(stage=stage, agreement=agreement["agreement"])
         parts.append(whole[whole["items"] > 0].merge(alphas, on="criterion"))
     criteria = {grade.criterion: place for place, grade in reversed(list(enumerate(graded.before)))}
     frame = pd.concat(parts).sort_values("criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True)
-    return frame[[field.name for field in _AGREEMENT.fields]], kind
-
-
-def _distribution(judgments: Judgments) -> pd.DataFrame:
-    rows = []
-    for criterion, sets in judgments.items():
-        grades, counts = np.unique(sets["all"].grades, return_counts=True)
-        rows += [(criterion, int(grade), int(count), count / counts.sum()) for grade, count in zip(grades, counts, strict=True)]
-    return _DISTRIBUTION.frame(rows)
+    return frame[[field.name for field in _AGREEMENT.fields]]
 
 
 def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]) -> pd.DataFrame:

@@ -6,7 +6,6 @@ that topic; the final grade is the mode, or the average if there is no clear mod
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -17,13 +16,13 @@ from robustcs.errors import UsageError
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.ratings import GoldCheck, Grade
-from robustcs.inputs.turns import conversation, turn_sort_key
+from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, table, text
+from robustcs.statistics.units import unit_of
 from robustcs.wording import counted
 
 #: The criterion that combines all others.
 COMBINED = "combined"
-_BRANCH = re.compile(r"(.+)_[0-9]+-[0-9]+")
 #: Maximum number of failed checks in a reason.
 _SPELLED_OUT = 3
 EXCLUSIONS = table(
@@ -59,12 +58,6 @@ class FinalGrade(NamedTuple):
     rule: str
 
 
-def topic_of(turn: str) -> str:
-    """Return the topic of a turn: ``31`` for ``31_4``, and ``132`` for ``132_1-3`` (all branches of a tree are one topic)."""
-    found = _BRANCH.fullmatch(turn)
-    return found[1] if found else conversation(turn)
-
-
 def exclude_workers(
     grades: Sequence[Grade], checks: Sequence[GoldCheck], tolerance: int
 ) -> tuple[list[Grade], list[Exclusion], int]:
@@ -82,7 +75,7 @@ def exclude_workers(
     expected = {(check.turn, check.item, check.criterion or criteria[0]): check.grade for check in checks}
     given: dict[tuple[str, str], list[Grade]] = {}
     for grade in grades:
-        given.setdefault((topic_of(grade.turn), grade.worker), []).append(grade)
+        given.setdefault((unit_of(grade.turn), grade.worker), []).append(grade)
     exclusions = []
     for (topic, worker), own in given.items():
         checked = [(grade, expected[key]) for grade in own if (key := _item(grade)) in expected]
@@ -91,7 +84,7 @@ def exclude_workers(
             exclusions.append(Exclusion(topic, worker, len(checked), len(failed), len(own), _reason(failed, tolerance)))
     exclusions.sort(key=lambda exclusion: (turn_sort_key(exclusion.topic), exclusion.worker))
     out = {(exclusion.topic, exclusion.worker) for exclusion in exclusions}
-    kept = [grade for grade in grades if (topic_of(grade.turn), grade.worker) not in out]
+    kept = [grade for grade in grades if (unit_of(grade.turn), grade.worker) not in out]
     return kept, exclusions, len(expected.keys() - set(map(_item, grades)))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from robustcs.documents.document import Block
-from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import measure_label
 from robustcs.studies.crowd.analysis import Crowd
@@ -42,30 +41,17 @@ def show(result: Crowd) -> tuple[Block, ...]:
             "agreement", "How well do workers agree?",
             ["criterion", "stage", "items", "agreement", "kappa", "alpha_nominal", "alpha_ordinal", "alpha_interval"],
             "Before and after excluding workers. Agree: share of equal pairs among the grades of an item; mean over items"
-            " with at least two grades. 95% CI of κ: nested"
-            f" bootstrap-t over {counted(int(result.agreement['units'].max()), result.graded_unit)}."
-            f"{notes_of(result.agreement)}",
+            f" with at least two grades. 95% CI of κ: nested bootstrap-t.{notes_of(result.agreement)}",
         )  # fmt: skip
     columns: list[Shown] = ["topic", "worker", "checks", "failed", "grades", "reason"]
     add("exclusions", "Which workers are excluded?", columns, " rows. A worker loses all grades for the topic.", SHOWN)
-    if len(rows := result.distribution):
-        heads = {grade: str(grade) for grade in sorted(set(rows["grade"]))}
-        caption = "Which final grades do the items have?"
-        blocks.append(
-            wide_table(result, "distribution", caption, ["criterion"], "grade", ["count"], heads=heads, group="final grade")
-        )
     add(
-        "mapping", "Are the questions of the runs in the bank?",
-        ["system", "questions", "id", "exact", "normalised", "unmapped"],
-        "Questions that are not found keep their ranks. They count as not relevant unless the judgments contain them.",
+        "unmapped", "Which questions are not in the bank?", ["system", "turn", "question"],
+        " questions. They keep their ranks, and count as not relevant unless the judgments contain them.", SHOWN,
     )  # fmt: skip
-    add("unmapped", "Which questions are not in the bank?", ["system", "turn", "question"], " questions.", SHOWN)
     texts: list[Shown] = ["text"] if result.pool["text"].any() else []
     turns = f" pairs for {counted(result.pool['turn'].nunique(), 'turn')}, from the top of all runs."
     add("pool", "Which items are in the pool?", ["turn", "item", "runs", *texts], turns, SHOWN // 2)
-    if len(rows):
-        caption = "Final grades by criterion, lowest grade on the left."
-        blocks.append(share_figure("ratings", caption, rows, "criterion", "grade"))
     return tuple(blocks)
 
 

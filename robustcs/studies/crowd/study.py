@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -37,15 +37,6 @@ from robustcs.wording import counted, some_of, verb
 DEFAULT_MEASURES = (parse_measure("P_1"), parse_measure("ndcg_cut_3"))
 
 
-@dataclass(frozen=True)
-class EvaluatedCrowd:
-    """The result, its judgments, and the runs that were converted to TREC format."""
-
-    result: Crowd
-    judgments: Judgments
-    converted: list[tuple[Run, Ranking]]
-
-
 def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
     """Turn grades of crowd workers into qrels, and pool and score runs.
 
@@ -65,16 +56,17 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
           --pool-depth 3 --folder pool
       robustcs crowd --qrels relevance.qrel --bank bank.json --run a=a.json \\
           --subset turns.txt
-      robustcs crowd grades.csv --run a=a.trec --output grades.svg
+      robustcs crowd grades.csv --run a=a.trec --output crowd.json
     """
     names = (metrics,) if isinstance(metrics, str) else metrics
-    return prepare(workspace, [parse_measure(name) for name in names])().result
+    return prepare(workspace, [parse_measure(name) for name in names])()[0]
 
 
-def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[[], EvaluatedCrowd]:
+def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[[], tuple[Crowd, dict[str, str]]]:
     """Read the project's crowd grades or qrels, and its runs. Return the function that pools and scores the runs.
 
-    Binary measures use the relevance level of the :class:`CrowdFiles`. ``measures``: default: P@1 and NDCG@3.
+    It returns the result and what :func:`files_of_crowd` returns. Binary measures use the relevance level of the
+    :class:`CrowdFiles`. ``measures``: default: P@1 and NDCG@3.
 
     Raises :class:`UsageError` if there is no input or the inputs do not match, :class:`InputError` for an invalid file.
     """
@@ -112,10 +104,10 @@ def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[
     evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
     converted = {one.run.name for one in mapped}
 
-    def found() -> EvaluatedCrowd:
+    def found() -> tuple[Crowd, dict[str, str]]:
         pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else None
         result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
-        return EvaluatedCrowd(result, judgments, [pair for pair in runs if pair[0].name in converted])
+        return result, files_of_crowd(judgments, result.pool, [pair for pair in runs if pair[0].name in converted])
 
     return found
 
@@ -220,10 +212,9 @@ def _run(
         beside = any(call.given[name] for name in _FILES)
         files = replace(files, grades=Path(grades)) if beside else files.given(grades=Path(grades))
     workspace = call.workspace(replace(call.project, crowd=files))
-    evaluated = prepare(workspace, call.project.metrics if call.given["metric"] else ())()
-    parts = files_of_crowd(evaluated.judgments, evaluated.result.pool, evaluated.converted) if folder else {}
+    result, parts = prepare(workspace, call.project.metrics if call.given["metric"] else ())()
     written = write_folder(folder, parts, overwrite) if folder else []
-    call.emit(workspace, evaluated.result, show(evaluated.result))
+    call.emit(workspace, result, show(result))
     if written:
         call.tell(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}")
     else:

@@ -29,7 +29,6 @@ from robustcs.studies.crowd.grades import (
     final_grade,
     only_turns,
     qrels_by_criterion,
-    topic_of,
     turn_sets,
     with_combined,
 )
@@ -54,14 +53,6 @@ def test_the_final_grade_is_the_mode_else_the_mean_rounded_half_up(grades: list[
 )
 def test_halves_go_up(grades: list[int], expected: tuple[int, str]) -> None:
     assert final_grade(grades) == expected
-
-
-@pytest.mark.parametrize(
-    ("turn", "topic"),
-    [("132_1-3", "132"), ("132_12-3", "132"), ("31_4", "31"), ("C_a_1_q#2", "C_a_1"), ("x", "x")],
-)
-def test_all_branches_of_a_tree_are_one_topic(turn: str, topic: str) -> None:
-    assert topic_of(turn) == topic
 
 
 GRADES = [
@@ -203,7 +194,7 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     judgments = judgments_of({"r": as_qrels("r", [("1_2", "Q2", 2), ("1_10", "Q1", 3)])}, 2, None)
     result = crowd(judgments, [A, B], MEASURES, Evaluated(POLICY, "runs", 2, 1))
     assert list(result.tables) == [
-        "qrels", "measures", "agreement", "exclusions", "distribution", "grades", "mapping", "unmapped", "pool",
+        "qrels", "measures", "agreement", "exclusions", "grades", "unmapped", "pool",
     ]  # fmt: skip
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):

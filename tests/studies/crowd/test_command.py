@@ -35,7 +35,6 @@ def test_everything_at_once(in_demo: Command) -> None:
     assert {row["turn_set"]: row["turns"] for row in found["qrels"] if row["criterion"] == "relevance"} == {
         "all": 5, "filtered": 4, "subset": 3,
     }  # fmt: skip
-    assert found["mapping"][1] == {"system": "texts", "questions": 8, "id": 0, "exact": 6, "normalised": 1, "unmapped": 1}
     assert found["unmapped"] == [{"system": "texts", "turn": "1_2", "question": "Do you own a jar?"}]
     assert [row["criterion"] for row in found["measures"][::12]] == ["relevance", "diversity", "combined"]
     assert len(found["measures"]) == 3 * 2 * 3 * 2
@@ -196,9 +195,8 @@ def test_two_files_of_one_criterion(in_demo: Command, tmp_path: Path) -> None:
     assert told == "robustcs: two qrels files are named r; rename one of them\n"
 
 
-def test_a_figure_and_grades_alone(in_copy: Command, tmp_path: Path) -> None:
-    answer = in_copy("crowd crowd/grades.csv -o grades.svg -o -")
-    assert "diversity" in (tmp_path / "demo" / "grades.svg").read_text()
+def test_grades_alone(in_copy: Command) -> None:
+    answer = in_copy("crowd crowd/grades.csv")
     assert "How do the runs score?" not in answer.out and answer.out.endswith("5 turns · nothing is scored\n")
 
 

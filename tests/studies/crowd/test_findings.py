@@ -17,7 +17,7 @@ AGREEMENT = [
 
 
 def test_excluded_workers_and_what_that_changes() -> None:
-    excluded, alpha = said("crowd", {"exclusions": EXCLUSIONS, "agreement": AGREEMENT}, graded_unit="turn")
+    excluded, alpha = said("crowd", {"exclusions": EXCLUSIONS, "agreement": AGREEMENT})
     assert excluded == "2 workers contradicted gold checks; their 1,034 grades for the topics of these checks are excluded."
     assert alpha == "Excluding workers changes the agreement (ordinal alpha): use from 0.21 to 0.43; style from 0.55 to 0.32."
 
@@ -25,9 +25,9 @@ def test_excluded_workers_and_what_that_changes() -> None:
 def test_a_criterion_that_loses_its_second_workers_has_no_change() -> None:
     one = [{**EXCLUSIONS[0], "grades": 1}]
     for rows in ((), AGREEMENT[4:], [row for row in AGREEMENT if row["stage"] == "before"]):
-        told = said("crowd", {"exclusions": one, "agreement": rows}, graded_unit="turn")
+        told = said("crowd", {"exclusions": one, "agreement": rows})
         assert told == ["1 worker contradicted gold checks; their 1 grade for the topics of these checks is excluded."]
-    assert said("crowd", {"agreement": AGREEMENT}, graded_unit="") == []
+    assert said("crowd", {"agreement": AGREEMENT}) == []
 
 
 def test_scores_over_all_judged_turns() -> None:
@@ -39,10 +39,10 @@ def test_scores_over_all_judged_turns() -> None:
         for metric in ("P_1", "ndcg_cut_3")
         for run, value, lacking in (("a", 0.2, 0), ("b", 0.15, 3))
     ]  # fmt: skip
-    assert said("crowd", {"measures": rows}, graded_unit="") == [
+    assert said("crowd", {"measures": rows}) == [
         "Judged by use, the mean NDCG@3 over 20 turns is 0.200 (95% CI 0.100 to 0.300) for a; 0.150 (95% CI 0.100 to 0.300) for"
         " b, which misses 3 turns.",
         "Judged by style, the mean NDCG@3 over 20 turns is 0.300 (95% CI 0.100 to 0.300) for a; 0.250 (95% CI 0.100 to 0.300)"
         " for b, which misses 3 turns.",
     ]
-    assert said("crowd", {"measures": [{**rows[0], "turns": 0}]}, graded_unit="") == []
+    assert said("crowd", {"measures": [{**rows[0], "turns": 0}]}) == []
