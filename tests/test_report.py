@@ -284,7 +284,9 @@ def test_the_head_says_what_its_numbers_go_over(report: Report) -> None:
 
 def test_texts_in_layers_stand_in_the_page_alone(report: Report, tmp_path: Path) -> None:
     cards = [block for block in every_block(report.document) if isinstance(block, Cards) and block.cards]
-    [layers] = [block for block in cards if block.cards[0].layers and block.slug != "outcomes-read"]  # the snippets of annotators, not the answers
+    [layers] = [
+        block for block in cards if block.cards[0].layers and block.slug != "outcomes-read"
+    ]  # the snippets of annotators, not the answers
     assert len(layers.cards) == 6 and all(card.layers for card in layers.cards)
     assert layers.cards[0].marked.split(".")[0].encode() in report.files["report.html"]
     printed = pdf_words(report.files["report.pdf"], tmp_path)

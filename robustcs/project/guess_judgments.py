@@ -1,17 +1,18 @@
-"""Choose the judgments of a folder, and find the runs that they judge."""
+"""Choose the judgments of a folder, join its collections, and find the runs that the judgments cover."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from robustcs.errors import InputError
-from robustcs.evaluation.holes import grades_by_pair
+from robustcs.evaluation.holes import grades_by_pair, only_relevant
 from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.ids import are_passage_ids
@@ -22,67 +23,80 @@ from robustcs.inputs.sniff import first_cells
 from robustcs.inputs.text import text_lines
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.families import Texts
+from robustcs.project.scaffold import Proposal
 from robustcs.project.scan import Folder, Found, short_names, words_of
-from robustcs.project.trust import model_of
+from robustcs.project.trust import customary_level, model_of
 from robustcs.wording import counted
+
+T = TypeVar("T")
+
+_MODEL_ADVICE = "add it to [judges], or, if assessors made it, set it as qrels"
+#: Words of the names of new judgments, and of judges.
+_NEW = frozenset(("new", "additional", "extra", "more", "later"))
+_JUDGE = frozenset(("judge", "judges"))
+#: Ids of clarifying questions and responses, which are not passages.
+ITEM = re.compile(r"[QR]\d{2,}")
+
+
+# ---------------------------------------------------------------- several collections
 
 
 def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Found:
     """Join the judgments of several collections, and the runs of each system; return the first file of judgments.
 
-    Judgments of other turns are another collection if a run answers turns of both, if the names of two runs differ only in the
-    words of their collections, or if the folder has no runs.
+    Judgments of other turns than the first ones are another collection if a run answers turns of both, if the names of two runs
+    differ only in the words of their collections, or if the folder has no runs.
     """
     apart: list[tuple[Found, Qrels]] = []
     for file, qrels in known:
         if all(set(qrels.turns).isdisjoint(other.turns) for _, other in apart):
             apart.append((file, qrels))
-    apart.sort(key=lambda one: one[0].path)
+    if len(apart) == 1:
+        return apart[0][0]
     common = set.intersection(*(_atoms(file.path) for file, _ in apart))
-    collections = [(frozenset(qrels.turns), _atoms(file.path) - common) for file, qrels in apart]
-    groups: dict[tuple[str, ...], dict[int, Found]] = {}
-    links: list[set[int]] = []
-    runs = folder.of("run") if len(apart) > 1 else []
-    for file in runs:
+    folder.collections = [(frozenset(qrels.turns), _atoms(file.path) - common) for file, qrels in apart]
+    runs: list[tuple[str, str, Collection[str], str]] = []
+    for file in folder.of("run"):
         with suppress(InputError):
-            numbers = _collections_of(read_run(folder.place(file)).turns, collections)
-            links.append(set(numbers))
-            if len(numbers) == 1 and numbers[0] >= 0:
-                name = tuple(words_of(called(file.path, collections[numbers[0]][1])))
-                groups.setdefault(name, {}).setdefault(numbers[0], file)
-    links += [set(files) for files in groups.values()]
-    chosen = {apart.index(known[0])} if runs else set(range(len(apart)))
-    for _ in apart:
-        chosen.update(*(link for link in links if link & chosen))
-    folder.collections = [collections[number] for number in sorted(chosen)]
-    judgments = [apart[number][0] for number in sorted(chosen)]
-    _join(folder, [file.path for file in judgments], "qrels")
-    for files in groups.values():
-        paths = [file.path for number, file in sorted(files.items()) if number in chosen]
-        _join(folder, paths, "run", called(paths[0], collections[min(files)][1]) if paths else "")
+            runs.append((file.path, file.path, read_run(folder.place(file)).turns, ""))
+    groups = _grouped(folder, runs)
+    links = [*map(set, groups), *(set(_collections_of(folder, turns)) for *_, turns, _ in runs)]
+    chosen = set().union(*(link for link in links if 0 in link)) if runs else set(range(len(apart)))
+    judgments = sorted((apart[number][0] for number in chosen | {0}), key=lambda file: file.path)
+    folder.joined[judgments[0].path] = [file.path for file in judgments]
+    for group in groups:
+        files = [(path, number) for number, path in group.items() if number in chosen]
+        if len(files) > 1:
+            first = min(files)
+            folder.joined[first[0]] = sorted(path for path, _ in files)
+            folder.called[first[0]] = called(first[0], folder.collections[first[1]][1])
+    folder.collections = [folder.collections[number] for number in chosen] if len(judgments) > 1 else []
     return judgments[0]
 
 
 def join_texts(folder: Folder, texts: Sequence[Texts]) -> list[Texts]:
     """Join texts whose names differ only in the words of their collections."""
-    groups: dict[tuple[object, ...], dict[int, Texts]] = {}
-    for one in texts:
-        numbers = _collections_of(one.texts, folder.collections)
-        name: tuple[object, ...] = (one.named,)
-        if len(numbers) == 1 and numbers[0] >= 0:
-            path = called(one.file.path, folder.collections[numbers[0]][1])
-            name = (one.role, one.named.removeprefix(one.file.path), *words_of(path))
-        groups.setdefault(name if numbers[0] not in groups.get(name, ()) else (one.named,), {})[numbers[0]] = one
+    groups = _grouped(folder, [(one, one.files[0], one.texts, f"{one.role} {one.column}") for one in texts])
     found = []
-    for group in groups.values():
-        first, *others = (group[number] for number in sorted(group))
-        if others:
-            folder.joined[first.named] = [one.named for one in (first, *others)]
-            for one in others:
-                folder.take(one.file.path, f"texts of another collection, together with {first.file.path}")
-            first = replace(first, texts={turn: text for one in (first, *others) for turn, text in one.texts.items()})
-        found.append(first)
+    for group in groups:
+        some = sorted(group.values(), key=lambda one: one.files)
+        joined = {turn: text for one in some for turn, text in one.texts.items()}
+        found.append(replace(some[0], files=[path for one in some for path in one.files], texts=joined))
     return found
+
+
+def _grouped(folder: Folder, ones: Iterable[tuple[T, str, Collection[str], str]]) -> list[dict[int, T]]:
+    """Group what differs only in the words of its collection; each group maps numbers of collections to one of them.
+
+    ``ones``: each with its path, its turns, and what must be equal.
+    """
+    groups: dict[tuple[str, ...], dict[int, T]] = {}
+    for one, path, turns, equal in ones:
+        numbers = _collections_of(folder, turns)
+        number = numbers[0] if len(numbers) == 1 else -1
+        name = (equal, *words_of(called(path, folder.collections[number][1]))) if number >= 0 else (path, equal)
+        groups.setdefault(name if number not in groups.get(name, {}) else (path, equal), {})[number] = one
+    return list(groups.values())
 
 
 def called(path: str, words: Collection[str]) -> str:
@@ -102,81 +116,86 @@ def _atoms(path: str) -> set[str]:
     return set(re.findall(r"[a-z]+|[0-9]+", path.lower()))
 
 
-def _collections_of(turns: Collection[str], collections: Sequence[tuple[frozenset[str], set[str]]]) -> list[int]:
-    """Return the numbers of the collections that contain some of the turns; −1 if none does."""
-    return [number for number, (own, _) in enumerate(collections) if not own.isdisjoint(turns)] or [-1]
+def _collections_of(folder: Folder, turns: Collection[str]) -> list[int]:
+    """Return the numbers of the collections that contain some of the turns."""
+    return [number for number, (own, _) in enumerate(folder.collections) if not own.isdisjoint(turns)]
 
 
-def _join(folder: Folder, paths: Sequence[str], what: str, name: str = "") -> None:
-    """Record that these files are read together."""
-    if len(paths) < 2:
-        return
-    folder.joined[paths[0]] = list(paths)
-    folder.called[paths[0]] = name or paths[0]
-    for path in paths[1:]:
-        folder.take(path, f"{what} of another collection, together with {paths[0]}")
+# ---------------------------------------------------------------- qrels, new judgments, judges
 
 
-_MODEL_ADVICE = "add it to [judges], or, if assessors made it, set it as qrels"
-#: Words of the names of new judgments.
-_NEW = frozenset(("new", "additional", "extra", "more", "later"))
-#: Ids of clarifying questions and responses, which are not passages.
-ITEM = re.compile(r"[QR]\d{2,}")
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The judgments of a folder.
-
-    new
-        Files that judge other passages of the same turns.
-    judges
-        Name → file of a judge, usually a model, that graded the same passages.
-    """
-
-    file: Found
-    qrels: Qrels
-    new: list[str] = field(default_factory=list)
-    judges: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def says(self) -> str:
-        """Description such as ``173 turns, 29,350 judgments, grades 0 to 4``."""
-        low, high = int(self.qrels.grades.min()), int(self.qrels.grades.max())
-        of = f"{counted(len(self.qrels.parts), 'collection')}, " if self.qrels.parts else ""
-        return f"{of}{counted(len(self.qrels.turns), 'turn')}, {counted(len(self.qrels), 'judgment')}, grades {low} to {high}"
-
-
-def choose_judgments(folder: Folder, by_models: dict[str, str]) -> Judged | None:
+def choose_judgments(made: Proposal) -> Qrels | None:
     """Choose the qrels whose turns most runs and texts share; others are new judgments, judges, or ignored.
 
-    Judgments that a model seems to have made are not used as qrels. Their files and the evidence are added to ``by_models``.
+    Judgments that a model seems to have made are never used as qrels or new judgments.
     """
-    known: list[Judged] = []
-    models: list[Judged] = []
+    folder = made.folder
+    known: list[tuple[Found, Qrels]] = []
+    models: list[tuple[Found, Qrels]] = []
     for file in folder.of("qrels", "labels"):
-        if told := made_by_model(file):
-            by_models[file.path] = told
-        if not file.is_a("qrels"):
-            continue
+        evidence = _made_by_model(file)
         try:
-            qrels = read_qrels(folder.place(file))
+            qrels = read_qrels(folder.place(file)) if file.is_a("qrels") else None
         except InputError as error:
             folder.refuse(file.path, error)
             continue
-        (models if told else known).append(Judged(file, qrels))
-    chosen = _chosen(folder, known, models) if known else None
-    taken = {} if chosen is None else chosen.judges.values()
-    for path in list(by_models):
-        if path in taken or (path in folder.aside and _of_a_judge(path)):
-            del by_models[path]  # its folder or name indicates a judge, so it is not qrels anyway
-    for path, told in by_models.items():
-        folder.aside.pop(path, None)
-        folder.leave(path, f"{told}, and model judgments are never used as qrels; {_MODEL_ADVICE}")
-    return chosen
+        if evidence and (qrels is None or not _named(file, _JUDGE)):
+            made.by_models[file.path] = evidence
+            folder.leave(file.path, f"{evidence}, and model judgments are never used as qrels; {_MODEL_ADVICE}")
+        elif qrels is not None:
+            (models if evidence else known).append((file, qrels))
+    if not known:
+        made.by_models |= {file.path: "its folder or name indicates a judge" for file, _ in models}
+        return None
+    others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
+    known.sort(key=lambda one: _order(one[0], one[1], others))
+    first = join_collections(folder, known)
+    qrels = read_qrels(folder.place(first))
+    _use_qrels(made, first.path, qrels)
+    judges, new = [], []
+    pairs = grades_by_pair(qrels)
+    for file, own in (*known, *models):
+        shared = len(grades_by_pair(own).keys() & pairs)
+        if file.path in folder.taken:
+            continue
+        if set(own.turns).isdisjoint(qrels.turns):
+            folder.leave(file.path, f"it judges other turns, such as {own.turns[0]!r}")
+        elif _named(file, _JUDGE) and shared > len(own) / 2:
+            if own.grades.max() > qrels.grades.max():
+                folder.leave(file.path, f"a judge with grade {own.grades.max()}, above the scale of {first.path}")
+            else:
+                judges.append(file.path)
+        elif _named(file, _NEW) and shared <= len(own) / 2 and (file, own) in known:
+            new.append(file.path)
+        else:
+            folder.leave(file.path, f"other judgments of the turns in {first.path}; add it to new_judgments or [judges]")
+    if new:
+        made.put(("new_judgments",), new if len(new) > 1 else new[0])
+        made.take(("new_judgments",), new, "by its name and its further passages")
+    for name, path in zip(short_names(judges), judges, strict=True):
+        made.use(("judges", name), path, "by its folder or name")
+    return qrels
 
 
-def made_by_model(file: Found) -> str:
+def _use_qrels(made: Proposal, path: str, qrels: Qrels) -> None:
+    """Put the qrels, their description, and the relevance level of the collection."""
+    low, high = int(qrels.grades.min()), int(qrels.grades.max())
+    of = f"{counted(len(qrels.parts), 'collection')}, " if qrels.parts else ""
+    says = f"{of}{counted(len(qrels.turns), 'turn')}, {counted(len(qrels), 'judgment')}, grades {low} to {high}"
+    level, collection = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), high)
+    if only_relevant(qrels, level):
+        made.comments["qrels",] = "The qrels list relevant passages only. Other selections: pool, filtered, clicks."
+        made.use(("qrels", "file"), path, "by its turns", says)
+        made.put(("qrels", "selection"), "positives")
+    else:
+        advice = "If passages were not selected for judging by pooling runs, write [qrels] with file and selection instead."
+        made.use(("qrels",), path, "by its turns", f"{says}\n{advice}")
+    usual = f"as in {collection} (recognised by passage ids)" if collection else ""
+    comment = f"for binary measures{f', {usual}' if usual else '; CAsT and iKAT use 2'}"
+    made.put(("policy", "relevance_level"), level, comment)
+
+
+def _made_by_model(file: Found) -> str:
     """Return the evidence that a model made a file of judgments; empty if there is none."""
     if file.what is not None and file.what.kind == "labels":
         return "it has the fields of a model judge's output"
@@ -184,55 +203,22 @@ def made_by_model(file: Found) -> str:
     return f"its name contains a model name ({model})" if model else ""
 
 
-def _chosen(folder: Folder, known: list[Judged], models: Sequence[Judged]) -> Judged:
-    """Choose the qrels among human judgments, and assign roles to the other judgments."""
-    others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
-    known.sort(key=lambda one: _order(one, others))
-    file = join_collections(folder, [(one.file, one.qrels) for one in known])
-    chosen = Judged(file, read_qrels(folder.place(file)))
-    folder.take(chosen.file.path, "qrels" + (", those of most runs and texts" if len(known) > 1 and others else ""))
-    pairs = grades_by_pair(chosen.qrels)
-    judges: list[str] = []
-    for one in sorted((*known[1:], *models), key=lambda one: _order(one, others)):
-        if one.file.path in folder.taken:
-            continue
-        shared = set(one.qrels.turns) & set(chosen.qrels.turns)
-        own = grades_by_pair(one.qrels)
-        if not shared:
-            folder.leave(one.file.path, f"it judges other turns, such as {one.qrels.turns[0]!r}")
-        elif len(own.keys() & pairs) > len(own) / 2:
-            highest = int(one.qrels.grades.max())
-            if not _of_a_judge(one.file.path) or own.items() <= pairs.items():
-                why = f"it judges the same passages as {chosen.file.path}: another judge, or another version"
-                folder.leave(one.file.path, why)
-            elif highest > chosen.qrels.grades.max():
-                folder.leave(one.file.path, f"a judge with grade {highest}, above the scale of {chosen.file.path}")
-            else:
-                judges.append(one.file.path)
-        elif not _NEW.isdisjoint(words_of(one.file.stem)) and one not in models:
-            chosen.new.append(one.file.path)
-            further = counted(len(own.keys() - pairs), "passage")
-            folder.take(one.file.path, f"new judgments: {further} without a judgment in the qrels")
-        else:
-            folder.leave(one.file.path, f"judgments in addition to {chosen.file.path}; to use it, add it to new_judgments")
-    for name, path in zip(short_names(judges), judges, strict=True):
-        chosen.judges[name] = path
-        folder.take(path, f"judge {name}, by its folder or name")
-    return chosen
-
-
-def _order(one: Judged, others: Sequence[set[str]]) -> tuple[object, ...]:
-    turns = set(one.qrels.turns)
-    words = words_of(one.file.stem)
+def _order(file: Found, qrels: Qrels, others: Sequence[set[str]]) -> tuple[object, ...]:
+    """Return a sort key: those of most other files, by turns, and called qrels come first; judges and new judgments last."""
+    own = set(qrels.turns)
+    called_qrels = any(word.startswith("qrel") for word in words_of(file.stem))
     return (
-        -sum(bool(turns & cells) for cells in others), "new" in words, not any(word.startswith("qrel") for word in words),
-        "human" not in words, -len(turns), -len(one.qrels), one.file.path,
+        -sum(bool(own & cells) for cells in others), _named(file, _JUDGE | _NEW), not called_qrels, -len(own), -len(qrels),
+        file.path,
     )  # fmt: skip
 
 
-def _of_a_judge(path: str) -> bool:
-    """Return whether its folder or its name indicates a judge."""
-    return any(word in ("judge", "judges") for word in words_of(path))
+def _named(file: Found, words: Collection[str]) -> bool:
+    """Return whether the folders or the name of a file contain one of these words."""
+    return not set(words).isdisjoint(words_of(file.path))
+
+
+# ---------------------------------------------------------------- runs
 
 
 @dataclass(frozen=True)
@@ -245,8 +231,8 @@ class Read:
 
     turns: frozenset[str]
     judged: int
-    depth: int
-    tag: str
+    depth: int = 0
+    tag: str = ""
     documents: bool = False
 
 

@@ -61,14 +61,11 @@ class Folder:
     """A folder, its files, and the roles that ``robustcs init`` assigns to them.
 
     taken, aside
-        Used files → role; ignored files → reason.
+        Used files → role; ignored files, or parts of files (``FILE:FORMULATION``) → reason.
     collections
         If there are several collections: the turns of each, and the words that name it.
-    unusable
-        Unused parts of used files, such as ``FILE:FORMULATION`` → reason.
     joined, called
-        First of several files that are read together → all of them, as in the project file; → their name without the words of a
-        collection.
+        First of several files that are read together → all of them; → their name without the words of a collection.
     """
 
     path: Path
@@ -76,24 +73,30 @@ class Folder:
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
     collections: list[tuple[frozenset[str], set[str]]] = field(default_factory=list)
-    unusable: dict[str, str] = field(default_factory=dict)
     joined: dict[str, list[str]] = field(default_factory=dict)
     called: dict[str, str] = field(default_factory=dict)
 
-    def of(self, *kinds: Kind) -> list[Found]:
-        """Return the undecided files of these kinds; files that are primarily of another kind come last."""
-        left = [file for file in self.files if file.path not in self.taken and file.path not in self.aside]
-        some = [file for file in left if any(file.is_a(kind) for kind in kinds)]
+    def of(self, *kinds: Kind, further: bool = False) -> list[Found]:
+        """Return the undecided files of these kinds; files that are primarily of another kind come last.
+
+        ``further``: also the files that are read together with a first one.
+        """
+        decided = {*self.taken, *self.aside, *(() if further else self.further)}
+        some = [file for file in self.files if file.path not in decided and any(file.is_a(kind) for kind in kinds)]
         return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
 
-    def each(self, *kinds: Kind) -> list[Found]:
-        """Return the files of :meth:`of`, and the files that are read together with them."""
-        paths = {path for file in self.of(*kinds) for path in self.joined.get(file.path, [file.path])}
-        return [file for file in self.files if file.path in paths and any(file.is_a(kind) for kind in kinds)]
+    @property
+    def further(self) -> set[str]:
+        """The files that are read together with a first one."""
+        return {path for paths in self.joined.values() for path in paths[1:]}
+
+    def together(self, path: str) -> list[str]:
+        """Return a file and the files that are read together with it."""
+        return self.joined.get(path, [path])
 
     def place(self, file: Found) -> Path:
         """Return the path of a file, together with the files that are read with it."""
-        return pooled([self.path / path for path in self.joined.get(file.path, [file.path])])  # type: ignore[no-any-return]
+        return pooled([self.path / path for path in self.together(file.path)])  # type: ignore[no-any-return]
 
     def take(self, path: str, why: str) -> None:
         """Record that a file is used, even if another part of it is not."""
@@ -107,8 +110,7 @@ class Folder:
 
     def leave(self, path: str, why: str) -> None:
         """Record that a file, and the files that are read together with it, are ignored."""
-        for one in self.joined.get(path, [path]):
-            self.taken.pop(one, None)
+        for one in self.together(path):
             self.aside.setdefault(one, why)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from robustcs.errors import input_error
@@ -77,14 +78,29 @@ def toml_key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
 
 
-def toml_text(values: Mapping[str, Any], table: str = "") -> str:
-    """Write nested tables of texts, numbers, booleans and lists of them as TOML; ``table`` is the header of the values."""
-    lines = [f"{toml_key(key)} = {_toml_value(value)}\n" for key, value in values.items() if not isinstance(value, dict)]
+def toml_text(values: Mapping[str, Any], *tables: str, comments: Mapping[tuple[str, ...], str] = MappingProxyType({})) -> str:
+    """Write nested tables of texts, numbers, booleans and lists of them as TOML.
+
+    tables
+        Names of the table that contains the values.
+    comments
+        Path of a table or key → the comment above the table, or behind the value; its further lines are below the value.
+    """
+    text = ""
+    for key, value in values.items():
+        if not isinstance(value, dict):
+            first, *further = comments.get((*tables, key), "").split("\n")
+            text += f"{toml_key(key)} = {_toml_value(value)}" + (f"  # {first}" if first else "") + "\n"
+            text += "".join(f"# {line}\n" for line in further)
     for key, value in values.items():
         if isinstance(value, dict):
-            name = f"{table}.{toml_key(key)}" if table else toml_key(key)
-            lines.append(f"\n[{name}]\n{toml_text(value, name)}")
-    return "".join(lines)
+            path = (*tables, key)
+            about = f"# {comments[path]}\n" if path in comments else ""
+            # a table of tables needs no head
+            needed = about or not value or not all(isinstance(one, dict) for one in value.values())
+            text += f"\n{about}[{'.'.join(map(toml_key, path))}]\n" if needed else ""
+            text += toml_text(value, *path, comments=comments)
+    return text
 
 
 def _toml_value(value: Any) -> str:

@@ -42,7 +42,7 @@ def test_the_config_explains_itself(in_copy: Command, tmp_path: Path) -> None:
     text = config.read_text()
     assert tomllib.loads(text)["policy"] == {"relevance_level": 1}
     for comment in ("# Paths are relative", "# 70 turns, 782 judgments, grades 0 to 4", "# 70 turns, up to 100 deep",
-                    "CAsT and iKAT use 2", "# 19 of 19 turns with the text of Human have the ranking of Human"):  # fmt: skip
+                    "CAsT and iKAT use 2", "# by its name; texts and rankings agree on 50 of 58 turns"):  # fmt: skip
         assert comment in text
     assert max(map(len, text.splitlines())) <= 120 and len(text.splitlines()) < 120
 
@@ -50,9 +50,12 @@ def test_the_config_explains_itself(in_copy: Command, tmp_path: Path) -> None:
 def test_explain_says_what_became_of_every_file_and_writes_nothing(in_copy: Command, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     taken, left = in_copy("init --why").out.split("\n\n")
-    assert taken.startswith("Used\n") and "  runs/stem_qr.trec\n    run of qr, by its name; cell qr/stem of the grid\n" in taken
+    assert (
+        taken.startswith("Used\n")
+        and "  runs/stem_qr.trec\n    [formulations.qr] run, by its name; [components] qr/stem, by its name\n" in taken
+    )
     assert left.startswith("Ignored\n")
-    assert "  grades.txt\n    it judges the same passages as qrels.txt: another judge, or another version\n" in left
+    assert "  grades.txt\n    other judgments of the turns in qrels.txt; add it to new_judgments or [judges]\n" in left
     assert sorted(tmp_path.rglob("*")) == before
 
 

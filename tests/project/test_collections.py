@@ -154,7 +154,7 @@ def test_init_joins_tasks_of_two_domains(in_domains: Command, tmp_path: Path) ->
     assert project.collection == files[0]
     explained = in_domains("init --why").out
     assert "cannot be read" not in explained
-    assert "law.jsonl\n    passage texts; a project has one collection, here bank.jsonl" in explained
+    assert "a project has one collection" in (tmp_path / "robustcs.toml").read_text()
     checked = " ".join(in_domains("check").out.split())
     assert "gold answers law.jsonl 6 ok" in checked and "answers responses system law.jsonl 6 ok" in checked
     # the references of both domains score answers to both

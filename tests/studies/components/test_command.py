@@ -114,7 +114,7 @@ def test_init_proposes_the_grid_from_names(demo: Path, in_copy: Command, tmp_pat
     folder = tmp_path / "demo"
     (folder / "robustcs.toml").unlink()
     made = guess(folder)
-    assert made.components == dict(CELLS) and "by its name" in write_config(made, "demo")
+    assert made.values["components"] == dict(CELLS) and "by its name" in write_config(made, "demo")
     (folder / "robustcs.toml").write_text(write_config(made, "demo"))
     assert set(read_project(folder / "robustcs.toml").components) == {name for name, _ in CELLS}
     assert "components    can run" in in_copy("check").out
