@@ -89,7 +89,6 @@ def _texts_table(most: int) -> TableSpec:
         score("jaccard", "over all annotators of the text", "J"),
         *(score(f"jaccard_{k}", header=f"J{k}") for k in range(2, most + 1)),
         *(score(f"f1_{name}", "against references", name, "F1 to references") for name in AGGREGATES),
-        score("kappa", "Fleiss' kappa over the characters of the text", "Fleiss' κ"),
     )  # fmt: skip
 
 
@@ -99,13 +98,14 @@ class SnippetAgreement(Result):
 
     read
         What annotators read: paragraphs, sentences, or paragraphs of which they selected sentences (selection).
+    compared, references
+        The compared texts, and the references cut to them.
     """
 
     study = "agreement"
 
     jaccard: pd.DataFrame
     reference: pd.DataFrame
-    alignment: pd.DataFrame
     chance: pd.DataFrame
     statistics: pd.DataFrame
     work: pd.DataFrame
@@ -114,22 +114,14 @@ class SnippetAgreement(Result):
     annotations: pd.DataFrame
     texts: pd.DataFrame
     read: TextUnit
+    compared: Texts
+    references: Texts
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables; ``texts`` has one column J_k for each number of annotators."""
         most = max(2, int(self.texts["annotators"].max()))
-        first = (
-            _JACCARD,
-            _REFERENCE,
-            effort.ALIGNMENT,
-            _CHANCE,
-            _STATISTICS,
-            effort.WORK,
-            effort.CONFIDENCE,
-            _WORKERS,
-            _ANNOTATIONS,
-        )
+        first = (_JACCARD, _REFERENCE, _CHANCE, _STATISTICS, effort.WORK, effort.CONFIDENCE, _WORKERS, _ANNOTATIONS)
         return (*first, _texts_table(most))
 
 
@@ -150,22 +142,22 @@ def snippet_agreement(
     references are of sentences and the annotations of paragraphs.
     """
     texts, given = _in_order(texts), _in_order(references)
-    references, alignment = check_snippets(texts, given, majority)
+    references, cut_note = check_snippets(texts, given, majority)
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
     annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
     # if references were cut to sentences, report the time and size of the original paragraph annotations
-    read = given if alignment else {key: given[key] for key in given if key in texts}
+    read = given if cut_note else {key: given[key] for key in given if key in texts}
     groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
     unit = evaluated.policy.unit
     units = units_of_items([turn for turn, _ in texts], "text", unit)
     read_unit = next(iter(texts.values())).unit
     without = len(texts) - len(expected) if references else 0
-    told = [f"no reference for {without} of {len(texts)} texts: excluded from that comparison"] if without else []
+    told = [cut_note] if cut_note else []
+    told += [f"no reference for {without} of {len(texts)} texts: excluded from that comparison"] if without else []
     texts_table = _texts(texts, chosen, overlaps)
     by_text = texts_table.set_index(["turn", "passage"])["jaccard"].to_dict()
-    likeness = {key: agreement.similarity_to_others(some).tolist() for key, some in chosen.items()}
     rule = majority_rule(
         {len(chosen[key]) for key in overlaps}, majority, "sentences" if read_unit == "selection" else "characters"
     )
@@ -174,19 +166,20 @@ def snippet_agreement(
         units.stated(replace(evaluated, notes=(*evaluated.notes, *told))),
         jaccard=_jaccard(list(chosen.values()), units),
         reference=_reference(list(overlaps.values()), rule, compared, sum(not some.any() for some in expected.values())),
-        alignment=effort.ALIGNMENT.frame(alignment),
         chance=_chance(list(chosen.values()), units, seed),
         statistics=_STATISTICS.frame([_statistics(name, some, unit) for name, some in groups]),
         work=effort.work_table(groups, unit),
-        confidence=effort.confidence_table(texts, by_text, likeness, unit),
+        confidence=effort.confidence_table(texts, by_text, units),
         workers=_workers(annotations),
         annotations=annotations,
         texts=texts_table,
         read=read_unit,
+        compared=texts,
+        references=references,
     )
 
 
-def check_snippets(texts: Texts, references: Texts, majority: int | None = None) -> tuple[Texts, list[tuple[str, int, int]]]:
+def check_snippets(texts: Texts, references: Texts, majority: int | None = None) -> tuple[Texts, str]:
     """Return what :func:`cut_references` returns; raise :class:`UsageError` if :func:`snippet_agreement` cannot compare."""
     cut = effort.cut_references(texts, references)
     annotators = max((len(text.annotations) for text in texts.values()), default=0)
@@ -307,11 +300,6 @@ def _character_counts(chosen: agreement.Chosen) -> tuple[np.ndarray, np.ndarray]
     return np.column_stack([annotators - took, took]), np.bincount(chosen.sum(axis=0), minlength=annotators + 1)
 
 
-def _text_kappa(chosen: agreement.Chosen) -> float:
-    counts, times = _character_counts(chosen)
-    return float(agreement.fleiss_of(times @ agreement.fleiss_sums(counts)))
-
-
 def _statistics(group: str, texts: Texts, unit: Unit) -> tuple[object, ...]:
     shares = [share for own in texts.values() for share in _chosen(own).mean(axis=1).tolist()]
     # snippets and their tokens, per annotation
@@ -338,6 +326,5 @@ def _texts(texts: Texts, chosen: Mapping[TextKey, agreement.Chosen], overlaps: M
         if annotators > 1:
             at_least[:annotators] = agreement.jaccard_at_least(chosen[key])
         f1 = overlaps[key][:, 2] if key in overlaps else [math.nan] * len(AGGREGATES)
-        kappa = _text_kappa(chosen[key])
-        rows.append((*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1, kappa))
+        rows.append((*key, annotators, len(texts[key].text), at_least[annotators - 1], *at_least[1:], *f1))
     return _texts_table(most).frame(rows).sort_values(["jaccard", "jaccard_2"], kind="stable", ignore_index=True)

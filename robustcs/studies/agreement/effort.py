@@ -6,9 +6,9 @@ Source: the snippets paper, Table 1 and section 6.3; its Table 3 compares senten
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 
@@ -18,21 +18,13 @@ from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import count, number, p_value, share, table, text
-from robustcs.similarity.alignment import Alignment, How, align
+from robustcs.similarity.alignment import Alignment, align
 from robustcs.statistics.means import median_estimate, share_estimates
 from robustcs.statistics.unit_correlation import unit_correlation
 from robustcs.statistics.units import Units, units_of_items
 
 Texts = Mapping[TextKey, AnnotatedText]
 
-NOT_FOUND = "not found"
-NO_REFERENCE = "no reference"
-ALIGNMENT = table(
-    "alignment", "How the sentences were found in the reference paragraphs. No rows if no reference was cut.",
-    text("found", f"verbatim, or by the named characters only; {NOT_FOUND}; {NO_REFERENCE}: the paragraph has no reference",
-         "Sentences found"),
-    count("texts", "sentences"), count("annotations", "of these sentences"),
-)  # fmt: skip
 WORK = table(
     "work", "Time per annotation, and share of accepted annotations, if the files contain them.",
     text("group", "annotators or reference", "Group"),
@@ -47,10 +39,8 @@ WORK = table(
     count("units"), text("note", "caveats of the intervals"),
 )  # fmt: skip
 CONFIDENCE = table(
-    "confidence", "Correlation of the annotators' self-reported confidence with agreement. No rows without confidence.",
-    text("x", "mean confidence of a text's annotators, or the confidence of an annotation", "Confidence of"),
-    text("y", "J of the text, or the mean F1 of the annotation with the others", "against"), text("method", header="Method"),
-    count("items", "texts or annotations"),
+    "confidence", "Spearman correlation of the mean confidence of a text's annotators with its J. No rows without confidence.",
+    count("texts"),
     *number("value", header="correlation").between(says="95% CI, jackknife over units; null for fewer than five"), p_value(),
     count("units"), text("note"),
 )  # fmt: skip
@@ -103,38 +93,20 @@ def _share(accepted: Sequence[bool], units: Units) -> tuple[object, ...]:
     return len(accepted), found, found.units, found.note
 
 
-def confidence_table(
-    texts: Texts, agreement: Mapping[TextKey, float], likeness: Mapping[TextKey, Sequence[float]], unit: Unit
-) -> pd.DataFrame:
-    """Return the table :data:`CONFIDENCE`.
-
-    ``agreement``: J of each text, nan for a single annotator; ``likeness``: mean F1 of each annotation with the others.
-    """
-    each = [(key, place, one.confidence) for key, own in texts.items() for place, one in enumerate(own.annotations)]
-    told = np.array([level is not None and not math.isnan(agreement[key]) for key, _, level in each])
-    by_annotation = [(level, likeness[key][place]) for (key, place, level), use in zip(each, told, strict=True) if use]
-    by_text: list[tuple[float, float]] = []
-    texts_told = []
-    for key, own in texts.items():
-        levels = [one.confidence for one in own.annotations if one.confidence is not None]
-        texts_told.append(bool(levels) and not math.isnan(agreement[key]))
-        if texts_told[-1]:
-            by_text.append((float(np.mean(levels)), agreement[key]))
-    of_texts = units_of_items([turn for turn, _ in texts], "text", unit)
-    rows: list[tuple[object, ...]] = []
-    for x, y, items, units in (
-        ("text (mean)", "J", by_text, of_texts.take(texts_told)),
-        ("annotation", "F1 to others", by_annotation, annotation_units(texts, unit).take(told)),
-    ):
-        for method in ("pearson", "spearman") if items else ():
-            sure, agreed = np.array(items, dtype=np.float64).T
-            found = unit_correlation(sure, agreed, units, method)
-            rows.append((x, y, method, len(items), found, found.p, found.units, found.note))
-    return CONFIDENCE.frame(rows)
+def confidence_table(texts: Texts, agreement: Mapping[TextKey, float], units: Units) -> pd.DataFrame:
+    """Return the table :data:`CONFIDENCE`; ``agreement``: J of each text, nan for a single annotator; ``units`` of texts."""
+    levels = [[one.confidence for one in own.annotations if one.confidence is not None] for own in texts.values()]
+    agreed = np.array([agreement[key] for key in texts])
+    told = np.array([bool(some) for some in levels]) & ~np.isnan(agreed)
+    if not told.any():
+        return CONFIDENCE.frame([])
+    sure = np.array([np.mean(some) if some else math.nan for some in levels])
+    found = unit_correlation(sure[told], agreed[told], units.take(told), "spearman")
+    return CONFIDENCE.frame([(int(told.sum()), found, found.p, found.units, found.note)])
 
 
-def cut_references(texts: Texts, references: Texts) -> tuple[Texts, list[tuple[str, int, int]]]:
-    """Return the references cut to ``texts``, and the rows of :data:`ALIGNMENT`.
+def cut_references(texts: Texts, references: Texts) -> tuple[Texts, str]:
+    """Return the references cut to ``texts``, and a note on how the sentences were found; empty if nothing was cut.
 
     References of the same unit do not change. References of paragraphs are cut to sentences: each annotation of the paragraph
     becomes an annotation of the sentence (or of the sentences offered for selection), which may be empty. A sentence that is
@@ -145,25 +117,24 @@ def cut_references(texts: Texts, references: Texts) -> tuple[Texts, list[tuple[s
     units: set[TextUnit] = {text.unit for text in texts.values()}
     of_reference: set[TextUnit] = {text.unit for text in references.values()}
     if not references or units == of_reference:
-        return references, []
+        return references, ""
     if of_reference != {"paragraph"}:
         task, other = (", ".join(sorted(some)) for some in (units, of_reference))
         found = f"the annotations are of one task ({task}), but the references of another ({other})"
         raise UsageError("two-units", found, "use references of paragraphs, which can be cut to sentences")
-    rows = {found: [0, 0] for found in (*get_args(How), NOT_FOUND, NO_REFERENCE)}
+    found_by: Counter[str] = Counter()
     cut: dict[TextKey, AnnotatedText] = {}
     for key, own in texts.items():
         paragraph = references.get((own.turn, own.paragraph or own.passage))
         parts = own.parts or ((0, len(own.text)),)
         aligned = [None if paragraph is None else align(own.text[start:end], paragraph.text) for start, end in parts]
         for one in aligned:
-            found = NO_REFERENCE if paragraph is None else NOT_FOUND if one is None else one.how
-            rows[found][0] += 1
-            rows[found][1] += len(own.annotations)
+            found_by["without a reference" if paragraph is None else "not found" if one is None else one.how] += 1
         if paragraph is not None and any(aligned):
             annotations = tuple(replace(one, spans=_moved(one.spans, parts, aligned)) for one in paragraph.annotations)
             cut[key] = replace(own, annotations=annotations)
-    return cut, [(found, *counts) for found, counts in rows.items()]  # type: ignore[misc]
+    counts = ", ".join(f"{number} {found}" for found, number in found_by.most_common())
+    return cut, f"references are cut to sentences, which are searched in the reference paragraphs: {counts}"
 
 
 def _moved(spans: Spans, parts: Spans, aligned: Sequence[Alignment | None]) -> Spans:

@@ -8,7 +8,6 @@ Fleiss' kappa). With five raters, every item that reaches 40% then has a label.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -53,23 +52,18 @@ _DISTRIBUTION = table(
     "distribution", "Single ratings.",
     _CRITERION, text("rating", header="Rating"), count("count", header="ratings"), share("share", "of all ratings"),
 )  # fmt: skip
-_LABELS = table(
-    "labels", "Labels of the items: the rating that a majority of an item's raters gave.",
-    _CRITERION, text("items", "all or kept"), text("label", f"or {NO_MAJORITY!r}", "Label"),
-    text("group", "empty if the ratings are not grouped", "Group"), count("count", "of items"), share("share"),
-)  # fmt: skip
 _KEYS = (_CRITERION, text("source", f"of the rated items, or {ALL}", "Source"), count("items"))
 _LEAST = "95% CI; null for fewer than five units"
 _UNITS = (count("units"), text("unit", "conversation, topic or turn"))
 MEANS = table(
     "means", "Mean ratings by criterion and source, if ratings are numbers.",
     *_KEYS, *number("value", "mean over items of the item's mean rating", "mean").rounded(2).between(says=_LEAST),
-    *_UNITS, number("label_mean", "mean of the labels", "of labels").rounded(2),
-    count("labelled", "items with a label"),
+    *_UNITS,
 )  # fmt: skip
 GROUPED = table(
-    "grouped", "Items by the group of their label, by criterion and source, if ratings are grouped (Figure 7).",
-    *_KEYS, text("group", f"or {NO_MAJORITY!r}"), count("count", "of items"), *share("share").between(says=_LEAST), *_UNITS,
+    "grouped", "Items by label, by criterion and source (Figure 7): the rating that a majority of an item's raters gave.",
+    *_KEYS, text("group", f"of the label; the label itself if the ratings are not grouped; or {NO_MAJORITY!r}"),
+    count("count", "of items"), *share("share").between(says=_LEAST), *_UNITS,
 )  # fmt: skip
 SOURCE_KAPPA = table(
     "source_kappa", "Fleiss' kappa of the ratings as given, by criterion and source.",
@@ -86,7 +80,7 @@ class RatingAgreement(Result):
     """
 
     study = "agreement"
-    declared = (KAPPA, ALPHA, AGREEMENT, _STAGES, _DISTRIBUTION, _LABELS, MEANS, GROUPED, SOURCE_KAPPA)
+    declared = (KAPPA, ALPHA, AGREEMENT, _STAGES, _DISTRIBUTION, MEANS, GROUPED, SOURCE_KAPPA)
 
     min_agreement: float
     kappa: pd.DataFrame
@@ -94,7 +88,6 @@ class RatingAgreement(Result):
     agreement: pd.DataFrame
     stages: pd.DataFrame
     distribution: pd.DataFrame
-    labels: pd.DataFrame
     means: pd.DataFrame
     grouped: pd.DataFrame
     source_kappa: pd.DataFrame
@@ -121,7 +114,6 @@ def rating_agreement(
     groups_of = check_ratings(scales, groups, majority)
     stages: list[tuple[Any, ...]] = []
     distribution: list[tuple[Any, ...]] = []
-    labels: list[tuple[Any, ...]] = []
     for scale in scales:
         group_of = groups_of[scale.criterion]
         kept = np.nan_to_num(pair_agreement(scale.counts), nan=-1) >= min_agreement
@@ -130,7 +122,6 @@ def rating_agreement(
             for kind, some in grouped:
                 alpha = krippendorff_alpha(some, np.arange(some.shape[1]), "nominal")
                 stages.append((scale.criterion, items, kind, len(some), fleiss_kappa(some), alpha))
-            labels += _labels(scale, items, counts, group_of, majority)
         totals = scale.counts.sum(axis=0)
         shares = zip(scale.values, totals.tolist(), (totals / totals.sum()).tolist(), strict=True)
         distribution += [(scale.criterion, *row) for row in shares]
@@ -140,7 +131,7 @@ def rating_agreement(
     evaluated = replace(evaluated, notes=tuple(notes), unit=most.kind, units=most.count)
     return RatingAgreement(
         evaluated, min_agreement, *agreement_tables(scales, min_agreement, units, seed), _STAGES.frame(stages),
-        _DISTRIBUTION.frame(distribution), _LABELS.frame(labels),
+        _DISTRIBUTION.frame(distribution),
         *source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed),
     )  # fmt: skip
 
@@ -172,15 +163,6 @@ def _grouped(counts: Counts, scale: Scale, group_of: Mapping[str, str]) -> Count
     return np.asarray(counts @ member)
 
 
-def _labels(
-    scale: Scale, items: str, counts: Counts, group_of: Mapping[str, str], majority: int | None
-) -> list[tuple[str, str, str, str, int, float]]:
-    label = label_places(counts, majority)
-    times = [(name, int((label == place).sum())) for place, name in [*enumerate(scale.values), (-1, NO_MAJORITY)]]
-    of = len(counts) or math.nan
-    return [(scale.criterion, items, name, group_of.get(name, ""), number, number / of) for name, number in times]
-
-
 def label_places(counts: Counts, majority: int | None) -> np.ndarray:
     """Return int[items], the column of the rating that a majority of an item's raters gave, or −1.
 
@@ -209,16 +191,13 @@ def source_tables(
         if scale.numbers:
             values = scale.counts @ np.array(scale.numbers) / scale.counts.sum(axis=1)
             (mean,) = mean_estimates(units.sums(values), units.sizes, units.kind)
-            chosen = np.array(scale.numbers)[labels[labels >= 0]]
-            label_mean = float(chosen.mean()) if len(chosen) else math.nan
-            means.append((*key, mean, units.count, units.kind, label_mean, len(chosen)))
-        group_of = groups_of.get(scale.criterion, {})
-        if group_of:
-            own = np.array([group_of[scale.values[place]] if place >= 0 else NO_MAJORITY for place in labels], dtype=object)
-            for group in [*dict.fromkeys(group_of.values()), NO_MAJORITY]:
-                hits = own == group
-                (part,) = share_estimates(units.sums(hits), units.sizes, units.kind)
-                grouped.append((*key, group, int(hits.sum()), part, units.count, units.kind))
+            means.append((*key, mean, units.count, units.kind))
+        group_of = groups_of.get(scale.criterion) or dict(zip(scale.values, scale.values, strict=True))
+        own = np.array([group_of[scale.values[place]] if place >= 0 else NO_MAJORITY for place in labels], dtype=object)
+        for group in [*dict.fromkeys(group_of.values()), NO_MAJORITY]:
+            hits = own == group
+            (part,) = share_estimates(units.sums(hits), units.sizes, units.kind)
+            grouped.append((*key, group, int(hits.sum()), part, units.count, units.kind))
         kappa = agreement_estimate(units.sums(fleiss_sums(scale.counts).T).T, fleiss_of, seed, units.kind)
         kappas.append((*key, kappa, kappa.units, units.kind))
     return MEANS.frame(means), GROUPED.frame(grouped), SOURCE_KAPPA.frame(kappas)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from robustcs.documents.document import MAX_LAYERS, Block, Card, Cards, Drawing, Figure, Table
 from robustcs.documents.stacked import share_figure
@@ -14,14 +11,13 @@ from robustcs.documents.words import noted, score
 from robustcs.inputs.annotations import TextKey
 from robustcs.lazy import pd
 from robustcs.result import Field, Result, text
-from robustcs.studies.agreement.analysis import LEAST_OTHERS, LONGEST_SHARE, SnippetAgreement, Texts
+from robustcs.studies.agreement.analysis import LEAST_OTHERS, LONGEST_SHARE, SnippetAgreement
 from robustcs.studies.agreement.ratings import ALL, NO_MAJORITY, RatingAgreement
 from robustcs.wording import counted
 
 #: Maximum number of texts and workers in a table; JSON and CSV contain all.
 SHOWN = 10
 _AGGREGATES = {"mean": "mean over all pairs", "majority": "majority", "similarity": "most similar"}
-_NUMBERS = {1: "one other annotator", 2: "two other annotators"}
 
 
 def show(result: Result) -> tuple[Block, ...]:
@@ -64,18 +60,14 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
         first = result.reference.iloc[0]
         rule = result.reference.set_index("aggregate").loc["majority", "rule"]
         bare = [result.spec("reference").field(name).bare for name in ("precision", "recall")]
+        empty = f", also in {counted(int(first['empty']), 'text')} without a reference snippet" if first["empty"] else ""
         add(
             "reference", "How close are the annotators to the references?", ["aggregate", *bare, "f1"],
             f"Means over {counted(first['texts'], 'text')} and all references. Majority: {rule}. Most similar: the annotator"
-            f" with the highest mean F1 to the others. F1 is 0 without overlap{_without(first)}."
+            f" with the highest mean F1 to the others. F1 is 0 without overlap{empty}."
             f" {_by_unit(result, 'cluster-robust t', result.reference)}",
             result.reference.assign(aggregate=result.reference["aggregate"].map(_AGGREGATES)),
         )  # fmt: skip
-    add(
-        "alignment", "Were the sentences found in the reference paragraphs?", ["found", "texts", "annotations"],
-        "References of paragraphs are cut to the sentences that annotators read. Sentences that are not found are excluded from"
-        " the comparison; if annotators select sentences, they count as not selected.",
-    )  # fmt: skip
     if len(result.chance):
         add(
             "chance", f"Do annotators agree on single {items} beyond chance?",
@@ -94,21 +86,18 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
         f" {result.evaluated.unit}s, from five on."
         f"{noted((f'snippets of {row.group}', row.note) for row in result.statistics.itertuples())}",
     )  # fmt: skip
-    checked = result.work[result.work["checked"] > 0]
-    none = " No annotation is rejected: many files are released without rejected rows, so they cannot show acceptance."
     add(
         "work", "How long did annotations take, and how many were accepted?",
         ["group", "of", "timed", "seconds", "seconds_mean", "checked", "accepted"],
         "Seconds as given in the files, with Woodruff's interval of the median. Checked: annotations with status Approved or"
-        " Rejected; other statuses, such as Submitted, do not count. Accepted: share of Approved."
-        + (none if len(checked) and (checked["accepted"] == 1).all() else ""),
+        " Rejected; other statuses, such as Submitted, do not count. Accepted: share of Approved. Files that were released"
+        " without rejected rows cannot show acceptance.",
     )  # fmt: skip
     if len(result.confidence):
-        rows = result.confidence[result.confidence["method"] == "spearman"]
         add(
-            "confidence", "Do confident annotators agree more?", ["x", "y", "items", "value", "p"],
-            "Spearman correlation over texts or annotations. Annotators report their confidence from 1 (very low) to 5 (very"
-            f" high). {_by_unit(result, 'jackknife', rows)} JSON also contains Pearson.", rows,
+            "confidence", "Do confident annotators agree more?", ["texts", "value", "p"],
+            "Spearman correlation of the mean confidence of a text's annotators, from 1 (very low) to 5 (very high), with its"
+            f" J. {_by_unit(result, 'jackknife', result.confidence)}",
         )  # fmt: skip
     long = f"{100 * LONGEST_SHARE[result.read]:.0f}% of {'the sentences' if items == 'sentences' else f'a {result.read}'}"
     chosen = result.workers.head(SHOWN)
@@ -116,7 +105,7 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
         "workers", "Whose annotations should be checked?",
         ["worker", "annotations", "f1_others", "long", "outside", "empty", "flagged"],
         f"{len(chosen)} of {counted(len(result.workers), 'worker')}. Long: more than {long}. Outside: no part was selected by"
-        f" at least {_NUMBERS[LEAST_OTHERS[result.read]]}. Flags suggest a check; they exclude nothing.", chosen,
+        f" at least {counted(LEAST_OTHERS[result.read], 'other annotator')}. Flags exclude nothing.", chosen,
     )  # fmt: skip
     chosen, f1 = result.texts.head(SHOWN), ["f1_mean", "f1_majority"] if len(result.reference) else []
     add(
@@ -127,16 +116,7 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _without(first: Any) -> str:
-    """Return a clause on texts without a reference snippet, where F1 is always 0; ``first``: first row of the references."""
-    empty, texts = int(first["empty"]), int(first["texts"])
-    if not empty:
-        return ""
-    best = f" (the first F1 is {score(first['f1'] * texts / (texts - empty))} over the others)" if texts > empty else ""
-    return f"; this includes {empty} of {texts} texts without a reference snippet{best}"
-
-
-def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, most: int | None = None) -> Cards:
+def present_layers(result: SnippetAgreement, most: int | None = None) -> Cards:
     """Return the texts with one layer per annotator and reference, lowest agreement first.
 
     ``most``: maximum number of texts. A text with more than ``MAX_LAYERS`` layers is shown in several parts.
@@ -144,8 +124,8 @@ def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, mo
     shown = []
     for row in result.texts.head(most or len(result.texts)).itertuples():
         key: TextKey = (row.turn, row.passage)
-        own = texts[key]
-        sides = [("", own.annotations), ("reference ", references[key].annotations if key in references else ())]
+        own, reference = result.compared[key], result.references.get(key)
+        sides = [("", own.annotations), ("reference ", reference.annotations if reference else ())]
         layers = [(f"{who}{place}: {one.worker}", one.spans) for who, some in sides for place, one in enumerate(some, 1)]
         fields = [("Question", own.query)] if own.query else []
         fields.append(("Agreement", f"J {score(row.jaccard)} · J2 {score(row.jaccard_2)}"))
@@ -160,47 +140,27 @@ def present_layers(result: SnippetAgreement, texts: Texts, references: Texts, mo
 
 
 def _overlap(result: SnippetAgreement) -> Figure:
-    words = [
-        f"J{row.k} {score(row.value)}" + ("" if math.isnan(row.ci_low) else f", from {row.ci_low:.3f} to {row.ci_high:.3f}")
-        for row in result.jaccard.itertuples()
-    ]
-    caption = (
-        "Overlap of annotators: mean over texts (dot) with 95% CI (dark line), quartiles of the texts (box), and 5th to 95th"
-        " percentile (thin line)."
-    )
-    return Figure("overlap", caption, f"{'; '.join(words)}.", lambda: draw_overlap(result))
+    rows = result.jaccard
+    words = "; ".join(f"J{row.k} {score(row.value)}" for row in rows.itertuples())
+    caption = "Share of the selected text that at least k annotators selected: mean over texts with 95% CI."
 
+    def draw() -> Drawing:
+        from robustcs.documents.forest import MeanPanel, forest
 
-def draw_overlap(result: SnippetAgreement) -> Drawing:
-    """Draw one row per J_k."""
-    from robustcs.documents.drawing import COLUMN_WIDTH, INK, Drawing, letters
+        low, value, high = (rows[name].to_numpy() for name in ("ci_low", "value", "ci_high"))
+        return forest([f"J{k}" for k in rows["k"]], [MeanPanel("J with k annotators", low, value, high)])
 
-    blue, pale = "#2f74b0", "#cadff0"
-    rows = list(result.jaccard.itertuples())
-    drawing = Drawing(COLUMN_WIDTH, letters(0.38) + 0.06 + 0.3 * len(rows))
-    panel = drawing.panel(0.35, letters(0.38), COLUMN_WIDTH - 0.5, 0.3 * len(rows))
-    panel.rows([f"J{row.k}" for row in rows])
-    panel.fit([0.0, 1.0], 0.02)
-    panel.x_label, panel.grid = "share of the characters selected by any annotator", "x"
-    for place, row in enumerate(rows):
-        values = result.texts[f"jaccard_{row.k}"].dropna().to_numpy()
-        lowest, low, high, highest = np.percentile(values, (5, 25, 75, 95)).tolist()
-        panel.intervals([lowest, high], [low, highest], [place] * 2, blue, 0.8)
-        panel.box(low, place + 0.25, high, place - 0.25, pale, edge=blue, edge_width=0.6)
-        panel.intervals([row.ci_low], [row.ci_high], [place], INK)
-        panel.dots([row.value], [place], INK)
-    return drawing
+    return Figure("overlap", caption, f"{words}.", draw)
 
 
 # ---------------------------------------------------------------- ratings
 
 
 def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
-    """Return kappa and alpha before and after filtering and grouping, labels, means, and the distribution of ratings."""
+    """Return kappa and alpha before and after filtering and grouping, means, labels, and the distribution of ratings."""
     limit = f"≥ {100 * result.min_agreement:.0f}%"
     agreement, stages = result.spec("agreement"), result.stages
     kept: list[str | Field] = [agreement.field("agreement"), agreement.field("kept_share").called(f"items {limit}")]
-    group = ["group"] if result.labels["group"].any() else []
     names = {"all": "all", "kept": f"{limit} agree"}
     blocks: list[Block] = [
         result_table(
@@ -222,22 +182,17 @@ def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
             " criterion, too.",
             rows=stages.assign(items=stages["items"].map(names)), by="criterion"
         ),
-        wide_table(
-            result, "labels", "Which labels do the items have?", ["criterion", "label", *group], "items", ["count", "share"],
-            f"Label: the rating that a majority of the item's raters gave, or {NO_MAJORITY}.",
-            heads={"all": "all items", "kept": "items kept"}, by="criterion"
-        ),
     ]  # fmt: skip
     if len(result.means):
         blocks.append(_means(result))
-    if len(result.grouped):
-        share = result.spec("grouped").field("share").bare
-        blocks.append(wide_table(
-            result, "grouped", "How many items are in each group?", ["criterion", "source", "items"], "group", [share],
-            "Items by the group of their label. JSON contains intervals.",
-        ))  # fmt: skip
-        if result.grouped["source"].nunique() > 1:
-            blocks.append(_sources(result))
+    share = result.spec("grouped").field("share").bare
+    blocks.append(wide_table(
+        result, "grouped", "Which labels do the items have?", ["criterion", "source", "items"], "group", [share],
+        f"Label: the rating that a majority of the item's raters gave, or {NO_MAJORITY}; in groups, if there are any. JSON"
+        " contains intervals.",
+    ))  # fmt: skip
+    if result.grouped["source"].nunique() > 1:
+        blocks.append(_sources(result))
     blocks.append(result_table(
         result, "distribution", "Which ratings were given?", ["criterion", "rating", "count", "share"], "Single ratings.",
         by="criterion",
@@ -253,9 +208,9 @@ def _means(result: RatingAgreement) -> Table:
     source = ["source"] if rows["source"].nunique() > 1 else []
     fleiss = result.spec("stages").field("kappa").rounded(2)
     return result_table(
-        result, "means", "What are the mean ratings?", ["criterion", *source, "items", "value", "label_mean", fleiss],
-        f"Means over items. 95% CI: over {counted(int(rows['units'].max()), rows['unit'].iloc[0])}, from five on. Of labels:"
-        " mean of the labels. κ: Fleiss' κ of the ratings as given; the table source_kappa has its interval.",
+        result, "means", "What are the mean ratings?", ["criterion", *source, "items", "value", fleiss],
+        f"Means over items. 95% CI: over {counted(int(rows['units'].max()), rows['unit'].iloc[0])}, from five on. κ: Fleiss' κ"
+        " of the ratings as given; the table source_kappa has its interval.",
         rows=rows, by="criterion",
     )  # fmt: skip
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from robustcs.documents.document import Block
 from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import scales_of
@@ -16,22 +15,13 @@ from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, join_ra
 from robustcs.inputs.records import columns_of
 from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
-from robustcs.result import Evaluated, Result
+from robustcs.result import Evaluated
 from robustcs.studies.agreement.analysis import SnippetAgreement, Texts, check_snippets, snippet_agreement
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
 from robustcs.studies.agreement.ratings import RatingAgreement, check_ratings, rating_agreement
 from robustcs.studies.agreement.show import present_layers, show
 from robustcs.studies.signature import Count, File, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
-
-
-@dataclass(frozen=True)
-class ComparedSnippets:
-    """The result and the compared texts. ``references`` are cut to sentences if the texts are sentences."""
-
-    result: SnippetAgreement
-    texts: Texts
-    references: Texts
 
 
 def _files(project: Project) -> AgreementFiles:
@@ -63,13 +53,10 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
 def prepare(workspace: Workspace) -> Callable[[], SnippetAgreement | RatingAgreement]:
     """Read and check the inputs. Return the function that computes the result."""
     files = _files(workspace.project)
-    if files.ratings and not files.snippets:
-        return prepare_ratings(workspace)
-    found = prepare_snippets(workspace)
-    return lambda: found().result
+    return prepare_ratings(workspace) if files.ratings and not files.snippets else prepare_snippets(workspace)
 
 
-def prepare_snippets(workspace: Workspace) -> Callable[[], ComparedSnippets]:
+def prepare_snippets(workspace: Workspace) -> Callable[[], SnippetAgreement]:
     """Return the function that compares the snippets of the project's annotators with each other and with the references.
 
     Raises :class:`UsageError` without snippets, :class:`InputError` for an invalid file.
@@ -85,9 +72,8 @@ def prepare_snippets(workspace: Workspace) -> Callable[[], ComparedSnippets]:
         told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k uses the texts with at least k annotators")
     turns = len({turn for turn, _ in texts})
     evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
-    cut, _ = check_snippets(texts, references, files.majority)
-    seed = workspace.project.seed
-    return lambda: ComparedSnippets(snippet_agreement(texts, references, evaluated, files.majority, seed), texts, cut)
+    check_snippets(texts, references, files.majority)
+    return lambda: snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
 
 
 def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts, list[str]]:
@@ -143,19 +129,13 @@ def _run(
     if not chosen.snippets and call.given["reference"]:
         raise UsageError("no-snippets", "--reference needs snippets, but these files contain ratings", "remove --reference")
     workspace = call.workspace(replace(call.project, agreement=chosen))
-    result: Result
-    page: tuple[Block, ...] = ()
-    if chosen.snippets:
-        compared = prepare_snippets(workspace)()
-        result = compared.result
-        page = (present_layers(compared.result, compared.texts, compared.references),)
-    else:
-        result = prepare_ratings(workspace)()
+    result = ask(workspace)
     blocks = show(result)
     if html:
         from robustcs.documents.html import result_page
 
-        write_text(html, result_page("Agreement of annotators", result, (*blocks, *page), workspace.read, {}))
+        layers = (present_layers(result),) if isinstance(result, SnippetAgreement) else ()
+        write_text(html, result_page("Agreement of annotators", result, (*blocks, *layers), workspace.read, {}))
         call.tell(f"wrote {html}")
     if not html or call.given["output"] or call.given["format"]:
         call.emit(workspace, result, blocks)
@@ -203,9 +183,8 @@ def _part(kind: str, key: str) -> Callable[[Project], Project]:
 
 
 def _snippets(workspace: Workspace) -> Answer:
-    compared = prepare_snippets(workspace)()
-    result = compared.result
-    blocks = (*show(result), present_layers(result, compared.texts, compared.references, _TEXTS))
+    result = prepare_snippets(workspace)()
+    blocks = (*show(result), present_layers(result, _TEXTS))
     return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result)
 
 

@@ -113,7 +113,7 @@ def test_two_annotators_agree_with_each_other_and_have_no_others_to_be_outside_o
 def test_tables_have_the_columns_that_they_declare() -> None:
     result = snippet_agreement(texts(((0, 10),), ((5, 10),), ()), {}, EVALUATED)
     assert list(result.tables) == [
-        "jaccard", "reference", "alignment", "chance", "statistics", "work", "confidence", "workers", "annotations", "texts",
+        "jaccard", "reference", "chance", "statistics", "work", "confidence", "workers", "annotations", "texts",
     ]  # fmt: skip
     assert [name for name in result.texts if name.startswith("jaccard_")] == ["jaccard_2", "jaccard_3"]
     for name, frame in result.tables.items():

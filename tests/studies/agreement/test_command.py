@@ -34,7 +34,7 @@ def test_the_project_file_names_the_same_files(in_demo: Command) -> None:
 def test_json_and_the_majority_rule(in_demo: Command) -> None:
     found = json.loads(in_demo(f"{SNIPPETS} --set majority=3 --format json").out)
     assert list(found["tables"]) == [
-        "jaccard", "reference", "alignment", "chance", "statistics", "work", "confidence", "workers", "annotations", "texts",
+        "jaccard", "reference", "chance", "statistics", "work", "confidence", "workers", "annotations", "texts",
     ]  # fmt: skip
     assert [row["k"] for row in found["tables"]["jaccard"]] == [3, 2]
     assert [row["aggregate"] for row in found["tables"]["reference"]] == ["mean", "majority", "similarity"]
@@ -72,7 +72,7 @@ def test_groups_and_the_filter_of_the_project_file(in_copy: Command, tmp_path: P
     groups = 'groups = { low = ["1", "2"], high = ["3", "4", "5"] }'
     config.write_text(config.read_text().replace("[agreement]\n", f"[agreement]\nmin_agreement = 0.5\n{groups}\n"))
     found = json.loads(in_copy(f"{RATINGS} --format json").out)["tables"]
-    assert {row["group"] for row in found["labels"]} == {"low", "high", ""}
+    assert {row["group"] for row in found["grouped"]} == {"low", "high", "no majority"}
     assert all(row["kept"] < row["items"] for row in found["agreement"])
 
 
@@ -127,7 +127,6 @@ def test_the_sentence_task_and_the_choice_of_sentences(in_copy: Command, tmp_pat
     experts = "--reference annotations/experts.jsonl"
     found = json.loads(in_copy(f"agreement annotations/sentences.jsonl {experts} --format json").out)["tables"]
     assert [row["texts"] for row in found["reference"]] == [8, 8, 8]
-    assert {row["found"]: row["texts"] for row in found["alignment"]}["verbatim"] == 8
     out = in_copy(f"agreement annotations/selected.jsonl {experts} --html page.html --format table").out
     assert "Sentences selected by at least k annotators" in out and max(map(len, out.splitlines())) <= 80
     # what the experts chose stands over the sentences of the workers

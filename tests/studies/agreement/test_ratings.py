@@ -55,22 +55,19 @@ def test_stages_keep_and_group_as_the_paper_does() -> None:
 
 
 def test_labels_are_those_of_a_majority() -> None:
-    labels = rating_agreement(PAPER, EVALUATED).labels
-    given = labels[labels["items"] == "all"].set_index("label")
-    assert given["count"].to_dict() == {"1": 1, "2": 1, "3": 1, "4": 1, "5": 1, NO_MAJORITY: 1}
-    assert given["group"].to_dict() == {"1": "poor", "2": "poor", "3": "undecided", "4": "good", "5": "good", NO_MAJORITY: ""}
-    kept = labels[labels["items"] == "kept"].set_index("label")
-    # what five raters agree on to 40 % has three equal ratings
-    assert kept.loc[NO_MAJORITY, "count"] == 0 and kept["count"].sum() == 4
-    tied = rating_agreement(ratings("1122"), EVALUATED, majority=2).labels
-    assert tied.set_index(["items", "label"]).loc[("all", NO_MAJORITY), "count"] == 1
+    labels = rating_agreement(PAPER, EVALUATED).grouped.set_index("group")
+    assert labels["count"].to_dict() == {"poor": 2, "undecided": 1, "good": 2, NO_MAJORITY: 1}
+    tied = rating_agreement(ratings("1122"), EVALUATED, majority=2).grouped.set_index("group")
+    assert tied.loc[NO_MAJORITY, "count"] == 1
+    words = rating_agreement(ratings("aab", "bbb", "cab"), EVALUATED).grouped.set_index("group")
+    assert words["count"].to_dict() == {"a": 1, "b": 1, "c": 0, NO_MAJORITY: 1}
 
 
 def test_other_scales_are_grouped_only_when_asked() -> None:
     other = ratings("0013", "3330")
     assert set(rating_agreement(other, EVALUATED).stages["ratings"]) == {"given"}
     grouped = rating_agreement(other, EVALUATED, groups={"low": ("0", "1"), "high": ("3",)})
-    assert set(grouped.labels["group"]) == {"low", "high", ""}
+    assert set(grouped.grouped["group"]) == {"low", "high", NO_MAJORITY}
     with pytest.raises(UsageError, match=r"rating '3' of meaning is in no group; add it to a group; the groups contain 0, 1"):
         rating_agreement(other, EVALUATED, groups={"low": ("0", "1")})
     with pytest.raises(UsageError, match="a rating is in two groups"):
@@ -92,10 +89,8 @@ def test_shares_are_of_all_ratings_and_of_the_items() -> None:
     assert result.distribution[["rating", "count", "share"]].values.tolist() == [
         ["1", 4, 4 / 12], ["2", 1, 1 / 12], ["3", 1, 1 / 12], ["4", 1, 1 / 12], ["5", 5, 5 / 12],
     ]  # fmt: skip
-    labels = result.labels.set_index(["items", "label"])
-    assert labels.loc[("all", "5"), ["count", "share"]].tolist() == [2, 2 / 5]
-    assert labels.loc[("kept", "5"), ["count", "share"]].tolist() == [1, 1 / 2]
-    assert labels.groupby("items")["share"].sum().tolist() == pytest.approx([1, 1])
+    labels = result.grouped.set_index("group")
+    assert labels.loc["good", ["count", "share"]].tolist() == [3, 3 / 5] and labels["share"].sum() == pytest.approx(1)
     agreement = result.agreement.iloc[0]
     # one rater of an item cannot agree: its share is of the four items with more
     assert (agreement["items"], agreement["kept"], agreement["kept_share"]) == (4, 2, 2 / 4)
@@ -103,7 +98,7 @@ def test_shares_are_of_all_ratings_and_of_the_items() -> None:
 
 def test_tables_have_the_columns_that_they_declare() -> None:
     result = rating_agreement(PAPER, EVALUATED)
-    first = ["kappa", "alpha", "agreement", "stages", "distribution", "labels"]
+    first = ["kappa", "alpha", "agreement", "stages", "distribution"]
     assert list(result.tables) == [*first, "means", "grouped", "source_kappa"]
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
