@@ -74,7 +74,7 @@ ANSWER_FAMILIES = ("f1", "em")
 #: Kind of gold information → the measures of how much of it answers contain; the first compares systems in the output.
 Gold = Literal["snippets", "nuggets"]
 GOLD_MEASURES: Mapping[Gold, tuple[str, ...]] = {
-    "snippets": ("snippet_recall", "snippet_precision", "snippet_f1", "snippets_covered"),
+    "snippets": ("snippet_recall", "snippet_precision", "snippet_f1"),
     "nuggets": ("nuggets_vital", "nuggets_vital_strict", "nuggets_all", "nuggets_all_strict"),
 }
 #: Family of measures that only files of scores have, and the form of their names.

@@ -59,7 +59,7 @@ ITEM_CAUSES = table(
 ITEMS = table(
     "items", "Every gold item of every system.",
     text("system", header="System"), text("turn", header="Turn"), text("gold"), count("item", "number in the turn, from 1"),
-    text("importance"), text("text", "snippet or nugget", "Missed"),
+    text("importance"), text("text", "snippet or nugget"),
     score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "lost by"),
 )  # fmt: skip
 SCORES = table("turn_scores", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value"))
@@ -239,7 +239,7 @@ def coverage(
         for column, turn in enumerate(turns):
             answer = system.answers.get(turn, "")
             own = [(item, _degree(item, words(answer), system, words)) for item in by_turn[turn]]
-            scores = _scores(own, words(answer), words, covered) | {LENGTH: float(len(answer.split())) if own else np.nan}
+            scores = _scores(own, words(answer), words) | {LENGTH: float(len(answer.split())) if own else np.nan}
             values[place, :, column] = [scores[name] for name in names]
             for number_, (item, degree) in enumerate(own, 1):
                 cause = COVERED if degree >= covered else known.cause(item, system)
@@ -256,9 +256,7 @@ def _degree(item: Item, answer: Words, system: System, words: Callable[[str], Wo
     return held(words(item.text), answer)
 
 
-def _scores(
-    own: Sequence[tuple[Item, float]], answer: Words, words: Callable[[str], Words], covered: float
-) -> dict[str, float]:
+def _scores(own: Sequence[tuple[Item, float]], answer: Words, words: Callable[[str], Words]) -> dict[str, float]:
     """Return the measures of one answer, nan for measures without items in the turn."""
     snippets = [(item, degree) for item, degree in own if item.gold == "snippets"]
     nuggets = [(item, degree) for item, degree in own if item.gold == "nuggets"]
@@ -271,7 +269,6 @@ def _scores(
         "snippet_recall": recall,
         "snippet_precision": exact,
         "snippet_f1": 2 * recall * exact / both if both > 0 else both,  # 0 if both are 0, nan if undefined
-        "snippets_covered": _mean([float(degree >= covered) for _, degree in snippets]),
         "nuggets_vital": _mean(vital),
         "nuggets_vital_strict": _mean([float(degree == 1) for degree in vital]),
         "nuggets_all": _mean(every),

@@ -18,7 +18,7 @@ from robustcs.project.answered import AnswerInputs
 from robustcs.similarity.texts import content_words
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
 from robustcs.studies.answers.show import answerable, answers_alone, criterion_words, golds, headline, main_causes, named, said
-from robustcs.wording import counted, system_name, verb
+from robustcs.wording import counted, first_of, system_name, verb
 
 #: Outcomes to read, those that tell most first; turns of each for one system; turns in all; characters of a passage.
 _ORDER = ("made_up", "refused", "wrong", "hedged", *LOST)
@@ -75,12 +75,10 @@ _WORDS = {
 }
 
 
-#: Outcome → what one answer and several answers do.
-_SAID = (
-    ("made_up", "is made up", "are made up"), ("hedged", "is hedged", "are hedged"), ("asked_back", "asks back", "ask back"),
-)  # fmt: skip
-#: The same for a system whose kinds of turns are unknown.
-_SAID_ALONE = {"abstained": "it abstains from", "asked_back": "it asks back on", "no_answer": "it gives no answer to"}
+#: Outcomes with a number in a finding, and those for systems whose kinds of turns are unknown.
+_SAID, _SAID_ALONE = ("made_up", "hedged", "asked_back"), ("abstained", "asked_back", "no_answer")
+#: Largest number of systems named in a sentence; the tables list all.
+_SYSTEMS = 4
 _LOSERS = {"generator": "The generator", "retrieval": "Retrieval", "wording": "The wording", "ranker": "The ranker"}
 
 
@@ -117,56 +115,38 @@ def _verdict(row: Any, text: str, basis: str, tone: str) -> Verdict:
 
 
 def answer_findings(result: Answers) -> tuple[str, ...]:
-    """Return a sentence on the outcomes of every system, and on its causes; then on gold items."""
-    sentences: list[str] = []
+    """Return a sentence on the causes and outcomes of every system; then on gold items."""
+    alone = answers_alone(result)
+    sentences = [] if alone else [criterion_words(result)]
     for system, part in result.turns.groupby("system", sort=False):
         causes = result.causes[result.causes["system"] == system].set_index("cause")
-        told = [criterion_words(result)] if not sentences else []
-        known = [cause for cause in _LOSERS if cause in causes.index and causes["count"][cause]]
+        counts = part["outcome"].value_counts()
+        kept, turns = (counts.get("answered", 0), len(part)) if alone else (0, 0)
         if len(causes):
-            turns = int(causes["turns"].iloc[0])
-            kept = int(causes["count"].get("none", 0))
-            parts = [
-                f"{_LOSERS[one].lower()} loses {int(causes['count'][one]):,} ({percent(causes['share'][one])})" for one in known
-            ]
-            if unknown := unknown_causes(result, system):
-                parts.append(f"the cause of {unknown:,} lost {verb(unknown, 'turn', 'turns')} is unknown")
-            lost = "; ".join(["", *parts])
-            told.append(f"{system_name(str(system))} answers {kept:,} of {counted(turns, f'{answerable(result)} turn')}{lost}.")
-        if answers_alone(result):
-            counts = part["outcome"].value_counts()
-            others = [f"{words} {counts[outcome]:,}" for outcome, words in _SAID_ALONE.items() if counts.get(outcome)]
-            answered = int(counts.get("answered", 0))
-            share = f"{answered:,} of {counted(len(part), 'turn')} ({percent(answered / len(part))})"
-            sentences.append("; ".join([f"{system_name(str(system))} answers {share}", *others]) + ".")
-            continue
-        for outcome, *words in _SAID:
-            number = int((part["outcome"] == outcome).sum())
-            if number:
-                told.append(f"{counted(number, 'answer')} {verb(number, *words)}.")
-        sentences.append(" ".join(told))
+            kept, turns = causes["count"].get("none", 0), causes["turns"].iloc[0]
+        kind = "turn" if alone else f"{answerable(result)} turn"
+        parts = [f"{kept:,} of {counted(int(turns), kind)} answered ({percent(kept / turns)})"] if turns else []
+        parts += [
+            f"{_LOSERS[one].lower()} loses {causes['count'][one]:,} ({percent(causes['share'][one])})"
+            for one in _LOSERS if one in causes.index and causes["count"][one]
+        ]  # fmt: skip
+        if unknown := unknown_causes(result, system):
+            parts.append(f"the cause of {unknown:,} lost {verb(unknown, 'turn', 'turns')} is unknown")
+        parts += [f"{counts[one]:,} {named(one)}" for one in (_SAID_ALONE if alone else _SAID) if one in counts]
+        sentences.append(f"{system_name(str(system))}: {'; '.join(parts or ['no answerable turns'])}.")
     return (*sentences, *(coverage_findings(result) if len(result.items) else ()))
 
 
 def coverage_findings(result: Answers) -> tuple[str, ...]:
-    """Return findings on the best and worst system, the pairs that differ, and the main cause of each system's misses."""
-    gold = golds(result)[-1]
-    metric = headline(result, gold)
+    """Return findings on the means, the pairs that differ, and the main cause of each system's misses."""
+    metric = headline(result, golds(result)[-1])
     rows = result.measures[result.measures["metric"] == metric]
-    best, worst = rows.iloc[0], rows.iloc[-1]
-    first, last = (system_name(row["system"]) for row in (best, worst))
-    what = f"mean {measure_label(metric)}"
-    sentences = [f"{first} has the highest {what}: {with_interval(best, 'value')}."]
-    if len(rows) == 1:
-        sentences = [f"{first} has a {what} of {with_interval(best, 'value')}."]
-    else:
-        sentences.append(f"{last} has the lowest {what}: {with_interval(worst, 'value')}.")
-        pairs = result.pairs[result.pairs["metric"] == metric]
+    means = [f"{with_interval(row, 'value')} for {system_name(row['system'])}" for _, row in rows.iterrows()]
+    sentences = [f"The mean {measure_label(metric)} is {first_of(means, _SYSTEMS)}."]
+    pairs = result.pairs[result.pairs["metric"] == metric]
+    if len(pairs):
         differ = int((pairs["p_corrected"] <= 0.05).sum())
-        many = f"{differ or 'None'} of {len(pairs)} pairs of systems {verb(max(differ, 1), 'differs', 'differ')}"
-        if len(pairs) == 1:
-            many = f"The two systems {'differ' if differ else 'do not differ'}"
-        sentences.append(f"{many} significantly (adjusted p ≤ 0.05).")
+        sentences.append(f"Pairs of systems that differ significantly (adjusted p ≤ 0.05): {differ} of {len(pairs)}.")
     causes = main_causes(result)
     missed = (_missed(result, str(system), part) for system, part in causes.groupby("system", sort=False))
     return (*sentences, *filter(None, missed))

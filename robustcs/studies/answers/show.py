@@ -16,7 +16,7 @@ from robustcs.result import Field, number, text
 from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, Answers
 from robustcs.wording import counted, sentences, system_name
 
-#: Missed items and pairs in the printed tables; JSON and CSV contain all.
+#: Pairs in the printed tables; JSON and CSV contain all.
 SHOWN = 10
 #: Systems in one table, panels of the figure, and metrics of the files in a table.
 SIDE_BY_SIDE, PANELS, METRICS = 4, 4, 4
@@ -35,14 +35,14 @@ _QUESTIONS: dict[Gold, str] = {
     "snippets": "How much of the gold snippets do answers contain?", "nuggets": "How many of the nuggets do answers contain?",
 }  # fmt: skip
 _HEADS = {
-    "snippet_recall": "recall", "snippet_precision": "precision", "snippet_f1": "F1", "snippets_covered": "covered",
+    "snippet_recall": "recall", "snippet_precision": "precision", "snippet_f1": "F1",
     "nuggets_vital": "vital", "nuggets_vital_strict": "strict", "nuggets_all": "all", "nuggets_all_strict": "strict, all",
     LENGTH: "words",
 }  # fmt: skip
 #: First measure of a table → definitions of its measures.
 _SAYS: Mapping[str, str] = {
     "snippet_recall": "Recall: share of a snippet's content words in the answer, mean over snippets. Precision: share of the"
-    " answer's content words in the snippets. Covered: share of snippets with at least {covered} of their words in the answer.",
+    " answer's content words in the snippets.",
     "nuggets_vital": "Vital: mean support of vital nuggets, including partial support. Strict: share with full support."
     " All: vital and okay nuggets.",
     "nuggets_all": "All: mean support of nuggets, including partial support. Strict, all: share with full support.",
@@ -96,7 +96,7 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
 
 
 def _coverage(result: Answers) -> list[Block]:
-    """Return the figure and table of causes, means and pairs for each kind of gold, and missed items."""
+    """Return the figure and table of causes, means and pairs for each kind of gold."""
     causes = main_causes(result)
     shown = set(causes.loc[causes["count"] > 0, "cause"])
     named = {cause: cause if cause == COVERED else f"lost by {cause}" for cause in CAUSES}
@@ -119,20 +119,10 @@ def _coverage(result: Answers) -> list[Block]:
             "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
             " Retrieval: no passage of either contains it."
             f" In brackets: 95% CI (Wilson intervals{clustered(result.evaluated.unit)}).",
-            rows=causes, hint="--table item_causes covers all items.",
+            rows=causes, hint="--table item_causes covers all items, --table items lists each.",
             heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or lost by"
         )
     )  # fmt: skip
-    every = _missed_rows(result)
-    if len(every):
-        some = every.groupby("cause", sort=False).head(max(1, SHOWN // every["cause"].nunique()))
-        blocks.append(
-            result_table(
-                result, "items", f"Which {said(result)} are missed?", ["system", "turn", "text", "cause"],
-                f"Shown: {len(some)} of {len(every):,} missed items, with some of each cause. JSON and CSV contain all items.",
-                rows=some
-            )
-        )  # fmt: skip
     return blocks
 
 
@@ -175,8 +165,7 @@ def _means(result: Answers, gold: Gold) -> Table:
     others = rows.pivot(index="system", columns="metric", values="value")[metrics[1:]]
     columns: list[Shown] = ["system", value.called(f"{_HEADS[first]} (95% CI)")]
     columns += [number(name, header=_HEADS[name]).rounded(0 if name == LENGTH else 3) for name in metrics[1:]]
-    note = _SAYS[first].format(covered=f"{100 * result.covered:.0f}%")
-    note += f" Means over {counted(int(own['turns'].iloc[0]), 'turn')}. 95% CI{clustered(result.evaluated.unit)}."
+    note = f"{_SAYS[first]} Means over {counted(int(own['turns'].iloc[0]), 'turn')}. 95% CI{clustered(result.evaluated.unit)}."
     note += sentences(sorted(own["note"]))
     rows = own.join(others).reset_index()
     return result_table(result, "measures", _QUESTIONS[gold], columns, note, rows=rows, slug=f"measures-{gold}")
@@ -334,11 +323,3 @@ def _unknown(result: Answers) -> str:
 
 def _given(value: object) -> str:
     return "–" if value is None else "given" if value else "not given"
-
-
-def _missed_rows(result: Answers) -> pd.DataFrame:
-    gold, importance = main_importance(result)
-    items = result.items[(result.items["gold"] == gold) & (result.items["cause"] != COVERED)]
-    if importance == "vital":
-        items = items[items["importance"] == "vital"]
-    return items.assign(order=items["cause"].map(CAUSES.index)).sort_values(["order", "coverage"], kind="stable")
