@@ -30,8 +30,8 @@ DOCUMENT_MEASURES = (
 )  # fmt: skip
 _FAMILIES = {"NDCG": "ndcg", "P": "P", "MRR": "recip_rank"}
 
-#: Outcome for a unit: its question was asked, is not a candidate, or has no value; or there was no output.
-Outcome = Literal["asked", "no candidate", "no value", "no output"]
+#: Outcome for a unit: its question was asked, or has no value for the unit; or there was no output.
+Outcome = Literal["asked", "no candidate", "no output"]
 
 
 # ---------------------------------------------------------------- questions
@@ -96,11 +96,10 @@ class Asked:
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
 
 
-def after_asking(performance: QuestionScores, asked: Mapping[str, str], candidates: Mapping[str, frozenset[str]]) -> Asked:
+def after_asking(performance: QuestionScores, asked: Mapping[str, str]) -> Asked:
     """Return the values after asking ``asked`` (unit → question; a unit without one had no output and scores 0).
 
-    A question without a value gets the unit's worst value. ``candidates`` (unit → its questions, if known) distinguishes
-    questions that are not candidates from candidates without a value.
+    A question without a value is not a candidate of the unit and gets its worst value.
     """
     scores: UnitScores = {measure: {} for measure in performance}
     outcomes: dict[str, Outcome] = {}
@@ -112,8 +111,7 @@ def after_asking(performance: QuestionScores, asked: Mapping[str, str], candidat
             elif question in values and question not in (BEST, WORST):
                 scores[measure][unit], outcomes[unit] = values[question], "asked"
             else:
-                known = question in candidates.get(unit, ())
-                scores[measure][unit], outcomes[unit] = worst(values), "no value" if known else "no candidate"
+                scores[measure][unit], outcomes[unit] = worst(values), "no candidate"
     return Asked(scores, asked, outcomes)
 
 

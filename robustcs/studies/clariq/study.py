@@ -200,29 +200,15 @@ class ClariqInputs:
         performance = self._performance()
         if performance:
             units = dict.fromkeys(unit for values in performance.values() for unit in values)
-            candidates = self._candidates(units)
             for name, own in lists.items():
-                found[name] = clarification.after_asking(performance, self._tops(units, name, own), candidates)
-                odd = sum(outcome == "no value" for outcome in found[name].outcomes.values())
-                if odd:
-                    self.notes.append(f"{name}: the question has no value for {counted(odd, 'facet')}; the worst value counts")
+                found[name] = clarification.after_asking(performance, self._tops(units, name, own))
             found |= {name: clarification.Asked(scores) for name, scores in clarification.baselines(performance).items()}
             if "no" not in found and "no" not in self.files.evaluations:
                 self.notes.append(f"no baseline without a question, since some facets have no value for {NO_QUESTION}")
         for name, path in self.files.evaluations.items():
-            scores = self._kept(self._evaluation(name, path), path)
             if name in found:
                 self.notes.append(f"{name}: the values of --evaluations replace those of --performance")
-            units = dict.fromkeys(unit for values in scores.values() for unit in values)
-            tops = self._tops(units, name, lists[name]) if name in lists else {}
-            outcomes: dict[str, clarification.Outcome] = {}
-            candidates = self._candidates(units) if tops else {}
-            for unit in units if tops else ():
-                asked = tops.get(unit)
-                outcomes[unit] = (
-                    "no output" if asked is None else "asked" if asked in candidates.get(unit, ()) else "no candidate"
-                )
-            found[name] = clarification.Asked(scores, tops, outcomes)
+            found[name] = clarification.Asked(self._kept(self._evaluation(name, path), path))
         return found
 
     def _performance(self) -> clariq_tables.QuestionScores:
@@ -287,10 +273,6 @@ class ClariqInputs:
                 advice = "use the values of the single-turn task for a single-turn run"
                 raise input_error(self.files.runs[name], None, found, advice, "no-common-facets")
         return {unit: lists[key][0] for unit, key in keys.items() if lists.get(key)}
-
-    def _candidates(self, units: Mapping[str, object]) -> dict[str, frozenset[str]]:
-        facets, questions = (self.topics.facets, self.topics.questions) if self.topics else ({}, {})
-        return {unit: questions.get(facets[unit], frozenset()) for unit in units if unit in facets}
 
 
 COMMAND = command(ask, ("clariq.topics", "clariq.questions", "clariq.runs", "clariq.qrels", "clariq.performance",

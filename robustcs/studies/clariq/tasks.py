@@ -47,7 +47,7 @@ DOCUMENT_RELEVANCE = table(
 FACETS = table(
     "facets", "Document relevance by facet or context.",
     text("system"), text("unit", "facet or context"), text("topic"), text("asked", "question; null if unknown"),
-    text("outcome", "asked, no candidate, no value or no output"), text("metric"), score("value"),
+    text("outcome", "asked, no candidate or no output; null if unknown"), text("metric"), score("value"),
 )  # fmt: skip
 CLARIFICATION_NEED = table(
     "clarification_need", "Quality of the predicted need to ask.",
