@@ -118,8 +118,8 @@ Compared: TypeAlias = "Callable[[], tuple[pd.DataFrame, pd.DataFrame, dict[str, 
 class Answers(Result):
     """The answers of systems: their outcomes, and their coverage of snippets and nuggets.
 
-    compared, compared_outcomes
-        Return the means, the pairs and their families of each measure and of each outcome; they compute them once.
+    compared
+        Returns the means, the pairs and their families of each measure and of each outcome; computes them once.
     covered
         The smallest share of an item's words (or support) that makes it covered, and of a sentence's words to be supported.
     criterion
@@ -144,7 +144,6 @@ class Answers(Result):
     item_causes: pd.DataFrame
     items: pd.DataFrame
     compared: Compared
-    compared_outcomes: Compared
     covered: float
     measures: Later = Later()
     pairs: Later = Later()
@@ -154,13 +153,8 @@ class Answers(Result):
 
     @property
     def families(self) -> Mapping[str, Family]:
-        """Measure → family of its pairs."""
+        """Measure or outcome → family of its pairs."""
         return self.compared()[2]
-
-    @property
-    def outcome_families(self) -> Mapping[str, Family]:
-        """Outcome → family of its pairs."""
-        return self.compared_outcomes()[2]
 
 
 def answers(
@@ -179,19 +173,19 @@ def answers(
     values = np.array([[some.get(name, nothing) for name in names] for some in own]).reshape(len(own), len(names), len(nothing))
     if coverage is not None:
         names, values = [*coverage.names, *names], np.concatenate([coverage.values, values], axis=1)
-    compared = cache(lambda: _compared(systems, names, values, units, seed))
     present = [one for one in OUTCOMES if any(one in system.outcomes for system in journey.systems)]
     hits = np.array([[[own == one for own in system.outcomes] for one in present] for system in journey.systems], dtype=float)
-    compared_outcomes = cache(lambda: _compared(systems, present, hits, units, seed))
+    compared = cache(lambda: _compared(systems, [*names, *present], np.concatenate([values, hits], axis=1), units, seed))
     items = coverage or Coverage(ITEM_CAUSES.frame([]), ITEMS.frame([]), (), np.empty((len(systems), 0, 0)))
     return Answers(
-        units.stated(evaluated), **tables_of(journey), measures=lambda: compared()[0],
-        pairs=lambda: pd.concat([pairs, compared_outcomes()[1]]) if len(pairs := compared()[1]) else compared_outcomes()[1],
+        units.stated(evaluated), **tables_of(journey),
+        measures=lambda: (every := compared()[0])[every["metric"].isin(names)].reset_index(drop=True),
+        pairs=lambda: compared()[1],
         turn_scores=lambda: SCORES.frame([
             (system, turn, name, values[place, row, column]) for place, system in enumerate(systems)
             for row, name in enumerate(names) for column, turn in enumerate(journey.turns)
         ]),
-        item_causes=items.item_causes, items=items.items, compared=compared, compared_outcomes=compared_outcomes,
+        item_causes=items.item_causes, items=items.items, compared=compared,
         covered=covered, criterion=criterion, responses_by={one.name: one.by for one in journey.systems},
     )  # fmt: skip
 

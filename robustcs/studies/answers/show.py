@@ -259,7 +259,7 @@ def _journey(result: Answers) -> list[Block]:
         ))  # fmt: skip
     pairs = result.pairs[result.pairs["metric"].isin(result.outcomes["outcome"]) & (result.pairs["p_corrected"] <= 0.05)]
     if len(systems) > 1:
-        adjusted = next(iter(result.outcome_families.values())).describe("pair")
+        adjusted = result.families[result.outcomes["outcome"].iloc[0]].describe("pair")
         shown = pairs.sort_values("difference", key=abs, ascending=False, kind="stable").head(SHOWN)
         if len(shown):
             blocks.append(result_table(
