@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from robustcs.project.model import Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums
-from robustcs.wording import counted, some_of, turns_in_words, verb
+from robustcs.wording import some_of, turns_in_words, verb
 
 
 def wants_original_rewritten(project: Project) -> bool:
@@ -311,12 +310,8 @@ _RETRIEVE = "retrieve them with robustcs retrieve --index FOLDER, or set an inde
 
 def unanswered(systems: Sequence[System], advice: str = _RETRIEVE) -> UsageError:
     """Return the error that names the turns without a run, if retrieval is not possible or not allowed."""
-    samples = Counter(system.base for system in systems if system.open)
-    waiting = [
-        f"{turns_in_words(system.open)} of {system.name}"
-        + (f" and {counted(samples[system.base] - 1, 'further sample')}" if samples[system.base] > 1 else "")
-        for system in {system.base: system for system in reversed(systems) if system.open}.values()
-    ][::-1]
+    first = {system.base: system for system in reversed(systems) if system.open}  # samples are not listed one by one
+    waiting = [f"{turns_in_words(system.open)} of {system.name}" for system in reversed(first.values())]
     return UsageError("no-index", f"no run answers {'; '.join(waiting)}" if waiting else "no index is named", advice)
 
 

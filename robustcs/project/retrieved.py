@@ -284,26 +284,21 @@ class Retrieval:
         if not self.indexed:
             return f"there is no index at {self.settings.index} yet"
         if others := self.store.others(digest(question)):
-            return min((self._differences(*other) for other in others), key=len)[0]
+            return min((self._differences(*other) for other in others), key=len)
         there = read_sidecar(system.given or self.maker.run_path(system.name))
         checksums = text_checksums(system.texts, system.raw)
         if there is not None and turn in there.texts and there.changed({turn: checksums[turn]}):
             return "its text changed after the run was made, and the new text was never retrieved"
         return "the question was never retrieved"
 
-    def _differences(self, other: Mapping[str, object], depth: int) -> list[str]:
+    def _differences(self, other: Mapping[str, object], depth: int) -> str:
         mine = json.loads(self.ranker.description)
         if mine == {**other, "index": mine["index"]}:
-            return [f"its ranking has only {depth} passages, but the depth is {self.settings.depth}"]
-        parts = []
-        if mine["checksum"] != other["checksum"]:
-            same = mine["index"] == other["index"]
-            parts.append("from this index before it changed" if same else f"from another index ({other['index']})")
-        if mine["software"] != other["software"]:
-            parts.append(f"from {other['software']}, not {mine['software']}")
-        if mine["parameters"] != other["parameters"]:
-            parts.append(f"with {json.dumps(other['parameters'])}")
-        return ["known only " + ", ".join(parts or ["in an older format"])]
+            return f"its ranking has only {depth} passages, but the depth is {self.settings.depth}"
+        told = {"checksum": f"from another state of the index {other['index']}", "software": f"from {other['software']}",
+                "parameters": f"with {json.dumps(other['parameters'])}"}  # fmt: skip
+        differ = [words for name, words in told.items() if mine[name] != other[name]]
+        return "known only " + ", ".join(differ or ["in an older format"])
 
 
 def _lines(turn: str, ranking: Ranking) -> str:

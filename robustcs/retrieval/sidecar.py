@@ -70,9 +70,7 @@ def read_sidecar(run: Path) -> Sidecar | None:
         return None
     value = read_json(path)
     value = value if isinstance(value, dict) else {}
-    # earlier versions recorded only the rewriter, and that robustcs made the run
-    made = value.get("made", {"rewriter": str(value.get("rewriter", ""))} if value.get("origin") else {})
-    run_checksum, texts = value.get("run"), value.get("texts")
+    run_checksum, texts, made = value.get("run"), value.get("texts"), value.get("made", {})
     if not (isinstance(run_checksum, str) and isinstance(texts, dict) and isinstance(made, dict)):
         raise input_error(path, None, "not a file that robustcs writes next to a run", "delete it", "bad-sidecar")
     return Sidecar(run_checksum, texts, made)

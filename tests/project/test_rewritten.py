@@ -16,7 +16,7 @@ from robustcs.project.open_questions import check_baselines, comparable_groups, 
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.rewriting import rewriter_identity
 from robustcs.retrieval.settings import RetrievalSettings
-from robustcs.retrieval.sidecar import Sidecar, read_sidecar
+from robustcs.retrieval.sidecar import Sidecar
 
 
 def run_file(folder: Path, name: str, rewriter: str | None) -> Path:
@@ -70,12 +70,6 @@ def test_a_record_about_another_run_says_nothing(tmp_path: Path) -> None:
     own = project(tmp_path, "base", base="", raw_1="previous")
     own.runs["raw_1"].write_text("1_1 Q0 e 1 2.0 mine\n")
     check_baselines(own)
-
-
-def test_records_of_earlier_programs_are_read(tmp_path: Path) -> None:
-    path = run_file(tmp_path, "r", None)
-    sidecar_path(path).write_text(f'{{"run": "{sha256(path)}", "texts": {{}}, "origin": "o", "ranker": "BM25"}}')
-    assert read_sidecar(path) == Sidecar(sha256(path), {}, {"rewriter": ""})
 
 
 def test_the_rewritten_original_turns_are_a_system_where_a_group_names_them(tmp_path: Path) -> None:

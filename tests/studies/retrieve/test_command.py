@@ -205,7 +205,7 @@ def test_why_a_question_misses(capfd: pytest.CaptureFixture[str], project: Path)
     shutil.copytree("index", "copy")
     assert why("--index", "copy", "--folder", "runs") == "the store has its ranking with at least 50 passages"
     Path("copy/robustcs.json").unlink()
-    assert why("--index", "copy") == f"known only from another index ({project / 'index'})"
+    assert why("--index", "copy") == f"known only from another state of the index {project / 'index'}"
     shutil.rmtree("copy")
     code, _, err = call(capfd, "retrieve", "--explain", "99_1")
     assert (code, err) == (2, "robustcs: no texts have a turn '99_1'; check the turn id\n")
