@@ -106,12 +106,11 @@ class Area:
     edge_width: float = 0.0
     alpha: float = 1.0
     curved: bool = False
-    hatched: bool = False
 
 
 @dataclass(frozen=True)
 class Words:
-    """One or more lines of text at a point; ``backed``: on a light ground."""
+    """One or more lines of text at a point."""
 
     at: Point
     text: str
@@ -120,9 +119,7 @@ class Words:
     align: Literal["start", "middle", "end"] = "middle"
     above: Literal["center", "top", "baseline"] = "center"
     bold: bool = False
-    italic: bool = False
     angle: float = 0.0
-    backed: bool = False
 
 
 @dataclass
@@ -132,7 +129,7 @@ class Panel:
     x, y
         The data at the left and right, and at the bottom and top edge.
     x_ticks, y_ticks
-        (place, label) pairs; ``y_colours`` are the colours of the labels of y.
+        (place, label) pairs.
     frame, marked, grid
         The sides with a line (``l``, ``b``), the axes with tick marks, and those with a grid (``x``, ``y``).
     slanted
@@ -147,13 +144,11 @@ class Panel:
     height: float
     x: Point = (0.0, 1.0)
     y: Point = (0.0, 1.0)
-    log: bool = False
     title: str = ""
     x_label: str = ""
     y_label: str = ""
     x_ticks: Sequence[tuple[float, str]] = ()
     y_ticks: Sequence[tuple[float, str]] = ()
-    y_colours: Sequence[str] = ()
     frame: str = "lb"
     marked: str = "xy"
     grid: str = ""
@@ -247,8 +242,8 @@ class Panel:
                 yield Words((place + small / 2, -gap["x"] - small / 3), text, small, align="end", angle=30)
             else:
                 yield Words((place, -gap["x"]), text, small, above="top")
-        for number, (place, text) in enumerate(rows):
-            yield Words((-gap["y"], place), text, small, self.y_colours[number] if self.y_colours else INK, "end")
+        for place, text in rows:
+            yield Words((-gap["y"], place), text, small, align="end")
         if self.x_label:
             yield Words((wide / 2, -gap["x"] - small - 2.5), self.x_label, label, above="top")
         if self.y_label:
@@ -262,8 +257,6 @@ class Panel:
         low, high = self.x if axis == "x" else self.y
         if math.isinf(value):
             return float(value > 0)
-        if self.log and axis == "x":
-            low, high, value = math.log(low), math.log(high), math.log(value)
         return (value - low) / (high - low)
 
 

@@ -43,24 +43,20 @@ def panel_grid(
     body: float,
     *,
     above: float = 0.0,
-    top: float = TOP,
-    axis: float = AXIS,
-    right: float = RIGHT,
     between: float = BETWEEN,
-    edge: float = EDGE,
+    below: float = EDGE,
     width: float | None = None,
     narrow: int = 1,
 ) -> tuple[Drawing, list[tuple[Panel, bool]]]:
     """Return a drawing with ``count`` panels of height ``body``, at most three side by side (in a column
     ``narrow``), and which of them are leftmost.
 
-    ``left``, ``right`` and ``above`` are margins around all panels; ``top`` and ``axis`` are the heights of the title and the
-    axis of each panel on a page. All are in inches.
+    ``left``, ``above`` and ``below`` are margins around all panels, in inches.
     """
-    full, top, axis = width or page_width(), letters(top), letters(axis)
+    full, top, axis = width or page_width(), letters(TOP), letters(AXIS)
     across = panels_across(count, _PER_ROW, narrow) if count else 1
-    height = above + -(-count // across) * (top + body + axis) + edge
-    inside = (full - left - right - between * (across - 1)) / across
+    height = above + -(-count // across) * (top + body + axis) + below
+    inside = (full - left - RIGHT - between * (across - 1)) / across
     drawing, panels = Drawing(full, height), []
     for line, column in (divmod(number, across) for number in range(count)):
         x, y = left + column * (inside + between), height - above - (line + 1) * (top + body) - line * axis

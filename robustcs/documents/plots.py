@@ -42,7 +42,7 @@ def matplotlib_figure(drawing: Drawing) -> Figure:
 
 
 def _panel(axes: Axes, panel: Panel) -> None:
-    axes.set(xscale="log" if panel.log else "linear", xlim=panel.x, ylim=panel.y)
+    axes.set(xlim=panel.x, ylim=panel.y)
     for side, spine in axes.spines.items():
         spine.set_visible(side[0] in panel.frame)
     for name, ticks in (("x", panel.x_ticks), ("y", panel.y_ticks)):
@@ -52,8 +52,6 @@ def _panel(axes: Axes, panel: Panel) -> None:
         axes.tick_params(axis=name, length=2.5 if name in panel.marked else 0)  # type: ignore[arg-type]
         if name in panel.grid:
             axis.grid(True, color=INK, alpha=0.15, linewidth=0.4)
-    for label, colour in zip(axes.get_yticklabels(), panel.y_colours, strict=False):
-        label.set_color(colour)
     if panel.slanted:
         axes.tick_params(axis="x", rotation=30)
     axes.set_axisbelow(True)
@@ -79,11 +77,9 @@ def _draw(axes: Axes, mark: Lines | Dots | Area | Words, limits: list[Point]) ->
         x, y = places(mark.points).T
         return axes.scatter(x, y, s=np.square(mark.sizes), marker=mark.shape, **look)
     if isinstance(mark, Area):
-        look = {"edgecolor": mark.edge or "none", "linewidth": mark.edge_width, "alpha": mark.alpha}
-        look |= {"facecolor": mark.colour, "hatch": "////" if mark.hatched else None}
+        look = {"edgecolor": mark.edge or "none", "linewidth": mark.edge_width, "alpha": mark.alpha, "facecolor": mark.colour}
         points = places([*mark.points, mark.points[0]])
         return axes.add_patch(PathPatch(Path(points, _CURVED) if mark.curved else Path(points, closed=True), **look))
     text = "\n".join(map(one_line, mark.text.split("\n")))
     look = {"ha": _SIDES[mark.align], "va": mark.above, "fontsize": mark.size, "color": mark.colour, "rotation": mark.angle}
-    look |= {"weight": "bold" if mark.bold else "normal", "style": "italic" if mark.italic else "normal"}
-    return axes.text(*mark.at, text, rotation_mode="anchor", **look)
+    return axes.text(*mark.at, text, weight="bold" if mark.bold else "normal", rotation_mode="anchor", **look)

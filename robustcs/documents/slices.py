@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from robustcs.documents.words import signed as signed_number
 from robustcs.lazy import pd
 from robustcs.result import Field, Result, number, text
 from robustcs.slicing.search import ALPHA
-from robustcs.statistics.estimate import LEAST_UNITS, STABLE_UNITS
+from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.wording import counted
 
 #: Slices shown at each end of a slicing with more than ``_MOST`` slices.
@@ -52,11 +51,7 @@ def slices_table(
 
     compared = int(rows["comparisons"].max()) if len(rows) else 0
     unit = result.evaluated.unit
-    told = [
-        (f"{row.slicing}: {row.slice}", note)
-        for row in shown.itertuples()
-        for note in (_parts(row.note) if row.units >= LEAST_UNITS else [""])
-    ]
+    told = [(f"{row.slicing}: {row.slice}", row.note if row.units >= LEAST_UNITS else "") for row in shown.itertuples()]
     said = (
         f"{note} K: number of {unit}s, if fewer than {LEAST_UNITS}; such a slice has no interval. − rest: minus the {mean} of"
         f" the other turns. Its interval and p are for one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T"
@@ -87,13 +82,6 @@ def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame
     shown = pd.concat(parts) if parts else rows
     left = len(rows) - len(shown)
     return shown, f" {counted(left, 'slice')} in between are not shown: CSV and JSON have all." if left else ""
-
-
-def _parts(note: str) -> list[str]:
-    """Return the parts of a note, without the numbers that differ between slices."""
-    note = re.sub(r"unstable: only \d+ (\w+)", rf"unstable: fewer than {STABLE_UNITS} \1", note)
-    note = re.sub(r"accounts for \d+% of the spread", "accounts for most of the spread", note)
-    return [part for part in note.split("; ") if part]
 
 
 def found_table(result: Result, rows: pd.DataFrame, caption: str, system: Shown | None, note: str, tried: int) -> Table:

@@ -51,9 +51,8 @@ def stacked_bars(shares: Mapping[str, Mapping[str, float]], colours: Mapping[str
         start = 0.0
         for part in own if colours is None else of:
             share, colour = float(np.nan_to_num(own.get(part, 0.0))), of[part]
-            unknown = colour == "#ffffff"
-            panel.box(start, row + 0.36, start + share, row - 0.36, colour, edge=INK, edge_width=0.4, hatched=unknown)
-            if share >= (0.035 if wide else 0.08) and not unknown:
+            panel.box(start, row + 0.36, start + share, row - 0.36, colour, edge=INK, edge_width=0.4)
+            if share >= (0.035 if wide else 0.08):
                 shown = part if colours is None else f"{100 * share:.0f}%"
                 panel.write(start + share / 2, row, shown, colour="#ffffff" if is_dark(colour) else "#000000")
             start += share

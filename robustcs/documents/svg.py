@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from robustcs.documents.drawing import INK, Area, Dots, Drawing, Lines, Panel, Point, Words
-from robustcs.documents.font import text_width
 from robustcs.documents.text import anchor, one_line
 
 _SANS = "'DejaVu Sans', Verdana, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 #: Height of the baseline below the place of a text, as a share of the font size; height of a line.
 _BASELINE = {"center": 0.36, "top": 0.76, "baseline": 0.0}
 _LINE = 1.2
-#: Points between the lines of a hatched area.
-_HATCH = 4.0
 #: Corners of dots that are no circles, as shares of their width; y points down.
 _CORNERS = {
     "s": ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)),
@@ -73,21 +70,9 @@ def _mark(mark: Lines | Dots | Area | Words, place: Place) -> str:
     look = f'fill="{mark.colour}"{_opacity("fill", mark.alpha)}{edge}'
     if isinstance(mark, Area):
         path = _path([place(point) for point in mark.points], mark.curved)
-        return f'<path d="{path}z" {look}/>{_hatching(mark, place) if mark.hatched else ""}' if path else ""
+        return f'<path d="{path}z" {look}/>' if path else ""
     dots = [_dot(place(point), size, mark.shape) for point, size in zip(mark.points, mark.sizes, strict=True)]
     return f"<g {look}>{_linked(dots, mark.anchors)}</g>" if any(dots) else ""
-
-
-def _hatching(mark: Area, place: Place) -> str:
-    """Return slanted lines over a rectangle."""
-    x, y = ([point[axis] for point in map(place, mark.points)] for axis in (0, 1))
-    (left, right), (top, bottom) = (min(x), max(x)), (min(y), max(y))
-    height, paths = bottom - top, []
-    for number in range(1, int((right - left + height) / _HATCH) + 1):
-        start = left + number * _HATCH - height  # where the line is at the bottom
-        low, high = max(0.0, left - start), min(height, right - start)
-        paths.append(_path([(start + low, bottom - low), (start + high, bottom - high)]))
-    return f'<path d="{"".join(paths)}" fill="none"{_stroke(mark.edge, 0.4)}/>' if paths else ""
 
 
 def _linked(shapes: Sequence[str], anchors: Sequence[str]) -> str:
@@ -122,20 +107,12 @@ def _words(words: Words, at: Point) -> str:
     look += f' fill="{words.colour}"' if words.colour != INK else ""
     look += f' text-anchor="{words.align}"' if words.align != "start" else ""
     look += ' font-weight="bold"' if words.bold else ""
-    look += ' font-style="italic"' if words.italic else ""
     look += f' transform="rotate({_number(-words.angle)} {_number(x)} {_number(y)})"' if words.angle else ""
     first = y + (_BASELINE[words.above] - (len(lines) - 1) / 2 * _LINE) * words.size
-    written = "".join(
+    return "".join(
         f'<text x="{_number(x)}" y="{_number(first + number * _LINE * words.size)}"{look}>{escape(line, False)}</text>'
         for number, line in enumerate(lines) if line
     )  # fmt: skip
-    if words.backed:
-        wide = 72 * text_width(lines[0], words.size) + 0.8
-        left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[words.align]
-        corners = [_number(one) for one in (left + 0.4, y - 0.5 * words.size, wide, words.size)]
-        ground = '<rect x="{}" y="{}" width="{}" height="{}" fill="white" fill-opacity="0.6"/>'.format(*corners)
-        return ground + written
-    return written
 
 
 def _stroke(colour: str, width: float, alpha: float = 1.0) -> str:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
-from robustcs.statistics.estimate import p_text
+from robustcs.statistics.estimate import STABLE_UNITS, p_text
 from robustcs.wording import and_more
 
 if TYPE_CHECKING:
     from robustcs.result import Basis, Evaluated
 
-#: A number within a note.
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 
 
 def percent(share: float) -> str:
@@ -67,48 +65,26 @@ def points_interval(low: float, high: float) -> str:
 
 
 def noted(notes: Iterable[tuple[str, str]]) -> str:
-    """Return `` Unstable: 9 turns only (NDCG@3 > 0; NDCG@3 = 1).`` for pairs of (label, note), each note and each label once.
+    """Return `` Unstable: fewer than 10 turns (NDCG@3 > 0; NDCG@3 = 1).`` for pairs of (label, note), each note and label once.
 
-    Notes that differ in only one number are combined, with the range of that number. "Unstable" is separated from the rest of
-    its note. At most five labels are listed, and none if the note applies to all.
+    Parts of a note are separated by semicolons, and those of one kind are one. At most five labels are listed, and none if the
+    note applies to all.
     """
-    every: set[str] = set()
-    what: dict[str, list[str]] = {}
+    every: dict[str, None] = {}
+    of: dict[str, dict[str, None]] = {}
     for label, note in notes:
         label = re.sub(r" \((.*)\)$", r", \1", label)
-        every.add(label)
-        unstable, _, rest = note.partition("; ") if note.startswith("unstable: ") else ("", "", note)
-        for part in filter(None, (unstable, rest)):
-            what.setdefault(part, []).append(label)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for note in what:
-        alike.setdefault(tuple(_NUMBER.split(note)), []).append(note)
+        every[label] = None
+        note = re.sub(r"^unstable: only \d+", f"unstable: fewer than {STABLE_UNITS}", note)
+        note = re.sub(r"accounts for \d+% of the spread", "accounts for most of the spread", note)
+        for part in filter(None, note.split("; ")):
+            of.setdefault(part, {})[label] = None
     said = []
-    for variants in alike.values():
-        together = _ranged(variants)
-        for note, some in [(together, variants)] if together else [(note, [note]) for note in variants]:
-            labels = list(dict.fromkeys(label for one in some for label in what[one]))
-            which = "" if every == set(labels) else f" ({'; '.join(labels[:5])}{and_more(len(labels), 5)})"
-            said.append(f" {_sentence(note)}{which}.")
+    for part, labels in of.items():
+        which = "" if labels.keys() == every.keys() else f" ({'; '.join([*labels][:5])}{and_more(len(labels), 5)})"
+        # a name such as t5 keeps its letter
+        said.append(f" {part[0].upper() + part[1:] if part.split()[0].rstrip(':,').isalpha() else part}{which}.")
     return "".join(said)
-
-
-def _sentence(note: str) -> str:
-    """Return the note with a capital letter, unless it starts with a name such as ``t5``."""
-    return note[0].upper() + note[1:] if note.split()[0].rstrip(":,").isalpha() else note
-
-
-def _ranged(notes: Sequence[str]) -> str:
-    """Return ``one carries 51–95% of it`` for several such notes; empty if they differ in more, or for a single note."""
-    numbers = [_NUMBER.findall(note) for note in notes]
-    places = [place for place in range(len(numbers[0])) if len({found[place] for found in numbers}) > 1]
-    if len(places) != 1:
-        return ""
-    values = sorted((found[places[0]] for found in numbers), key=float)
-    parts = _NUMBER.split(notes[0])
-    shown = [*numbers[0], ""]
-    shown[places[0]] = f"{values[0]}–{values[-1]}"
-    return "".join(part + found for part, found in zip(parts, shown, strict=True))
 
 
 def score(value: float) -> str:

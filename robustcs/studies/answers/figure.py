@@ -44,7 +44,7 @@ def _panel(panel: Panel, flow: Flow, names: Sequence[Sequence[str]], colours: Ma
     panel.y = 1.02 + _GAP * nodes, -0.12
     # the outer ones are written outwards, so that they do not meet in a column
     for place, word, x, align in zip(_PLACES, _HEADS, (_NODE / 2, 0, -_NODE / 2), ("end", "middle", "start"), strict=True):
-        panel.write(place + x, -0.035, word, above="baseline", italic=True, align=align)
+        panel.write(place + x, -0.035, word, above="baseline", align=align)
     tops = [_nodes(panel, flow, place, order, total, colours) for place, order in enumerate(names)]
     for left in (0, 1):
         _ribbons(panel, flow, left, names, [dict(one) for one in tops[left : left + 2]], total, colours)

@@ -11,8 +11,7 @@ from robustcs.lazy import pd
 _BEFORE = "#7db0da"
 _AFTER = "#0b3a66"
 _LONGEST_NAME = 28
-# Lengths, in inches.
-_TOP, _AXIS, _EDGE = 0.42, 0.36, 0.12
+_LEGEND = 0.16  # inches
 
 
 def augment_figure(panels: Sequence[tuple[str, pd.DataFrame]]) -> Drawing:
@@ -23,8 +22,8 @@ def augment_figure(panels: Sequence[tuple[str, pd.DataFrame]]) -> Drawing:
     """
     _, width = names_and_room([run for _, rows in panels for run in rows["system"]], _LONGEST_NAME)
     drawing, grid = panel_grid(
-        len(panels), width, letters(ROW) * (len(panels[0][1]) + 0.6), top=_TOP, axis=_AXIS, right=_EDGE,
-        between=width + BETWEEN / 2, edge=0, width=COLUMN_WIDTH if len(panels) == 1 else None,
+        len(panels), width, letters(ROW) * (len(panels[0][1]) + 0.6), above=letters(_LEGEND), between=width + BETWEEN / 2,
+        width=COLUMN_WIDTH if len(panels) == 1 else None,
     )  # fmt: skip
     for (title, rows), (panel, _) in zip(panels, grid, strict=True):
         places = panel.rows(names_and_room(list(rows["system"]), _LONGEST_NAME)[0])

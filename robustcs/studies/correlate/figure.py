@@ -177,7 +177,7 @@ def _names(
     column = min(float(scatter.x[rows].min()), corner.box[0] if corner.box[0] > x_low else 2.0) - gap
     for row, height in zip(rows, heights, strict=True):
         panel.line([column, scatter.x[row]], [height, scatter.y[row]], colour, 0.4)
-        panel.write(column, height, shortened(scatter.turns[row], 12), colour=colour, align="end", backed=True)
+        panel.write(column, height, shortened(scatter.turns[row], 12), colour=colour, align="end")
 
 
 def _marginals(above: Panel, right: Panel, scatter: Scatter, limits: tuple[tuple[float, float], tuple[float, float]]) -> None:

@@ -12,7 +12,7 @@ _SETS = "#2f74b0"
 _LONGEST_NAME = 24
 
 # Lengths, in inches.
-_ROW, _GAP, _TOP, _AXIS, _RIGHT, _BETWEEN = 0.15, 0.08, 0.26, 0.42, 0.12, 0.16
+_ROW, _GAP = 0.15, 0.08
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,7 @@ def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Drawing:
     places = [
         -(row * row_height + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)
     ]
-    drawing, grid = panel_grid(
-        len(panels), left, row_height - places[-1], top=_TOP, axis=_AXIS, right=_RIGHT, between=_BETWEEN, edge=0
-    )
+    drawing, grid = panel_grid(len(panels), left, row_height - places[-1])
     for (title, groups), (panel, leftmost) in zip(panels.items(), grid, strict=True):
         drops = [drop for group in groups for drop in group]
         panel.title, panel.x_label = title, "drop below the baseline"

@@ -14,7 +14,7 @@ from robustcs.lazy import pd
 
 _BEST, _WORST = "#2f74b0", "#cf5c0c"
 # Lengths in inches.
-_LEFT, _RIGHT, _BETWEEN, _HEIGHT, _LEGEND = 0.5, 0.1, 0.42, 1.5, 0.2
+_LEFT, _BETWEEN, _HEIGHT, _LEGEND = 0.5, 0.42, 1.5, 0.2
 _TITLE = 14  # characters of a title per inch
 
 
@@ -24,7 +24,7 @@ def best_of_n_figure(panels: Sequence[tuple[str, float, pd.DataFrame]]) -> Drawi
     ``panels``: the title, the mean of all samples, and the rows of the table ``best_of_n`` for 1 … n samples.
     """
     full = COLUMN_WIDTH if len(panels) == 1 else page_width()
-    drawing, grid = panel_grid(len(panels), _LEFT, _HEIGHT, right=_RIGHT, between=_BETWEEN, edge=_LEGEND, width=full)
+    drawing, grid = panel_grid(len(panels), _LEFT, _HEIGHT, between=_BETWEEN, below=_LEGEND, width=full)
     for (title, mean, rows), (panel, leftmost) in zip(panels, grid, strict=True):
         n = rows["n"].tolist()
         curves = [(*(rows[name + end].to_numpy() for end in ("", "_low", "_high")), colour)

@@ -32,7 +32,7 @@ _FROM_THE_LEFT = 0.08  # leftmost share of the axis, where no line to a label en
 # Dimensions in inches.
 _PANEL_HEIGHT = 1.75
 _LABELLED = 3  # up to this number, panels in a column have the width for the labels of all regions
-_LEFT, _RIGHT, _BETWEEN, _TOP, _EDGE = 0.56, 0.14, 0.24, 0.24, 0.05
+_LEFT, _EDGE = 0.56, 0.05
 _ROW = 0.15
 _TITLE_CHARACTERS = 15  # per inch
 _WIDE = 1.6  # width above which a panel has a tick every 0.2
@@ -90,9 +90,8 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
     width = COLUMN_WIDTH if len(panels) == 1 else page_width()
     legend = letters(_ROW) * (3 if width == COLUMN_WIDTH else 1)
     drawing, grid = panel_grid(
-        len(panels), _LEFT, _PANEL_HEIGHT, top=_TOP, right=_RIGHT, between=_BETWEEN, edge=legend + _EDGE, width=width,
-        narrow=1 if len(panels) <= _LABELLED else 2,
-    )  # fmt: skip
+        len(panels), _LEFT, _PANEL_HEIGHT, below=legend + _EDGE, width=width, narrow=1 if len(panels) <= _LABELLED else 2
+    )
     same_turns = len({panel.turns for panel in panels}) == 1
     longest = int(grid[0][0].width * _TITLE_CHARACTERS / letters(1))
     turns = ["" if same_turns else f" ({panel.turns} turns)" for panel in panels]

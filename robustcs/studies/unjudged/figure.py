@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from robustcs.documents.drawing import Drawing, Key, Panel, letters, page_width
 from robustcs.documents.forest import AXIS, RIGHT, ROW, TOP, names_and_room, panel_grid
@@ -38,7 +41,6 @@ def unjudged_figure(lines: Mapping[str, pd.DataFrame], panels: Mapping[str, pd.D
     for (title, rows), (panel, leftmost) in zip(panels.items(), grid, strict=True):
         places = panel.rows(names, leftmost)
         panel.title, panel.x_label, panel.grid = title, "score", "x"
-        panel.y_colours = [key.colour for key in keys]
         panel.fit([*rows["low"], *rows["high"]])
         for row, place, key in zip(rows.itertuples(), places, keys, strict=True):
             panel.intervals([row.low], [row.high], [place], key.colour, alpha=0.55)
@@ -54,12 +56,13 @@ def _look(number: int) -> tuple[str, Sequence[float], str]:
 
 def _draw_ranks(panel: Panel, lines: Sequence[pd.DataFrame], depth: int) -> None:
     last = max([2, *(int(line["rank"].max()) for line in lines if len(line))])
-    panel.x, panel.y, panel.log = (0.93, last * 1.07), (0, 1.03), True
+    panel.x, panel.y = (math.log(0.93), math.log(last * 1.07)), (0, 1.03)
     for number, line in enumerate(lines):
         colour, dashes, dot = _look(number)
-        panel.line(line["rank"], line["share"], colour, 1.0, dashes=dashes)
-        panel.dots(line["rank"], line["share"], colour, 3.6, dot)
-    panel.vertical(depth, width=0.5, alpha=0.4)
-    panel.x_ticks = [(tick, str(tick)) for tick in (1, 2, 3, 5, 10, 20, 30, 50, 100) if tick <= last]
+        ranks = np.log(line["rank"])
+        panel.line(ranks, line["share"], colour, 1.0, dashes=dashes)
+        panel.dots(ranks, line["share"], colour, 3.6, dot)
+    panel.vertical(math.log(depth), width=0.5, alpha=0.4)
+    panel.x_ticks = [(math.log(tick), str(tick)) for tick in (1, 2, 3, 5, 10, 20, 30, 50, 100) if tick <= last]
     panel.y_ticks = [(percent / 100, f"{percent}%") for percent in range(0, 101, 20)]
     panel.x_label, panel.y_label, panel.title = "rank", "judged", "Judged share of passages by rank"
