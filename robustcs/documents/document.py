@@ -6,7 +6,7 @@ strings are plain text, never markup: each renderer escapes them for its own lan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -254,11 +254,6 @@ class Document:
     opening: Opening | None = None
     latex: Mapping[str, str] = field(default_factory=dict)
     turns: Mapping[str, Any] = field(default_factory=dict)
-
-
-def figures_first(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Return the blocks with figures first, otherwise in their order."""
-    return tuple(sorted(blocks, key=lambda block: not isinstance(block, Figure)))
 
 
 def every_block(document: Document) -> Iterator[Block | Picture]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from robustcs.result import Basis, Evaluated
 
 
-
 def percent(share: float) -> str:
     """Return a share with one decimal: ``32.9%``; ``–`` if it is undefined."""
     return "–" if math.isnan(share) else f"{100 * share:.1f}%"

@@ -7,10 +7,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Annotated, Any, TypedDict
 
 from robustcs.documents.data import columns_of, rows_as_json, to_csv, to_json
-from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Picture, Table, Verdict, figures_first
+from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Picture, Table, Verdict
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
@@ -27,8 +28,9 @@ from robustcs.result import Evaluated
 from robustcs.studies.study import Answer, Question
 from robustcs.version import __version__
 
-#: The place of a block: figures are 0, then come the tables of the question, then texts to read; other tables are -1.
-READ, OTHER = 1_000, -1
+#: The place of a block: figures are 0, then come the tables of the question, then texts to read; other tables are -1, and
+#: headings -2.
+READ, OTHER, HEAD = 1_000, -1, -2
 
 
 #: The place of a table's rows in a result, as several questions may compute them; JSON contains no such character.
@@ -53,9 +55,9 @@ def _can_be_written(files: Mapping[str, str | Base64]) -> bool:
 class Kept(TypedDict):
     """The answer to a question of the report, as it is kept.
 
-    ``limits`` are those of all verdicts of its section. ``blocks`` are its blocks, each with its sort key: 0 for figures, from
-    1 for the main tables, :data:`READ` or :data:`OTHER`. ``overview`` is the table and the figure that may open the report.
-    ``rows`` are the tables of results: see :data:`_ROWS`.
+    ``limits`` are those of all verdicts of its section. ``blocks`` are its blocks, each with its place: 0 for figures, from 1
+    for the main tables, :data:`READ`, :data:`OTHER` or :data:`HEAD`. ``overview`` is the table and the figure that may open the
+    report. ``rows`` are the tables of results: see :data:`_ROWS`.
     """
 
     findings: list[str]
@@ -85,8 +87,7 @@ def ask(question: Question, part: Project, names: Names, jobs: Jobs, track: Trac
     workspace = Workspace(part, jobs, track)
     answer = question.answer(workspace)
     inputs = shown_inputs(workspace, names)
-    found = [(block, _place(block, question.tables)) for block in figures_first(answer.blocks)]
-    found += [(block, READ) for block in answer.to_read]
+    found = _placed(answer.blocks, question.tables) + [(block, READ) for block in answer.to_read]
     blocks = _with_unique_slugs(question.key, [*answer.overview, *(block for block, _ in found)])
     files: dict[str, Any] = {}
     shown: list[Block | Picture] = []
@@ -155,12 +156,19 @@ def contents(value: str | Base64) -> bytes:
     return value.encode("utf-8", "replace") if isinstance(value, str) else base64.b64decode(value["base64"])
 
 
-def _place(block: Block, tables: Sequence[str]) -> int:
-    if isinstance(block, Figure):
-        return 0
-    if not isinstance(block, Table):
-        return READ
-    return tables.index(block.of) + 1 if block.of in tables else OTHER
+def _placed(blocks: Sequence[Block], tables: Sequence[str]) -> list[tuple[Block, int]]:
+    """Return the blocks with their places: first the figures, then under each heading the tables by their place."""
+    heading, keys = 0, []
+    for block in blocks:
+        heading += isinstance(block, Heading)
+        if isinstance(block, Figure):
+            keys.append((0, 0))
+        elif isinstance(block, Table):
+            keys.append((heading, tables.index(block.of) + 1 if block.of in tables else OTHER))
+        else:
+            keys.append((heading, HEAD if isinstance(block, Heading) else READ))
+    placed = sorted(zip(keys, blocks, strict=True), key=itemgetter(0))
+    return [(block, place) for (_, place), block in placed]
 
 
 def _draw(figure: Figure) -> tuple[Picture, dict[str, Any]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from robustcs.documents.document import Block, Cards, Fold, Heading, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
 from robustcs.project.trust import limited, limits_of_sources
-from robustcs.reporting.answers import OTHER, READ, Kept
+from robustcs.reporting.answers import HEAD, OTHER, READ, Kept
 from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
 from robustcs.wording import counted, some_of
@@ -50,19 +51,18 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
     if not opened:
         placed = [(block, 0 if isinstance(block, Picture) else 1) for block in kept["overview"]] + placed
     placed = [(_named(block, project, kept), place) for block, place in placed]
-    lead = [_first(placed, lambda place: place == 0), _first(placed, lambda place: 0 < place < READ)]
-    shown += [block for block in lead if block is not None]
-    rest = [(block, place) for block, place in placed if block not in lead]
+    main = _parts(placed, lambda place: 0 <= place < READ)
+    first = list(takewhile(lambda block: not isinstance(block, Heading), main))
+    lead = [block for kind in (Picture, Table) for block in [one for one in first if isinstance(one, kind)][:1]]
+    folded = [block for block in main if block not in lead]
     more += [Paragraph(text) for text in kept["findings"] if text not in sentences]
     more += [Paragraph(kept["reading"])] if kept["reading"] else []
-    folded = _parts(rest, lambda block, place: place == 0 or 0 < place < READ)
-    shown.append(Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {policy_of(kept)}."))))
-    others = _parts(rest, lambda block, place: place == OTHER)
-    if others:
-        shown.append(Fold(counted(len(_tables(others)), "further table"), tuple(others), page_only=True))
-    to_read = [block for block, place in rest if isinstance(block, Cards)]
-    if to_read:
-        shown.append(Fold("Turns to read", tuple(to_read), page_only=True))
+    shown += [*lead, Fold(_summary(folded), (*more, *folded, Paragraph(f"Evaluated: {policy_of(kept)}.")))]
+    if others := _parts(placed, lambda place: place == OTHER):
+        tables = counted(sum(isinstance(block, Table) for block in others), "further table")
+        shown.append(Fold(tables, tuple(others), page_only=True))
+    if to_read := tuple(block for block, _ in placed if isinstance(block, Cards)):
+        shown.append(Fold("Turns to read", to_read, page_only=True))
     return shown
 
 
@@ -73,40 +73,17 @@ def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]
     return [limited(replace(verdict, about=question.title), limits) for verdict in kept["verdicts"]]
 
 
-def _first(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> Any:
-    """Return the wanted block with the smallest place before the first heading; None if there is none."""
-    before: list[tuple[int, int, Any]] = []
-    for block, place in placed:
-        if isinstance(block, Heading):
-            break
-        if wanted(place):
-            before.append((place, len(before), block))
-    return min(before, key=lambda item: item[:2])[2] if before else None
-
-
-def _parts(placed: Sequence[tuple[Any, int]], wanted: Callable[[Any, int], bool]) -> list[Any]:
-    """Return the wanted blocks sorted by place under each heading, without empty headings."""
-    parts: list[tuple[Heading | None, list[tuple[int, Any]]]] = [(None, [])]
-    for block, place in placed:
-        if isinstance(block, Heading):
-            parts.append((block, []))
-        elif wanted(block, place):
-            parts[-1][1].append((place, block))
-    found: list[Any] = []
-    for heading, blocks in parts:
-        if blocks:
-            found += [heading] if heading else []
-            found += [block for _, block in sorted(blocks, key=lambda item: item[0])]
-    return found
-
-
-def _tables(blocks: Sequence[Any]) -> list[Table]:
-    return [block for block in blocks if isinstance(block, Table)]
+def _parts(placed: Sequence[tuple[Any, int]], wanted: Callable[[int], bool]) -> list[Any]:
+    """Return the wanted blocks with the headings above them, without empty headings."""
+    found = [block for block, place in placed if wanted(place) or place == HEAD]
+    headings = [isinstance(block, Heading) for block in found]
+    return [block for place, block in enumerate(found) if not all(headings[place : place + 2])]
 
 
 def _summary(folded: Sequence[Any]) -> str:
-    tables, figures = len(_tables(folded)), sum(isinstance(block, Picture) for block in folded)
-    parts = [counted(number, what) for number, what in ((figures, "figure"), (tables, "table")) if number]
+    kinds = (("figure", Picture), ("table", Table))
+    counts = [(sum(isinstance(block, kind) for block in folded), what) for what, kind in kinds]
+    parts = [counted(number, what) for number, what in counts if number]
     return f"More on this: {some_of(['how to read it', *parts], 3)}"
 
 
