@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -30,6 +30,15 @@ except ImportError:  # Windows
 PATIENCE = 60.0
 #: Key that names the dataclass of an object.
 KIND = "is"
+
+
+def encode(value: Any) -> Any:
+    """Return dataclasses, tuples and frozen sets as values of JSON, which :func:`typed` decodes."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {KIND: type(value).__name__} | {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, frozenset):
+        return {KIND: "frozenset", "items": sorted(value)}
+    return [encode(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def sealed(form: str, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,13 +40,12 @@ from robustcs.documents.drawing import Drawing
 from robustcs.documents.svg import svg_text
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import InputError, UsageError
-from robustcs.kept import typed
+from robustcs.kept import encode, typed
 from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reading import read_project
 from robustcs.reporting.answers import Shown, files_of
 from robustcs.reporting.build import Report, make_report
-from robustcs.reporting.codec import encode
 from robustcs.reporting.names import Names
 from robustcs.reporting.store import Store
 from robustcs.studies.registry import questions

@@ -148,7 +148,7 @@ class Verdict:
     number, interval
         ``40%`` and its 95% interval ``31% to 49%``; the interval is empty if there is none.
     text
-        A sentence that contains the number, without a full stop, or a clause that follows it: ``of the turns …``.
+        A sentence that contains the number, without a full stop.
     basis
         The denominator of the number: ``69 of 173 turns``.
     weight
@@ -187,13 +187,9 @@ class Verdict:
 
         Interval and basis follow the clause that contains the number.
         """
-        caveat = f" {self.caveat}" if self.caveat else ""
-        if self.number in self.text:
-            end = _end_of_clause(self.text, self.number)
-            clause = f"{self.text[:end]} ({'; '.join(filter(None, (self.between, self.basis)))})".replace(") (", "; ")
-            return f"{clause}{self.text[end:]}.{caveat}"
-        between = f" ({self.between})" if self.interval else ""
-        return f"{self.number}{between} {self.text} ({self.basis}).{caveat}"
+        end = _end_of_clause(self.text, self.number)
+        clause = f"{self.text[:end]} ({'; '.join(filter(None, (self.between, self.basis)))})".replace(") (", "; ")
+        return f"{clause}{self.text[end:]}. {self.caveat}".rstrip()
 
 
 def _end_of_clause(text: str, number: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.document import Table
-from robustcs.documents.tables import Shown, cell, ready, result_table
+from robustcs.documents.tables import Shown, ready, result_table
 from robustcs.documents.words import noted, points, points_interval, signed_interval
 from robustcs.documents.words import signed as signed_number
 from robustcs.lazy import pd
@@ -21,17 +21,11 @@ _ENDS = 3
 _MOST = 14
 
 
-def few_or_cell(field: Field) -> Shown:
-    """Return the column of an estimate with its interval, or with the number of units if too few: ``0.512 (K = 3)``."""
-    own = replace(
-        field, limits=("ci_low", "ci_high"), header=f"{(field.header or field.name).removesuffix(' (95% CI)')} (95% CI)"
+def estimate_column(field: Field) -> Field:
+    """Return the field of an estimate with its interval, which a slice of few units does not have."""
+    return replace(field, limits=("ci_low", "ci_high")).called(
+        f"{(field.header or field.name).removesuffix(' (95% CI)')} (95% CI)"
     )
-
-    def shown(row: Any) -> str:
-        few = math.isnan(row.ci_low) and row.units < LEAST_UNITS
-        return f"{cell(replace(own, limits=()), row)} (K = {row.units})" if few else cell(own, row)
-
-    return own, shown
 
 
 def slices_table(
@@ -53,12 +47,12 @@ def slices_table(
     unit = result.evaluated.unit
     told = [(f"{row.slicing}: {row.slice}", row.note if row.units >= LEAST_UNITS else "") for row in shown.itertuples()]
     said = (
-        f"{note} K: number of {unit}s, if fewer than {LEAST_UNITS}; such a slice has no interval. − rest: minus the {mean} of"
+        f"{note} No interval: fewer than {LEAST_UNITS} {unit}s. − rest: minus the {mean} of"
         f" the other turns. Its interval and p are for one comparison, by exchanging the scores of whole {unit}s; p adj.: max-T"
         f" over {counted(compared, 'comparison')}.{left_out}{noted(told)}"
     )
     columns: list[Shown] = [
-        (text("Slice"), lambda row: f"{row.slicing}: {row.slice}"), "turns", few_or_cell(field.rounded(3)),
+        (text("Slice"), lambda row: f"{row.slicing}: {row.slice}"), "turns", estimate_column(field.rounded(3)),
         (number("− rest (95% CI)"), rest), "p_corrected",
     ]  # fmt: skip
     return result_table(result, "slices", caption, columns, said.strip(), rows=shown, by="slicing", slug=slug)

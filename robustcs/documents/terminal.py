@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Literal, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -11,6 +13,8 @@ from rich.text import Text
 
 from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Table
 from robustcs.documents.text import column_batches, head_groups, one_line, visible, widened
+
+Align: TypeAlias = Literal["left", "center", "right"]
 
 #: Characters between columns, and the smallest width of a column of long texts; a table that does not fit gets the next.
 _LAYOUTS = ((2, 16), (1, 16), (1, 8))
@@ -108,58 +112,36 @@ def _grid(
     rule = Text("─" * (sum(widths) + gutter * (len(widths) - 1)), "dim")
     console.print(rule)
     groups = head_groups(columns)
-    if any(group for group, _ in groups):
-        for line in _group_lines(groups, widths, gutter, console):
-            console.print(line)
-    for line in _row_lines(titles, ["bold"] * len(titles), aligns, widths, gutter, console, bottom=True):
-        console.print(line)
+    if any(group for group, _ in groups):  # each is centred over its columns, above a rule
+        rest = iter(widths)
+        spans = [sum(islice(rest, span)) + gutter * (span - 1) for _, span in groups]
+        _row([one_line(group) for group, _ in groups], "bold", ["center"] * len(groups), spans, gutter, console)
+        rules = ["─" * width if group else "" for (group, _), width in zip(groups, spans, strict=True)]
+        _row(rules, "dim", ["left"] * len(groups), spans, gutter, console)
+    _row(titles, "bold", aligns, widths, gutter, console)
     console.print(rule)
     for number, row in enumerate(rows):
         if number and number in table.rules:
             console.print(rule)
-        for line in _row_lines(row, [""] * len(row), aligns, widths, gutter, console):
-            console.print(line)
+        _row(row, "", aligns, widths, gutter, console)
     console.print(rule)
 
 
-def _group_lines(groups: list[tuple[str, int]], widths: list[int], gutter: int, console: Console) -> Iterable[Text]:
-    """Yield the line of shared heads, each centred over its columns, and the rules under them."""
-    spans: list[int] = []
-    start = 0
-    for _, span in groups:
-        spans.append(sum(widths[start : start + span]) + gutter * (span - 1))
-        start += span
-    names = [one_line(group) for group, _ in groups]
-    yield from _row_lines(names, ["bold"] * len(names), ["center"] * len(names), spans, gutter, console, bottom=True)
-    rules = ["─" * width if name else "" for name, width in zip(names, spans, strict=True)]
-    yield from _row_lines(rules, ["dim"] * len(names), ["left"] * len(names), spans, gutter, console)
-
-
-def _row_lines(
-    cells: Sequence[str],
-    styles: Sequence[str],
-    aligns: Sequence[str],
-    widths: Sequence[int],
-    gutter: int,
-    console: Console,
-    bottom: bool = False,
-) -> Iterable[Text]:
-    """Yield the printed lines of one row; ``bottom`` aligns the cells of a head at their last line."""
+def _row(
+    cells: Sequence[str], style: str, aligns: Sequence[Align], widths: Sequence[int], gutter: int, console: Console
+) -> None:
+    """Print the lines of one row; cells of heads, which are bold, are aligned at their last line."""
     folded = [_folded(cell, width, console) for cell, width in zip(cells, widths, strict=True)]
     height = max((len(lines) for lines in folded), default=0)
     for number in range(height):
-        line = Text(no_wrap=True, end="")
-        for position, (lines, style, align, width) in enumerate(zip(folded, styles, aligns, widths, strict=True)):
-            at = number - (height - len(lines)) if bottom else number
-            text = lines[at] if 0 <= at < len(lines) else ""
-            free = width - cell_len(text)
-            left = {"left": 0, "right": free, "center": free // 2}[align]
-            line.append(" " * (left + (gutter if position else 0)))
-            line.append(text, style)
-            line.append(" " * (free - left))
+        parts = []
+        for lines, align, width in zip(folded, aligns, widths, strict=True):
+            at = number - (height - len(lines)) if style == "bold" else number
+            parts.append(Text(lines[at] if 0 <= at < len(lines) else "", style))
+            parts[-1].align(align, width)
+        line = Text(" " * gutter).join(parts)
         line.rstrip()
-        line.end = "\n"
-        yield line
+        console.print(line, no_wrap=True, highlight=False)
 
 
 def _interval_below(cell: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from robustcs.documents.bins import marks
@@ -22,35 +22,31 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
     :mod:`robustcs.reporting.turns` describes ``turns``.
     """
     names = turns["formulations"]
-    shown = [place for place, cut in enumerate(turns["cuts"]) if cut["main"]]
-    several = len({turns["cuts"][place]["formulations"][-2] for place in shown}) > 1
+    main = [place for place, cut in enumerate(turns["cuts"]) if cut["main"]]
+    cuts = [turns["cuts"][place] for place in main]
+    several = len({cut["formulations"][-2] for cut in cuts}) > 1
     texts = [
-        any(turn["texts"][place] for turn in turns["turns"]) and not (several and 0 < place < len(names) - 1)
-        for place in range(len(names))
+        place for place in range(len(names))
+        if any(turn["texts"][place] for turn in turns["turns"]) and not (several and 0 < place < len(names) - 1)
+    ]  # fmt: skip
+    measure, scored = turns["headline"], [] if cuts or not turns["measures"] else _scored(turns)
+    shown = scored[:MOST_SYSTEMS]
+    if len(cuts) == 1:
+        measure, shown = cuts[0]["measure"], cuts[0]["formulations"]
+    columns = [Column("turn", "left"), *(Column(names[place], "left") for place in texts)]
+    columns += [Column(names[cut["formulations"][-2]] if several else "bin", "left", cut["label"]) for cut in cuts]
+    columns += [
+        Column(turns["systems"][place], group=cuts[0]["label"] if cuts else turns["measures"][measure]) for place in shown
     ]
-    columns = [Column("turn", "left")]
-    columns += [Column(name, "left") for name, known in zip(names, texts, strict=True) if known]
-    for place in shown:
-        cut = turns["cuts"][place]
-        columns.append(Column(names[cut["formulations"][-2]] if several else "bin", "left", cut["label"]))
-        if len(shown) == 1:
-            columns += [Column(names[formulation], group=cut["label"]) for formulation in cut["formulations"]]
-    scored = [] if shown or not turns["measures"] else _scored(turns)
-    columns += [Column(turns["systems"][place], group=turns["measures"][turns["headline"]]) for place in scored[:MOST_SYSTEMS]]
-    rows = []
-    for turn in turns["turns"]:
-        row = [turn["turn"], *(text or "" for text, known in zip(turn["texts"], texts, strict=True) if known)]
-        for place in shown:
-            cut = turns["cuts"][place]
-            bin_ = turn["bins"][place]
-            row.append(marks(bin_).replace(" ", "") if bin_ else "")
-            row += _cells(turn["scores"][cut["measure"]], cut["formulations"]) if len(shown) == 1 else []
-        if scored:
-            row += _cells(turn["scores"][turns["headline"]], scored[:MOST_SYSTEMS])
-        rows.append(tuple(row))
-    note = (
-        "Bin: whether the answers to Original, QR and Human are correct (✓) or wrong (×). Empty: not scored." if shown else ""
-    )
+    rows = [
+        (
+            turn["turn"], *(turn["texts"][place] or "" for place in texts),
+            *(marks(turn["bins"][place]).replace(" ", "") for place in main),
+            *("" if (value := turn["scores"][measure][place]) is None else f"{value:.2f}" for place in shown),
+        )
+        for turn in turns["turns"]
+    ]  # fmt: skip
+    note = "Bin: whether the answers to Original, QR and Human are correct (✓) or wrong (×). Empty: not scored." if cuts else ""
     if len(scored) > MOST_SYSTEMS:
         note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; the card of a turn has all."
     if turns["left_out"]:
@@ -62,7 +58,3 @@ def _scored(turns: Mapping[str, Any]) -> list[int]:
     """Return the indices of the systems with a score on any turn."""
     values = [turn["scores"][turns["headline"]] for turn in turns["turns"]]
     return [place for place in range(len(turns["systems"])) if any(scores[place] is not None for scores in values)]
-
-
-def _cells(values: Sequence[float | None], places: Sequence[int]) -> list[str]:
-    return ["" if (value := values[place]) is None else f"{value:.2f}" for place in places]

@@ -66,8 +66,7 @@ def points_interval(low: float, high: float) -> str:
 def noted(notes: Iterable[tuple[str, str]]) -> str:
     """Return `` Unstable: fewer than 10 turns (NDCG@3 > 0; NDCG@3 = 1).`` for pairs of (label, note), each note and label once.
 
-    Parts of a note are separated by semicolons, and those of one kind are one. At most five labels are listed, and none if the
-    note applies to all.
+    "Unstable" is separated from the rest of its note. At most five labels are listed, and none if the note applies to all.
     """
     every: dict[str, None] = {}
     of: dict[str, dict[str, None]] = {}
@@ -76,7 +75,8 @@ def noted(notes: Iterable[tuple[str, str]]) -> str:
         every[label] = None
         note = re.sub(r"^unstable: only \d+", f"unstable: fewer than {STABLE_UNITS}", note)
         note = re.sub(r"accounts for \d+% of the spread", "accounts for most of the spread", note)
-        for part in filter(None, note.split("; ")):
+        unstable, _, rest = note.partition("; ") if note.startswith("unstable: ") else ("", "", note)
+        for part in filter(None, (unstable, rest)):
             of.setdefault(part, {})[label] = None
     said = []
     for part, labels in of.items():

@@ -15,13 +15,13 @@ from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
 from robustcs.documents.text import anchor
 from robustcs.evaluation.state import InputState
+from robustcs.kept import encode
 from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reader import Track
 from robustcs.project.report_files import INSIDE, KEPT
 from robustcs.project.trust import Limit, limited, limits_of_qrels, limits_of_result, limits_of_rows
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.codec import encode
 from robustcs.reporting.headlines import of_question
 from robustcs.reporting.names import Names
 from robustcs.result import Evaluated

@@ -45,6 +45,7 @@ class Report:
     computed: Sequence[str]
 
 
+@reading_once()
 def make_report(
     project: Project,
     *,
@@ -72,19 +73,7 @@ def make_report(
 
     Raises :class:`UsageError` if no question can be answered, and :class:`InputError` for a broken file.
     """
-    with reading_once():
-        return _make(project, folder, command, jobs, track, tell, store or Store(None))
-
-
-def _make(
-    project: Project,
-    folder: Path,
-    command: str,
-    jobs: Jobs,
-    track: Track,
-    tell: Callable[[str], None],
-    store: Store,
-) -> Report:
+    store = store or Store(None)
     protect_inputs(project)
     source_date()  # an invalid date is an error before the work, not after it
     names = Names(folder)

@@ -26,12 +26,12 @@ def test_ratings_fill_each_bar() -> None:
     assert len({bar.colour for bar in bars(panel)[:3]}) == 3
 
 
-def test_named_parts_have_their_colours_and_the_unknown_is_hatched() -> None:
+def test_named_parts_have_their_colours_and_shares() -> None:
     rows = pd.DataFrame({"system": ["a", "a", "b"], "cause": ["found", "unknown", "found"], "share": [0.7, 0.3, 1.0]})
     block = share_figure("missed", "What became.", rows, "system", "cause", {"found": "#0b3a66", "unknown": "#ffffff"})
     assert block.alt == "a: found 70.0%, unknown 30.0%; b: found 100.0%."
     figure = block.draw()
     (panel,) = figure.panels
-    assert words(panel) == ["70%", "100%"]
-    assert [bar.hatched for bar in bars(panel)[:2]] == [False, True]
+    assert words(panel) == ["70%", "30%", "100%"]
+    assert [bar.colour for bar in bars(panel)[:2]] == ["#0b3a66", "#ffffff"]
     assert words(figure.page) == ["found", "unknown"]

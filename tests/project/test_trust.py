@@ -132,8 +132,10 @@ def test_formulations_that_are_probably_swapped_limit_blame() -> None:
 
 
 def test_a_verdict_tells_its_own_limits_each_once() -> None:
-    verdict = Verdict("40 %", "", "of the turns fail", "4 of 10 turns", 0.4, subject="blame", caveat="Three turns left out.")
+    verdict = Verdict(
+        "40 %", "", "QR fails on 40 % of the turns", "4 of 10 turns", 0.4, subject="blame", caveat="Three turns left out."
+    )
     told = limited(verdict, [Limit(("blame",), "One."), Limit(("drop",), "Two.", bars=True), Limit(SUBJECTS, "One.")])
     assert (told.caveat, told.barred) == ("Three turns left out. One.", False)
-    assert told.sentence == "40 % of the turns fail (4 of 10 turns). Three turns left out. One."
+    assert told.sentence == "QR fails on 40 % of the turns (4 of 10 turns). Three turns left out. One."
     assert limited(verdict, [Limit(("blame",), "Two.", bars=True)]).barred and limited(replace(verdict, barred=True), []).barred

@@ -35,12 +35,13 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     family = result.families[metric]
     over = "" if result.evaluated.own_turns else f"{best.turns} turns, "
     apart = pairs[pairs["p_corrected"] <= ALPHA]
-    said = f"{verb(len(pairs), 'pair', 'pairs')} of systems {verb(len(apart), 'differs', 'differ')} significantly in {label}"
-    said += f" (adjusted p ≤ {ALPHA:g})"
+    size = f"{len(apart)} of {len(pairs)}"
+    said = f"{size} {verb(len(pairs), 'pair', 'pairs')} of systems {verb(len(apart), 'differs', 'differ')} significantly in"
+    said += f" {label} (adjusted p ≤ {ALPHA:g})"
     if len(apart):
         said += f"; the smallest of these differences is {number(float(apart['difference'].abs().min()), 3)}"
     return first, Verdict(
-        f"{len(apart)} of {len(pairs)}", "", said, f"{over}{family.describe('pair')}",
+        size, "", said, f"{over}{family.describe('pair')}",
         0.1 * (1 - len(apart) / len(pairs)), subject="differences",
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
-from robustcs.documents.slices import few_or_cell, shown_slices
+from robustcs.documents.slices import estimate_column, shown_slices
 from robustcs.documents.tables import Shown, cell, ready, result_table
 from robustcs.documents.words import measure_label, noted, number, number_interval, score
 from robustcs.lazy import pd
@@ -145,9 +145,9 @@ def _slices(result: Robustness, metric: str, slicing: str) -> Table:
     rest = replace(spec.field("difference").called("− rest").rounded(3), limits=())
     return result_table(
         result, "slices", f"{measure_label(metric)} by {_SLICING_TITLES.get(slicing, slicing)}",
-        ["group", "slice", "turns", "baseline", "value", few_or_cell(spec.field("drop")), rest, "p_corrected"],
-        f"Mean over the sets of a group. 95% CI: cluster-robust t over the {unit}s of the slice; not shown for fewer than five"
-        f" (K), unstable for fewer than ten. − rest: the drop minus the drop of the other turns. p adj.: permutation test that"
+        ["group", "slice", "turns", "baseline", "value", estimate_column(spec.field("drop")), rest, "p_corrected"],
+        f"Mean over the sets of a group. 95% CI: cluster-robust t over the {unit}s of the slice; not shown for fewer than five,"
+        f" unstable for fewer than ten. − rest: the drop minus the drop of the other turns. p adj.: permutation test that"
         f" exchanges the drops of whole {unit}s, max-T over the"
         f" {counted(compared, 'comparison')} of a group.{note}",
         rows=rows, by="group", rules=[0], slug=f"slices-{slicing}",
