@@ -113,8 +113,8 @@ def test_many_turns_stand_packed_in_the_page_and_the_first_as_rows() -> None:
     turns = [
         {"turn": name, "topic": name, "texts": [f"</script><b>{name}"], "scores": [], "bins": [], "top": []} for name in names
     ]
-    data = {"formulations": ["Human"], "measures": [], "headline": 0, "cuts": [], "labels": {}, "runs": [], "depth": 5, "relevant": 1,
-            "passages": [], "turns": turns, "left_out": 0}  # fmt: skip
+    data = {"formulations": ["Human"], "measures": [], "headline": 0, "cuts": [], "labels": {}, "runs": [], "depth": 5,
+            "relevant": 1, "passages": [], "turns": turns, "left_out": 0}  # fmt: skip
     page = render_html(Document("t", (), "p", turns=data))
     packed = re.search(r'id="data">([A-Za-z0-9+/=]+)</script>', page)
     assert packed
