@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +157,7 @@ class _Page:
 
     def __init__(self, document: Document, styled: bool = True):
         self.styled = styled
-        self.ids = _Ids()
+        self.taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data", "review"}
         self.document = document
         self.headings: dict[str, str] = {}
         self.latex: dict[str, str] = {}
@@ -168,66 +168,68 @@ class _Page:
         self.rows = [turn_anchor(turn["turn"]) for turn in turns[:FIRST_TURNS]]
         for block in document.blocks:
             if isinstance(block, Heading) and block.level == 1:
-                self.headings.setdefault(block.text, self.ids.take(block.text))
+                self.headings.setdefault(block.text, self.take(block.text))
 
     def entry(self, block: Block | Picture | Fold) -> dict[str, Any]:
         """Return one block for the template."""
-        if isinstance(block, Fold):
-            return {
-                "kind": "fold",
-                "id": self.ids.take(block.title),
-                "block": block,
-                "blocks": list(map(self.entry, block.blocks)),
-            }
-        if isinstance(block, Heading):
-            known = self.headings.get(block.text) if block.level == 1 else None
-            return {"kind": "heading", "id": known or self.ids.take(block.text), "block": block}
         if isinstance(block, Paragraph):
             return {"kind": "paragraph", "block": block}
+        if isinstance(block, Heading):
+            known = self.headings.get(block.text) if block.level == 1 else None
+            return {"kind": "heading", "id": known or self.take(block.text), "block": block}
+        if isinstance(block, Fold):
+            name = self.take(block.title)
+            return {"kind": "fold", "id": name, "block": block, "blocks": list(map(self.entry, block.blocks))}
+        name = self.take(block.slug)
         if isinstance(block, Table):
-            return self._table(block)
+            return {"id": name, "block": block, **self._table(name, block)}
         if isinstance(block, Figure | Picture):
-            return self._figure(block)
-        name = self.ids.take(block.slug)
-        cards = [
-            {
-                "id": self.ids.take(f"{name}-{card.title}"),
-                "card": card,
-                "fields": card.fields if self.styled else card.texts,
-                "pieces": _pieces(card) if self.styled and card.layers else [],
-                "link": self.anchors.get(card.title.split(" · ")[0]),
-            }
-            for card in block.cards
-        ]
-        return {"kind": "cards", "id": name, "block": block, "cards": cards}
+            return {"id": name, "block": block, **self._figure(replace(block, slug=name))}
+        return {"kind": "cards", "id": name, "block": block, "cards": [self._card(name, card) for card in block.cards]}
 
-    def _table(self, block: Table) -> dict[str, Any]:
-        name = self.ids.take(block.slug)
+    def _card(self, name: str, card: Card) -> dict[str, Any]:
+        return {
+            "id": self.take(f"{name}-{card.title}"),
+            "card": card,
+            "fields": card.fields if self.styled else card.texts,
+            "pieces": _pieces(card) if self.styled and card.layers else [],
+            "link": self.anchors.get(card.title.split(" · ")[0]),
+        }
+
+    def _table(self, name: str, block: Table) -> dict[str, Any]:
         if block.slug in self.document.latex:
             self.latex[name] = self.document.latex[block.slug]
         groups = head_groups(block.columns)
         turns = block.slug == TURNS
         return {
-            "kind": "table", "id": name, "block": block,
+            "kind": "table",
             "groups": groups if any(group for group, _ in groups) else [],
-            "long": [_is_long(block, index) for index in range(len(block.columns))],
-            "links": _links(block, self.anchors),
+            # texts, not names or numbers
+            "long": [
+                column.align == "left" and any(len(row[index]) > 30 for row in block.rows)
+                for index, column in enumerate(block.columns)
+            ],
+            # cells of columns headed "turn" link to their turn
+            "links": [self.anchors if column.title.lower() == "turn" else {} for column in block.columns],
             "anchors": self.rows if turns else [],
             "rows": block.rows[:FIRST_TURNS] if turns else block.rows,
-        }  # fmt: skip
+        }
 
     def _figure(self, block: Figure | Picture) -> dict[str, Any]:
-        name = self.ids.take(block.slug)
-        drawn = draw_picture(replace(block, slug=name))
+        drawn = draw_picture(block)
         titles = self.titles if drawn.svg.count("<a ") <= MOST_MARKS else {}
         wide, column = (Markup(link_turns(svg, titles)) for svg in (drawn.svg, drawn.column if self.styled else ""))
-        small = drawn.width < FULL_WIDTH / 2
-        return {"kind": "figure", "id": name, "block": block, "svg": wide, "column": column, "small": small}
+        return {"kind": "figure", "svg": wide, "column": column, "small": drawn.width < FULL_WIDTH / 2}
 
-
-def _links(table: Table, anchors: dict[str, str]) -> list[dict[str, str]]:
-    """Return, per column, cell → anchor of the turn that it names; only columns headed "turn" name turns."""
-    return [anchors if column.title.lower() == "turn" else {} for column in table.columns]
+    def take(self, text: str) -> str:
+        """Return an id that is safe and unique in the page."""
+        name = candidate = anchor(text)
+        for number in count(2):
+            if candidate not in self.taken:
+                break
+            candidate = f"{name}-{number}"
+        self.taken.add(candidate)
+        return candidate
 
 
 def _point_title(turn: Mapping[str, Any]) -> str:
@@ -248,23 +250,3 @@ def _pieces(card: Card) -> list[tuple[str, list[int], str]]:
         ]
         pieces.append((card.marked[start:end], [number for number, _ in over], ", ".join(name for _, name in over)))
     return pieces
-
-
-def _is_long(table: Table, index: int) -> bool:
-    """Return whether a column contains texts, not names or numbers."""
-    return table.columns[index].align == "left" and any(len(row[index]) > 30 for row in table.rows)
-
-
-class _Ids:
-    """Ids that are safe and unique in a page."""
-
-    def __init__(self) -> None:
-        self.taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data", "review"}
-
-    def take(self, text: str) -> str:
-        name = anchor(text)
-        candidate, number = name, 2
-        while candidate in self.taken:
-            candidate, number = f"{name}-{number}", number + 1
-        self.taken.add(candidate)
-        return candidate

@@ -6,17 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents import words
 from robustcs.documents.document import Column, Paragraph, Table
 from robustcs.evaluation.measure import is_averaged
 from robustcs.lazy import pd
-from robustcs.result import Field, text
+from robustcs.result import Field
 from robustcs.wording import system_name
 
 if TYPE_CHECKING:
-    from robustcs.result import Result
+    from robustcs.result import Result, TableSpec
 
 
 #: The largest number of rows of a table by collection that is shown without ``--table``.
@@ -114,8 +115,11 @@ def result_table(
     lines: list[Any] = list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
     shown = [_shown(result, name, column) for column in columns]
     cells = tuple(
-        # a role is the key of a file in the project, not the name of a system
-        tuple(system_name(make(line)) if field.kind == "text" and field.name != "role" else make(line) for field, make in shown)
+        # a role is the key of a file in the project, and a cause is an error, not the name of a system
+        tuple(
+            system_name(make(line)) if field.kind == "text" and field.name not in ("role", "cause") else make(line)
+            for field, make in shown
+        )
         for line in lines
     )
     keys = [getattr(line, by) for line in lines] if by else []
@@ -197,9 +201,8 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
         return []
     asked = bool(name)
     name = name or next((name for name, rows in every.items() if len(rows) <= _SHORT), next(iter(every)))
-    declared = result.spec(name.removesuffix("_by_collection")).fields
-    apart = {"note", *(limit for field in declared for limit in field.limits)}
-    fields: list[Shown] = [text("collection"), *(field for field in declared if field.name not in apart)]
+    declared = _declared(result.spec(name.removesuffix("_by_collection")), every[name])
+    fields: list[Shown] = [field for field in declared if field.name != "note"]
     if "metric" in every[name] and not every[name]["metric"].map(is_averaged).all():  # a total is not a mean
         fields = [
             replace(one, header="value") if isinstance(one, Field) and one.header.startswith("mean") else one for one in fields
@@ -210,18 +213,18 @@ def collection_tables(result: Result, name: str = "") -> list[Table]:
 
 
 def plain_tables(result: Result, names: Iterable[str]) -> list[Table | Paragraph]:
-    """Return tables that no block shows, with their own column names and numbers with four decimals."""
-    tables = {name: result.tables[name] for name in names}
-    return [_plain_table(name, rows) if len(rows) else Paragraph(f"Table {name} has no rows.") for name, rows in tables.items()]
+    """Return tables that no block shows, with all their columns."""
+    shown: list[Table | Paragraph] = []
+    for name in names:
+        spec, frame = result.spec(name), result.tables[name]
+        rows = [SimpleNamespace(**row) for row in frame.to_dict("records")]
+        table = result_table(result, name, spec.says.partition(".")[0], _declared(spec, frame), rows=rows)
+        shown.append(table if rows else Paragraph(f"Table {name} has no rows."))
+    return shown
 
 
-def _plain_table(name: str, frame: pd.DataFrame) -> Table:
-    heads = tuple(Column(str(column), "right" if frame[column].dtype.kind in "iuf" else "left") for column in frame)
-    cells = tuple(tuple(map(_plain_cell, line)) for line in frame.itertuples(index=False))
-    return Table(name, name, heads, cells, of=name)
-
-
-def _plain_cell(value: Any) -> str:
-    if _missing(value):
-        return "–"
-    return words.score(value) if isinstance(value, float) else str(value)
+def _declared(spec: TableSpec, frame: pd.DataFrame) -> list[Field]:
+    """Return all columns of ``frame``, with intervals in the cells of their estimates."""
+    known = {field.name: field for field in spec.fields}
+    limits = {limit for field in spec.fields for limit in field.limits}
+    return [known.get(name, Field(name, spec.more or "text")) for name in frame if name not in limits]
