@@ -30,7 +30,7 @@ left_out
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
     collection = read_passages(project.collection, passages) if project.collection and passages else {}
     length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
+    scored_names = {name for values in scores for name, _ in values}
     answer_length = min(RESPONSE_LENGTH, ALL_RESPONSES // max(1, len(chosen) * len(responses)))
     turns = []
     for turn in chosen:
@@ -129,7 +130,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
                 "text": _place(name, names),
                 "response": _place(name, responses),
             }
-            for name in dict.fromkeys([*names, *tops, *every, *responses])
+            for name in _read_by_people([*names, *tops, *every, *responses], scored_names | {*tops, *answers, *responses})
         ],
         "turns": turns,
         "left_out": len({*scored, *others}) - len(chosen),
@@ -215,6 +216,12 @@ def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], flo
                 (name, turn): round(value, 4) for turn, value in zip(part["turn"].tolist(), part[column].tolist(), strict=True)
             }
     return found
+
+
+def _read_by_people(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Return the systems with a score, passages or answers, each once; if there are none, all, for their texts."""
+    every = list(dict.fromkeys(names))
+    return [name for name in every if name in known] or every
 
 
 def _place(name: str, names: Iterable[str]) -> int | None:
