@@ -9,7 +9,7 @@ fields, such as the ``note`` of the coder, are for people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,25 +103,35 @@ def _wrong(record: Mapping[str, Any]) -> tuple[str, str, str] | None:
     """Return what is wrong with a line, the remedy and the kind of problem; None if nothing is."""
     if not is_turn_id(record.get("turn")):
         return "no turn id", "add a turn id such as 31_4", "no-turn-id"
-    of = f"turn {record['turn']}: "
-    categories = record.get("categories")
-    if not isinstance(categories, list) or not all(_is_text(name, LONGEST_CATEGORY) and name.strip() for name in categories):
-        advice = f"write a list of texts of at most {LONGEST_CATEGORY} characters; it may be empty"
-        return f"{of}categories are not a list of names", advice, "bad-categories"
-    systems = record.get("systems") or []
-    if not all(map(_is_text, systems if isinstance(systems, list) else [systems])):
-        return f"{of}systems are not a list of names", 'write a list such as ["t5", "human"]', "bad-systems"
-    if not _is_text(record.get("coder") or ""):
-        return f"{of}coder is not a text", "write a text in quotes", "not-a-text"
-    sample = record.get("sample") or {}
-    sound = isinstance(sample, dict) and all(_is_text(sample.get(name) or "") for name in ("kind", "where"))
-    if sound:
-        numbers = [sample.get(name) or 0 for name in ("seed", "of", "size")]
-        sound = all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in numbers)
-    if not sound:
-        return f"{of}sample is not {{kind, seed, of, size}}", "write of and size as whole numbers", "bad-sample"
+    for name, fits, told, advice in _FIELDS:
+        if not fits(record.get(name)):
+            return f"turn {record['turn']}: {name} {told}", advice, f"bad-{name}"
     return None
+
+
+def _is_sample(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    numbers = [value.get(name) or 0 for name in ("seed", "of", "size")]
+    whole = all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in numbers)
+    return whole and all(_is_text(value.get(name) or "") for name in ("kind", "where"))
+
+
+def _are_names(value: object, longest: int = 1 << 20) -> bool:
+    return isinstance(value, list) and all(_is_text(name, longest) and name.strip() for name in value)
 
 
 def _is_text(value: object, longest: int = 1 << 20) -> bool:
     return isinstance(value, str) and len(value) <= longest and is_whole(value)
+
+
+#: Field, whether its value fits, what it is otherwise, and the remedy.
+_FIELDS: tuple[tuple[str, Callable[[Any], bool], str, str], ...] = (
+    ("categories", lambda value: _are_names(value, LONGEST_CATEGORY), "are not a list of names",
+     f"write a list of texts of at most {LONGEST_CATEGORY} characters; it may be empty"),
+    ("systems", lambda value: not value or _is_text(value) or _are_names(value), "are not a list of names",
+     'write a list such as ["t5", "human"]'),
+    ("coder", lambda value: _is_text(value or ""), "is not a text", "write a text in quotes"),
+    ("sample", lambda value: not value or _is_sample(value), "is not {kind, seed, of, size}",
+     "write of and size as whole numbers"),
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, plain, with_interval
+from robustcs.documents.words import measure_label, with_interval
 from robustcs.studies.crowd.analysis import Crowd
 from robustcs.wording import counted, first_of, verb
 
@@ -12,7 +12,7 @@ _NAMED = 4
 
 
 def crowd_findings(result: Crowd) -> tuple[str, ...]:
-    """Return the effect of excluding workers, and the scores of the runs on the judgments."""
+    """Return the number of excluded workers, and the scores of the runs on the judgments."""
     return (*_exclusions(result), *_scores(result))
 
 
@@ -21,18 +21,10 @@ def _exclusions(result: Crowd) -> list[str]:
     if not workers:
         return []
     grades = int(result.exclusions["grades"].sum())
-    sentences = [
+    return [
         f"{counted(workers, 'worker')} contradicted gold checks; their {counted(grades, 'grade')} for the topics of these"
         f" checks {verb(grades, 'is', 'are')} excluded."
     ]
-    alphas = result.agreement.pivot(index="criterion", columns="stage", values="alpha_ordinal")
-    if {"before", "after"} <= set(alphas):
-        order = dict.fromkeys(result.agreement["criterion"])
-        alphas = alphas.loc[list(order), ["before", "after"]].dropna()
-        changes = [f"{row.Index} from {plain(row.before, 2)} to {plain(row.after, 2)}" for row in alphas.itertuples()]
-        if changes:
-            sentences.append(f"Excluding workers changes the agreement (ordinal alpha): {first_of(changes, _NAMED)}.")
-    return sentences
 
 
 def _scores(result: Crowd) -> list[str]:

@@ -9,25 +9,16 @@ EXCLUSIONS = [
     {"topic": "2", "worker": "w", "checks": 5, "failed": 1, "grades": 1000},
     {"topic": "2", "worker": "v", "checks": 6, "failed": 1, "grades": 4},
 ]
-AGREEMENT = [
-    {"stage": stage, "criterion": criterion, "alpha_ordinal": alpha, "alpha_nominal": 0.9, "kappa": 0.8, "alpha_interval": 0.7}
-    for criterion, before, after in (("use", 0.21, 0.43), ("style", 0.55, 0.32), ("tone", 0.1, float("nan")))
-    for stage, alpha in (("before", before), ("after", after))
-]
 
 
-def test_excluded_workers_and_what_that_changes() -> None:
-    excluded, alpha = said("crowd", {"exclusions": EXCLUSIONS, "agreement": AGREEMENT})
-    assert excluded == "2 workers contradicted gold checks; their 1,034 grades for the topics of these checks are excluded."
-    assert alpha == "Excluding workers changes the agreement (ordinal alpha): use from 0.21 to 0.43; style from 0.55 to 0.32."
-
-
-def test_a_criterion_that_loses_its_second_workers_has_no_change() -> None:
-    one = [{**EXCLUSIONS[0], "grades": 1}]
-    for rows in ((), AGREEMENT[4:], [row for row in AGREEMENT if row["stage"] == "before"]):
-        told = said("crowd", {"exclusions": one, "agreement": rows})
-        assert told == ["1 worker contradicted gold checks; their 1 grade for the topics of these checks is excluded."]
-    assert said("crowd", {"agreement": AGREEMENT}) == []
+def test_excluded_workers() -> None:
+    assert said("crowd", {"exclusions": EXCLUSIONS}) == [
+        "2 workers contradicted gold checks; their 1,034 grades for the topics of these checks are excluded."
+    ]
+    assert said("crowd", {"exclusions": [{**EXCLUSIONS[0], "grades": 1}]}) == [
+        "1 worker contradicted gold checks; their 1 grade for the topics of these checks is excluded."
+    ]
+    assert said("crowd", {}) == []
 
 
 def test_scores_over_all_judged_turns() -> None:
