@@ -30,21 +30,17 @@ _UNITS = (
     count("units", "number of sampling units: conversations, turns or items"), text("note", "limits of the interval"),
 )  # fmt: skip
 KAPPA = table(
-    "kappa", "Fleiss' kappa of the ratings.",
+    "kappa", "Fleiss' kappa of the ratings, their raw agreement, and the items that the agreement filter keeps.",
     text("criterion", header="Criterion"), count("items", "items with at least two ratings"),
     count("raters", "largest number of ratings of an item"),
-    *score("value", header="Fleiss' κ").between(says=_BY_UNIT), *_UNITS,
+    *score("value", header="Fleiss' κ").between(says=_BY_UNIT), *_UNITS, count("ratings"),
+    share("agreement", "mean share of equal pairs of ratings of an item", "agree"),
+    count("kept", "items that reach the agreement filter"), share("kept_share"),
 )  # fmt: skip
 ALPHA = table(
     "alpha", "Krippendorff's alpha; ratings that are not numbers have only the nominal level.",
     text("criterion", header="Criterion"), text("level", "nominal, ordinal or interval"), count("items"),
     *score("value", header="alpha").between(says=_BY_UNIT), *_UNITS,
-)  # fmt: skip
-AGREEMENT = table(
-    "agreement", "Raw agreement, and the items that the agreement filter keeps.",
-    text("criterion", header="Criterion"), count("items"), count("ratings"),
-    share("agreement", "mean share of equal pairs of ratings of an item", "agree"),
-    count("kept", "items that reach the agreement filter"), share("kept_share"),
 )  # fmt: skip
 
 
@@ -98,25 +94,24 @@ def rating_units(scales: Sequence[Scale], unit: Unit) -> dict[str, Units]:
 
 def agreement_tables(
     scales: Sequence[Scale], min_agreement: float, units: Mapping[str, Units], seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the tables :data:`KAPPA`, :data:`ALPHA` and :data:`AGREEMENT` with a row for each criterion.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables :data:`KAPPA` and :data:`ALPHA` with a row for each criterion.
 
     ``units``: see :func:`rating_units`.
     """
-    kappa, alpha, agreement = [], [], []
+    kappa, alpha = [], []
     for scale in scales:
         name, raters, own = scale.criterion, scale.counts.sum(axis=1), units[scale.criterion]
         counts = scale.counts[raters >= 2]
         items = len(counts)
+        pairs = pair_agreement(counts)
+        kept, mean = int((pairs >= min_agreement).sum()), float(pairs.mean()) if items else math.nan
+        filtered = (int(raters.sum()), mean, kept, kept / items if items else math.nan)
         found = agreement_estimate(own.sums(fleiss_sums(counts).T).T, fleiss_of, seed, own.kind)
-        kappa.append((name, items, int(raters.max()), found, found.units, found.note))
+        kappa.append((name, items, int(raters.max()), found, found.units, found.note, *filtered))
         by_unit = own.sums(alpha_sums(counts).T).T
         for level in LEVELS if scale.numbers else LEVELS[:1]:
             numbers = scale.numbers or range(len(scale.values))
             found = agreement_estimate(by_unit, alpha_of(numbers, level), seed, own.kind)
             alpha.append((name, level, items, found, found.units, found.note))
-        pairs = pair_agreement(counts)
-        kept = int((pairs >= min_agreement).sum())
-        mean = float(pairs.mean()) if items else math.nan
-        agreement.append((name, items, int(raters.sum()), mean, kept, kept / items if items else math.nan))
-    return KAPPA.frame(kappa), ALPHA.frame(alpha), AGREEMENT.frame(agreement)
+    return KAPPA.frame(kappa), ALPHA.frame(alpha)

@@ -8,6 +8,7 @@ Fleiss' kappa). With five raters, every item that reaches 40% then has a label.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.rating_scales import AGREEMENT, ALPHA, KAPPA, Scale, agreement_tables, rating_units, scales_of
+from robustcs.evaluation.rating_scales import ALPHA, KAPPA, Scale, agreement_tables, rating_units, scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
@@ -56,18 +57,14 @@ _KEYS = (_CRITERION, text("source", f"of the rated items, or {ALL}", "Source"), 
 _LEAST = "95% CI; null for fewer than five units"
 _UNITS = (count("units"), text("unit", "conversation, topic or turn"))
 MEANS = table(
-    "means", "Mean ratings by criterion and source, if ratings are numbers.",
-    *_KEYS, *number("value", "mean over items of the item's mean rating", "mean").rounded(2).between(says=_LEAST),
-    *_UNITS,
+    "means", "Mean ratings and their Fleiss' kappa by criterion and source.",
+    *_KEYS, *number("value", "mean over items of the item's mean rating; null if ratings are not numbers", "mean").rounded(2)
+    .between(says=_LEAST), *score("kappa", header="Fleiss' κ").rounded(2).between("kappa_low", "kappa_high", _LEAST), *_UNITS,
 )  # fmt: skip
 GROUPED = table(
     "grouped", "Items by label, by criterion and source (Figure 7): the rating that a majority of an item's raters gave.",
     *_KEYS, text("group", f"of the label; the label itself if the ratings are not grouped; or {NO_MAJORITY!r}"),
     count("count", "of items"), *share("share").between(says=_LEAST), *_UNITS,
-)  # fmt: skip
-SOURCE_KAPPA = table(
-    "source_kappa", "Fleiss' kappa of the ratings as given, by criterion and source.",
-    *_KEYS, *score("value", header="Fleiss' κ").between(says=_LEAST), *_UNITS,
 )  # fmt: skip
 
 
@@ -80,17 +77,15 @@ class RatingAgreement(Result):
     """
 
     study = "agreement"
-    declared = (KAPPA, ALPHA, AGREEMENT, _STAGES, _DISTRIBUTION, MEANS, GROUPED, SOURCE_KAPPA)
+    declared = (KAPPA, ALPHA, _STAGES, _DISTRIBUTION, MEANS, GROUPED)
 
     min_agreement: float
     kappa: pd.DataFrame
     alpha: pd.DataFrame
-    agreement: pd.DataFrame
     stages: pd.DataFrame
     distribution: pd.DataFrame
     means: pd.DataFrame
     grouped: pd.DataFrame
-    source_kappa: pd.DataFrame
 
 
 def rating_agreement(
@@ -177,30 +172,29 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 
 def source_tables(
     ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, unit: Unit, seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the tables :data:`MEANS`, :data:`GROUPED` and :data:`SOURCE_KAPPA`.
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables :data:`MEANS` and :data:`GROUPED`.
 
     ``groups_of``: criterion → rating → group; empty for criteria whose ratings are not grouped.
     """
     means: list[tuple[object, ...]] = []
     grouped: list[tuple[object, ...]] = []
-    kappas: list[tuple[object, ...]] = []
     for source, scale, units in _parts(ratings, unit):
         key = (scale.criterion, source, len(scale.counts))
         labels = label_places(scale.counts, majority)
+        mean: Sequence[object] = (math.nan,) * 3
         if scale.numbers:
             values = scale.counts @ np.array(scale.numbers) / scale.counts.sum(axis=1)
-            (mean,) = mean_estimates(units.sums(values), units.sizes, units.kind)
-            means.append((*key, mean, units.count, units.kind))
+            mean = mean_estimates(units.sums(values), units.sizes, units.kind)
+        kappa = agreement_estimate(units.sums(fleiss_sums(scale.counts).T).T, fleiss_of, seed, units.kind)
+        means.append((*key, *mean, kappa, units.count, units.kind))
         group_of = groups_of.get(scale.criterion) or dict(zip(scale.values, scale.values, strict=True))
         own = np.array([group_of[scale.values[place]] if place >= 0 else NO_MAJORITY for place in labels], dtype=object)
         for group in [*dict.fromkeys(group_of.values()), NO_MAJORITY]:
             hits = own == group
             (part,) = share_estimates(units.sums(hits), units.sizes, units.kind)
             grouped.append((*key, group, int(hits.sum()), part, units.count, units.kind))
-        kappa = agreement_estimate(units.sums(fleiss_sums(scale.counts).T).T, fleiss_of, seed, units.kind)
-        kappas.append((*key, kappa, kappa.units, units.kind))
-    return MEANS.frame(means), GROUPED.frame(grouped), SOURCE_KAPPA.frame(kappas)
+    return MEANS.frame(means), GROUPED.frame(grouped)
 
 
 def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, Units]]:

@@ -10,7 +10,7 @@ from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import noted, score
 from robustcs.inputs.annotations import TextKey
 from robustcs.lazy import pd
-from robustcs.result import Field, Result, text
+from robustcs.result import Result, text
 from robustcs.studies.agreement.analysis import LEAST_OTHERS, LONGEST_SHARE, SnippetAgreement
 from robustcs.studies.agreement.ratings import ALL, NO_MAJORITY, RatingAgreement
 from robustcs.wording import counted
@@ -159,15 +159,13 @@ def _overlap(result: SnippetAgreement) -> Figure:
 def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
     """Return kappa and alpha before and after filtering and grouping, means, labels, and the distribution of ratings."""
     limit = f"≥ {100 * result.min_agreement:.0f}%"
-    agreement, stages = result.spec("agreement"), result.stages
-    kept: list[str | Field] = [agreement.field("agreement"), agreement.field("kept_share").called(f"items {limit}")]
+    stages, kept = result.stages, result.spec("kappa").field("kept_share").called(f"items {limit}")
     names = {"all": "all", "kept": f"{limit} agree"}
     blocks: list[Block] = [
         result_table(
-            result, "kappa", "How well do raters agree?", ["criterion", "items", "raters", *kept, "value"],
+            result, "kappa", "How well do raters agree?", ["criterion", "items", "raters", "agreement", kept, "value"],
             "Agree: share of equal pairs among the ratings of an item; mean over items with at least two ratings."
-            f" Items {limit}: share of items with this agreement. {_by_unit(result, 'nested bootstrap-t', result.kappa)}",
-            rows=result.kappa.assign(agreement=result.agreement["agreement"], kept_share=result.agreement["kept_share"])
+            f" Items {limit}: share of items with this agreement. {_by_unit(result, 'nested bootstrap-t', result.kappa)}"
         ),
         wide_table(
             result, "alpha", "How well do they agree if near ratings count as partial agreement?", ["criterion"], "level",
@@ -183,8 +181,7 @@ def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
             rows=stages.assign(items=stages["items"].map(names)), by="criterion"
         ),
     ]  # fmt: skip
-    if len(result.means):
-        blocks.append(_means(result))
+    blocks.append(_means(result))
     share = result.spec("grouped").field("share").bare
     blocks.append(wide_table(
         result, "grouped", "Which labels do the items have?", ["criterion", "source", "items"], "group", [share],
@@ -202,16 +199,14 @@ def _ratings(result: RatingAgreement) -> tuple[Block, ...]:
 
 
 def _means(result: RatingAgreement) -> Table:
-    keys = ["criterion", "source"]
-    kappa = result.source_kappa.rename(columns={"value": "kappa"})[[*keys, "kappa"]]
-    rows = result.means.merge(kappa, on=keys)
+    rows = result.means
     source = ["source"] if rows["source"].nunique() > 1 else []
-    fleiss = result.spec("stages").field("kappa").rounded(2)
+    kappa = result.spec("means").field("kappa").bare
     return result_table(
-        result, "means", "What are the mean ratings?", ["criterion", *source, "items", "value", fleiss],
-        f"Means over items. 95% CI: over {counted(int(rows['units'].max()), rows['unit'].iloc[0])}, from five on. κ: Fleiss' κ"
-        " of the ratings as given; the table source_kappa has its interval.",
-        rows=rows, by="criterion",
+        result, "means", "What are the mean ratings?", ["criterion", *source, "items", "value", kappa],
+        f"Means over items. 95% CI: over {counted(int(rows['units'].max()), rows['unit'].iloc[0])}, from five on. κ: of the"
+        " ratings as given; JSON and CSV have its interval.",
+        by="criterion",
     )  # fmt: skip
 
 

@@ -162,9 +162,9 @@ def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame
     parts = []
     for stage, grades in (("before", graded.before), ("after", graded.after))[: 1 + graded.checked]:
         scales = scales_of(as_ratings(grades))
-        kappa, alpha, agreement = agreement_tables(scales, MIN_AGREEMENT, rating_units(scales, unit), seed)
+        kappa, alpha = agreement_tables(scales, MIN_AGREEMENT, rating_units(scales, unit), seed)
         alphas = alpha.pivot(index="criterion", columns="level", values="value").add_prefix("alpha_").reset_index()
-        whole = kappa.rename(columns={"value": "kappa"}).assign(stage=stage, agreement=agreement["agreement"])
+        whole = kappa.rename(columns={"value": "kappa"}).assign(stage=stage)
         parts.append(whole[whole["items"] > 0].merge(alphas, on="criterion"))
     criteria = {grade.criterion: place for place, grade in reversed(list(enumerate(graded.before)))}
     frame = pd.concat(parts).sort_values("criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True)

@@ -73,7 +73,7 @@ def test_groups_and_the_filter_of_the_project_file(in_copy: Command, tmp_path: P
     config.write_text(config.read_text().replace("[agreement]\n", f"[agreement]\nmin_agreement = 0.5\n{groups}\n"))
     found = json.loads(in_copy(f"{RATINGS} --format json").out)["tables"]
     assert {row["group"] for row in found["grouped"]} == {"low", "high", "no majority"}
-    assert all(row["kept"] < row["items"] for row in found["agreement"])
+    assert all(row["kept"] < row["items"] for row in found["kappa"])
 
 
 def test_released_annotations(in_demo: Command, shared_data: Path) -> None:

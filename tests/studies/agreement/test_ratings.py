@@ -49,7 +49,7 @@ def test_stages_keep_and_group_as_the_paper_does() -> None:
     }  # fmt: skip
     assert stages.loc[("kept", "grouped"), "kappa"] == 1 > stages.loc[("kept", "given"), "kappa"]
     assert result.kappa["value"].item() == stages.loc[("all", "given"), "kappa"] == fleiss_kappa(scales_of(PAPER)[0].counts)
-    agreement = result.agreement.iloc[0]
+    agreement = result.kappa.iloc[0]
     assert (agreement["items"], agreement["ratings"], agreement["kept"]) == (6, 29, 4)
     assert agreement["agreement"] == pytest.approx((0.4 + 0.4 + 0.1 + 0.3 + 0.5 + 0.4) / 6)
 
@@ -91,15 +91,15 @@ def test_shares_are_of_all_ratings_and_of_the_items() -> None:
     ]  # fmt: skip
     labels = result.grouped.set_index("group")
     assert labels.loc["good", ["count", "share"]].tolist() == [3, 3 / 5] and labels["share"].sum() == pytest.approx(1)
-    agreement = result.agreement.iloc[0]
+    agreement = result.kappa.iloc[0]
     # one rater of an item cannot agree: its share is of the four items with more
     assert (agreement["items"], agreement["kept"], agreement["kept_share"]) == (4, 2, 2 / 4)
 
 
 def test_tables_have_the_columns_that_they_declare() -> None:
     result = rating_agreement(PAPER, EVALUATED)
-    first = ["kappa", "alpha", "agreement", "stages", "distribution"]
-    assert list(result.tables) == [*first, "means", "grouped", "source_kappa"]
+    first = ["kappa", "alpha", "stages", "distribution"]
+    assert list(result.tables) == [*first, "means", "grouped"]
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
             replace(result, **{name: frame.assign(more=1)})

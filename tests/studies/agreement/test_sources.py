@@ -41,7 +41,7 @@ GROUP_OF = {"meaning": {value: name for name, values in GROUPS.items() for value
 
 def test_means_are_those_of_items_with_conversations_as_unit() -> None:
     ratings = rated()
-    means, _, kappas = (table.set_index("source") for table in source_tables(ratings, GROUP_OF, None, "conversation", 0))
+    means = source_tables(ratings, GROUP_OF, None, "conversation", 0)[0].set_index("source")
     assert list(means.index) == ["all", "manual", "raw"]
     for source, row in means.iterrows():
         items: dict[tuple[str, str], list[int]] = {}
@@ -56,8 +56,7 @@ def test_means_are_those_of_items_with_conversations_as_unit() -> None:
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((np.mean(own) - half, np.mean(own) + half))
         assert (row["units"], row["unit"]) == (8, "conversation")
         counts = np.array([[grades.count(value) for value in range(1, 6)] for grades in items.values()])
-        assert kappas.loc[source, "value"] == pytest.approx(fleiss_kappa(counts))
-        assert kappas.loc[source, "ci_low"] < kappas.loc[source, "value"] < kappas.loc[source, "ci_high"]
+        assert row["kappa"] == pytest.approx(fleiss_kappa(counts)) and row["kappa_low"] < row["kappa"] < row["kappa_high"]
     assert means.loc["raw", "value"] < means.loc["manual", "value"]
 
 
@@ -74,7 +73,7 @@ def test_the_order_of_ratings_changes_nothing() -> None:
 
 def test_groups_are_shares_of_items_by_their_label() -> None:
     ratings = rated()
-    _, grouped, _ = source_tables(ratings, GROUP_OF, None, "conversation", 0)
+    _, grouped = source_tables(ratings, GROUP_OF, None, "conversation", 0)
     assert list(dict.fromkeys(grouped["group"])) == ["poor", "undecided", "good", "no majority"]
     for _, part in grouped.groupby("source"):
         assert part["share"].sum() == pytest.approx(1) and part["count"].sum() == part["items"].iloc[0]
@@ -85,20 +84,20 @@ def test_groups_are_shares_of_items_by_their_label() -> None:
 
 def test_without_sources_or_groups() -> None:
     ratings = [rating._replace(source="") for rating in rated()]
-    means, grouped, kappas = source_tables(ratings, {"meaning": {}}, None, "conversation", 0)
-    assert list(means["source"]) == list(kappas["source"]) == ["all"]
+    means, grouped = source_tables(ratings, {"meaning": {}}, None, "conversation", 0)
+    assert list(means["source"]) == ["all"]
     assert grouped["group"].tolist() == ["1", "2", "3", "4", "5", "no majority"]
     words = [rating._replace(value="ab"[int(rating.value) > 3]) for rating in ratings]
-    means, _, kappas = source_tables(words, {}, None, "conversation", 0)
-    assert means.empty and len(kappas) == 1
+    means, _ = source_tables(words, {}, None, "conversation", 0)
+    assert means["value"].isna().all() and len(means) == 1 and not means["kappa"].isna().any()
 
 
 def test_items_of_a_turn_are_one_unit_where_there_are_few_conversations() -> None:
     few = [rating for rating in rated() if rating.turn.startswith(("0_", "1_", "2_"))]
-    means, _, _ = source_tables(few, GROUP_OF, None, "conversation", 0)
+    means, _ = source_tables(few, GROUP_OF, None, "conversation", 0)
     assert set(means["unit"]) == {"turn"} and set(means["units"]) == {6} and means["ci_low"].notna().all()
     fewer = [rating for rating in few if rating.turn != "0_1" and rating.turn != "1_1"]
-    means, _, _ = source_tables(fewer, GROUP_OF, None, "conversation", 0)
+    means, _ = source_tables(fewer, GROUP_OF, None, "conversation", 0)
     assert set(means["units"]) == {4} and means["ci_low"].isna().all()
 
 
@@ -161,7 +160,7 @@ def test_sheets_of_several_raters(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert {(row["criterion"], row["source"]) for row in tables["means"]} == {
         (criterion, source) for criterion in SHEET_CRITERIA for source in ("all", "manual", "raw")
     }
-    assert {row["unit"] for row in tables["source_kappa"]} == {"conversation"}
+    assert {row["unit"] for row in tables["means"]} == {"conversation"}
     assert run(["agreement", *sheets]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80 and "Which labels do the items have?" in out
