@@ -13,7 +13,7 @@ from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.inputs.answer_traces import KINDS
 from robustcs.lazy import pd
 from robustcs.result import Field, number, text
-from robustcs.studies.answers.analysis import CAUSES, COVERED, LENGTH, Answers
+from robustcs.studies.answers.analysis import CAUSES, LENGTH, Answers
 from robustcs.wording import counted, sentences, system_name
 
 #: Pairs in the printed tables; JSON and CSV contain all.
@@ -47,8 +47,6 @@ _SAYS: Mapping[str, str] = {
     " All: vital and okay nuggets.",
     "nuggets_all": "All: mean support of nuggets, including partial support. Strict, all: share with full support.",
 }
-#: Cause → colour. Covered is darkest, so the colours stay distinct in grey and with any colour vision.
-_COLOURS = dict(zip(CAUSES, ("#0b3a66", "#cf5c0c", "#e9a23b", "#f6dfae", "#f0c273", "#ffffff"), strict=True))
 
 
 def show(result: Answers) -> tuple[Block, ...]:
@@ -96,19 +94,9 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
 
 
 def _coverage(result: Answers) -> list[Block]:
-    """Return the figure and table of causes, means and pairs for each kind of gold."""
+    """Return means and pairs for each kind of gold, and the causes of missed items."""
     causes = main_causes(result)
-    shown = set(causes.loc[causes["count"] > 0, "cause"])
-    named = {cause: cause if cause == COVERED else f"lost by {cause}" for cause in CAUSES}
-    blocks: list[Block] = [
-        share_figure(
-            "missed",
-            f"Coverage of the {causes['items'].iloc[0]} {said(result)}: covered by the answer, or lost by the generator, the"
-            " rewriter or retrieval.",
-            causes.assign(cause=causes["cause"].map(named)), "system", "cause",
-            {named[cause]: colour for cause, colour in _COLOURS.items() if cause in shown}
-        )
-    ]  # fmt: skip
+    blocks: list[Block] = []
     for gold in golds(result):
         blocks.append(_means(result, gold))
         if (result.pairs["metric"] == headline(result, gold)).any():

@@ -87,7 +87,7 @@ class Clariq(Result):
 
 
 def clariq(
-    systems: Sequence[tasks.System],
+    outputs: tasks.Outputs,
     topics: Topics | None,
     conversations: Mapping[str, str],
     preferences: Sequence[Preference],
@@ -97,23 +97,23 @@ def clariq(
     notes: Sequence[str] = (),
     bank: Mapping[str, str] | None = None,
 ) -> Clariq:
-    """Evaluate ``systems`` in every task for which they have output. The tables of other tasks are empty.
+    """Evaluate systems in every task for which they have output. The tables of other tasks are empty.
 
     ``conversations``: context → topic.
     """
-    outputs, found = tasks.tasks_of(systems, topics, policy.missing != "zero"), tasks.Found()
-    if topics and (task := outputs.get("question_relevance")):
+    given, found = tasks.tasks_of(outputs, topics, policy.missing != "zero"), tasks.Found()
+    if topics and (task := given.get("question_relevance")):
         tasks.question_relevance(found, task, topics, seed)
-    if task := outputs.get("document_relevance"):
+    if task := given.get("document_relevance"):
         tasks.document_relevance(found, task, topics, conversations, seed)
-    if topics and (task := outputs.get("clarification_need")):
+    if topics and (task := given.get("clarification_need")):
         tasks.clarification_need(found, task, topics, seed)
     tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in tasks.TASK_TABLES}
     preference, few = preference_table(preferences)
     every = tuple(dict.fromkeys([*notes, *found.notes, *few]))
     number_of, unit = len(found.topics), "topic" if found.topics else ""
     evaluated = EvaluatedTopics(
-        policy, "runs" if systems or preferences else "texts", number_of, len(found.missing), every, rankings, unit=unit,
+        policy, "runs" if any(outputs) or preferences else "texts", number_of, len(found.missing), every, rankings, unit=unit,
         units=number_of,
     )  # fmt: skip
     return Clariq(evaluated, preference=preference, statistics=statistics_table(topics, bank), **tables)

@@ -28,7 +28,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.findings import clariq_findings, verdicts
 from robustcs.studies.clariq.show import show
-from robustcs.studies.clariq.tasks import BASELINES, System, tasks_of
+from robustcs.studies.clariq.tasks import BASELINES, Outputs, tasks_of
 from robustcs.studies.study import SEED, Answer, Question, command, read_given
 from robustcs.wording import counted, some_of
 
@@ -72,10 +72,10 @@ def ask(workspace: Workspace) -> Clariq:
 def prepare(workspace: Workspace) -> Callable[[], Clariq]:
     """Read and check the inputs. Return the function that computes the result."""
     inputs = ClariqInputs(workspace)
-    systems, seed = inputs.systems(), workspace.project.seed
-    tasks_of(systems, inputs.topics, inputs.policy.missing != "zero")
+    outputs, seed = inputs.outputs(), workspace.project.seed
+    tasks_of(outputs, inputs.topics, inputs.policy.missing != "zero")
     return lambda: clariq(
-        systems, inputs.topics, inputs.conversations, inputs.preferences, inputs.policy, seed, inputs.rankings, inputs.notes,
+        outputs, inputs.topics, inputs.conversations, inputs.preferences, inputs.policy, seed, inputs.rankings, inputs.notes,
         inputs.bank,
     )  # fmt: skip
 
@@ -109,18 +109,16 @@ class ClariqInputs:
             raise UsageError("no-qrels", "no qrels of facets are given", advice)
         return self.workspace.read_qrels(self.files.qrels)
 
-    def systems(self) -> list[System]:
-        """Return every system and baseline with the content of its files."""
+    def outputs(self) -> Outputs:
+        """Return the output of every system and baseline."""
         lists = self._question_lists()
-        found = {name: System(name, questions=own) for name, own in lists.items()}
-        for name, documents in self._documents(lists).items():
-            found[name] = replace(found.get(name, System(name)), documents=documents)
+        documents, needs = self._documents(lists), {}
         for name, path in self.files.needs.items():
-            needs = read_needs(path)
-            self.workspace.remember(f"{name} needs", path, len(needs))
-            self._note_missing(name, "prediction for", needs, self.topics.needs if self.topics else {})
-            found[name] = replace(found.get(name, System(name)), needs=needs)
-        return [self._checked_questions(system) for system in found.values()]
+            needs[name] = read_needs(path)
+            self.workspace.remember(f"{name} needs", path, len(needs[name]))
+            self._note_missing(name, "prediction for", needs[name], self.topics.needs if self.topics else {})
+        questions = {name: own for name, own in lists.items() if self._has_topics(name, own, documents.get(name))}
+        return Outputs(questions, documents, needs)
 
     def _check_complete(self) -> None:
         files = self.files
@@ -162,28 +160,27 @@ class ClariqInputs:
         known = self.topics.requests.keys() if self.topics else set()
         return bool(self.conversations) and self.conversations.keys() >= set(turns) and not set(turns) <= known
 
-    def _checked_questions(self, system: System) -> System:
-        """Remove the questions of a multi-turn run, since topics do not list them. Any other run must answer some topic."""
-        if system.questions is None:
-            return system
-        if system.name in self._multi_turn:
-            if system.documents is None or all(outcome == "no output" for outcome in system.documents.outcomes.values()):
+    def _has_topics(self, name: str, questions: Mapping[str, object], documents: clarification.Asked | None) -> bool:
+        """Return whether a run answers topics, not contexts of conversations; then it must answer some of these topics."""
+        path = self.files.runs[name]
+        if name in self._multi_turn:
+            if documents is None or all(outcome == "no output" for outcome in documents.outcomes.values()):
                 found = "this is a multi-turn run: its ids are contexts of conversations, even if they look like topics"
                 advice = "add the values of its contexts with --performance FILE; a single-turn run has question ids, not texts"
-                raise input_error(self.files.runs[system.name], None, found, advice, "multi-turn-run")
-            return replace(system, questions=None)
+                raise input_error(path, None, found, advice, "multi-turn-run")
+            return False
         if self.topics is None:
-            return system
-        if not self.topics.requests.keys() & system.questions.keys():
+            return True
+        if not self.topics.requests.keys() & questions.keys():
             found = f"answers none of the {len(self.topics.requests)} topics"
-            known, own = next(iter(self.topics.requests)), next(iter(system.questions))
+            known, own = next(iter(self.topics.requests)), next(iter(questions))
             advice = f"check the ids: the topics have {known!r}, the run {own!r}"
-            raise input_error(self.files.runs[system.name], None, found, advice, "no-common-topics")
-        if self.files.topics and not self.topics.questions and system.documents is None:
+            raise input_error(path, None, found, advice, "no-common-topics")
+        if self.files.topics and not self.topics.questions and documents is None:
             found = "no topic has questions, so a run of questions cannot be evaluated"
             raise input_error(self.files.topics, 1, found, "give their ids in a column question_id", "no-questions")
-        self._note_missing(system.name, "question for", system.questions, self.topics.questions)
-        return system
+        self._note_missing(name, "question for", questions, self.topics.questions)
+        return True
 
     def _note_missing(self, name: str, what: str, own: Mapping[str, object], topics: Mapping[str, object]) -> None:
         missing = [topic for topic in topics if topic not in own]

@@ -73,22 +73,20 @@ COMPARISONS = table(
 TASK_TABLES = (QUESTION_RELEVANCE, DOCUMENT_RELEVANCE, CLARIFICATION_NEED, COMPARISONS, CONFUSION, TOPICS, FACETS)
 
 
-@dataclass(frozen=True)
-class System:
-    """The output of one system; None for tasks in which it is not evaluated.
+class Outputs(NamedTuple):
+    """System → its output, by task; a system may be in some tasks only.
 
     questions
-        Topic or context → its questions, best first.
+        Topic → its questions, best first.
     documents
         Document relevance by measure and unit. A unit is a facet, or a context of a multi-turn conversation.
     needs
         Topic → predicted label of the need to ask.
     """
 
-    name: str
-    questions: Mapping[str, Sequence[str]] | None = None
-    documents: Asked | None = None
-    needs: Mapping[str, int] | None = None
+    questions: Mapping[str, Mapping[str, Sequence[str]]]
+    documents: Mapping[str, Asked]
+    needs: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,17 +171,14 @@ class Task(NamedTuple):
     missing: dict[str, list[str]]
 
 
-def tasks_of(systems: Sequence[System], topics: Topics | None, drop: bool) -> dict[str, Task]:
+def tasks_of(outputs: Outputs, topics: Topics | None, drop: bool) -> dict[str, Task]:
     """Return the tasks for which systems have output; ``drop`` excludes units that any system of the task misses.
 
     A unit of document relevance that one system misses and another has scores 0 or is excluded. Baselines come first.
 
     Raises :class:`UsageError` if no unit is left, or if the systems have no measure of document relevance in common.
     """
-    lists, asked, needs = (
-        {one.name: output for one in systems if (output := getattr(one, of)) is not None}
-        for of in ("questions", "documents", "needs")
-    )
+    lists, asked, needs = outputs
     found: dict[str, Task] = {}
     if lists and topics and topics.questions:
         found["question_relevance"] = Task(lists, *common_units(topics.questions, lists, drop))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,23 @@ from robustcs.evaluation.clarification import Asked
 from robustcs.inputs.clariq import Topics
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import Clariq, clariq
-from robustcs.studies.clariq.tasks import COMPARISONS, System, TopicMeans, common_units
+from robustcs.studies.clariq.tasks import COMPARISONS, Outputs, TopicMeans, common_units
+
+
+class System(NamedTuple):
+    """The output of one system; None for tasks in which it is not evaluated."""
+
+    name: str
+    questions: dict[str, list[str]] | None = None
+    documents: Asked | None = None
+    needs: dict[str, int] | None = None
+
+
+def outputs(*systems: System) -> Outputs:
+    """The outputs of systems by task."""
+    tasks = ("questions", "documents", "needs")
+    return Outputs(*({one.name: own for one in systems if (own := getattr(one, of)) is not None} for of in tasks))
+
 
 TOPICS = Topics(
     requests={"1": "one", "2": "two", "3": "three"}, needs={"1": 1, "2": 4, "3": 2},
@@ -35,7 +52,7 @@ BEST = System("best", documents=Asked({"P1": {"F1": 1.0, "F2": 1.0, "F3": 1.0}, 
 
 def evaluate(*systems: System, missing: str = "zero", **more: object) -> Clariq:
     policy = EvaluationPolicy(missing=missing)  # type: ignore[arg-type]
-    return clariq(systems, TOPICS, {}, (), policy, 0, **more)  # type: ignore[arg-type]
+    return clariq(outputs(*systems), TOPICS, {}, (), policy, 0, **more)  # type: ignore[arg-type]
 
 
 def value(result: Clariq, table: str, row: str, **where: object) -> float:
@@ -47,7 +64,7 @@ def value(result: Clariq, table: str, row: str, **where: object) -> float:
 
 
 def test_a_topic_without_output_scores_zero_or_is_dropped_from_all() -> None:
-    first = replace(FIRST, documents=None)
+    first = FIRST._replace(documents=None)
     result = evaluate(first, SECOND)
     assert value(result, "question_relevance", "recall", system="first", k=5) == pytest.approx(0.5)
     assert value(result, "question_relevance", "recall", system="second", k=5) == pytest.approx(2 / 3)
@@ -84,7 +101,7 @@ def test_a_missing_prediction_is_wrong_and_never_guessed() -> None:
 
 def test_contexts_of_conversations_belong_to_topics() -> None:
     system = System("s", documents=Asked({"P1": {"7": 1.0, "8": 0.0, "9": 0.5}}))
-    result = clariq([system], None, {"7": "1", "8": "1", "9": "2"}, (), EvaluationPolicy(), 0)
+    result = clariq(outputs(system), None, {"7": "1", "8": "1", "9": "2"}, (), EvaluationPolicy(), 0)
     assert value(result, "document_relevance", "topics", system="s") == 2
     assert next(iter(result.tables)) == "document_relevance"
 
@@ -161,10 +178,10 @@ def test_the_order_of_topics_changes_nothing() -> None:
             facet_texts={}, question_texts={}, rows=30,
         )  # fmt: skip
         shuffled = [
-            replace(one, documents=Asked({"P1": {f"F{topic}": one.documents.scores["P1"][f"F{topic}"] for topic in order}}))
+            one._replace(documents=Asked({"P1": {f"F{topic}": one.documents.scores["P1"][f"F{topic}"] for topic in order}}))
             for one in systems if one.documents
         ]  # fmt: skip
-        return clariq(shuffled, topics, {}, (), EvaluationPolicy(), 0)
+        return clariq(outputs(*shuffled), topics, {}, (), EvaluationPolicy(), 0)
 
     one, other = turned(sorted(some)), turned(sorted(some, reverse=True))
     for name, frame in one.tables.items():
@@ -181,7 +198,7 @@ def test_intervals_of_need_by_topic() -> None:
         TOPICS, needs={f"{i}": int(label) for i, label in enumerate(true)}, requests={f"{i}": "?" for i in range(40)}
     )
     system = System("s", needs={f"{i}": int(label) for i, label in enumerate(guess) if label})
-    rows = clariq([system], topics, {}, (), EvaluationPolicy(), 0).clarification_need.set_index("measure")
+    rows = clariq(outputs(system), topics, {}, (), EvaluationPolicy(), 0).clarification_need.set_index("measure")
     assert (rows["ci_low"] < rows["value"]).all() and (rows["value"] < rows["ci_high"]).all()
     assert rows.loc["recall", "value"] == pytest.approx((true == guess).mean())
     precision, recall, f1, _ = metrics.precision_recall_fscore_support(
@@ -194,7 +211,7 @@ def test_intervals_of_need_by_topic() -> None:
 
 def test_statistics_of_the_data() -> None:
     topics = replace(TOPICS, question_texts={"Q1": "", "Q2": "which one", "Q3": "why is that"}, answers=("no", "", "it is so"))
-    result = clariq([], topics, {}, (), EvaluationPolicy(), 0, bank={"Q1": "", "Q2": "which one"})
+    result = clariq(outputs(), topics, {}, (), EvaluationPolicy(), 0, bank={"Q1": "", "Q2": "which one"})
     found = {row.what: (row.number, row.terms, row.terms_sd) for row in result.statistics.itertuples()}
     assert list(found) == ["topics", "facets", "questions", "answers", "bank"]
     assert (found["questions"], found["answers"], found["bank"]) == ((2, 2.5, 0.5), (2, 2.0, 1.0), (1, 2.0, 0.0))

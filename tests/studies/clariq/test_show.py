@@ -8,7 +8,7 @@ from robustcs.inputs.clariq import Preference, Topics
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import clariq
 from robustcs.studies.clariq.show import show
-from robustcs.studies.clariq.tasks import System
+from tests.studies.clariq.test_analysis import System, outputs
 
 TOPICS = Topics({"1": "one", "2": "two"}, {"1": 1, "2": 4}, {"1": frozenset({"a"}), "2": frozenset({"c"})},
                 {"F1": "1", "F2": "2"}, {}, {}, 2)  # fmt: skip
@@ -19,7 +19,7 @@ SYSTEMS = (
 
 
 def test_every_table_has_cells_for_its_columns() -> None:
-    result = clariq(SYSTEMS, TOPICS, {}, (Preference("clear", "mine", "yours", "mine", ""),), EvaluationPolicy(), 0)
+    result = clariq(outputs(*SYSTEMS), TOPICS, {}, (Preference("clear", "mine", "yours", "mine", ""),), EvaluationPolicy(), 0)
     blocks = show(result)
     tables = {block.slug: block for block in blocks if isinstance(block, Table)}
     assert list(tables) == [
@@ -43,14 +43,14 @@ def test_every_table_has_cells_for_its_columns() -> None:
 
 
 def test_nothing_is_shown_of_tasks_without_input() -> None:
-    result = clariq(SYSTEMS[:1], None, {}, (), EvaluationPolicy(), 0)
+    result = clariq(outputs(*SYSTEMS[:1]), None, {}, (), EvaluationPolicy(), 0)
     assert [block.slug for block in show(result)] == ["document_relevance", "documents"]  # type: ignore[union-attr]
 
 
 def test_pairs_of_systems_stand_together() -> None:
     judged = [("clear", "a", "b"), ("clear", "a", "c"), ("warm", "a", "b")]
     preferences = tuple(Preference(criterion, first, second, first, "") for criterion, first, second in judged)
-    [table] = show(clariq((), None, {}, preferences, EvaluationPolicy(), 0))
+    [table] = show(clariq(outputs(), None, {}, preferences, EvaluationPolicy(), 0))
     assert isinstance(table, Table)
     assert [row[:2] for row in table.rows] == [("clear", "a : b"), ("warm", "a : b"), ("clear", "a : c")]
     assert table.rules == {2}
