@@ -9,7 +9,7 @@ from robustcs.documents.document import Table
 from robustcs.documents.headline import headline_of
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.project.workspace import Workspace
-from robustcs.studies.signature import Names, Opt
+from robustcs.studies.signature import Opt
 from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Question, command
 from robustcs.studies.sweep.analysis import Sweep, sweep, threshold_grid
 from robustcs.studies.sweep.findings import finding
@@ -35,15 +35,11 @@ def ask(workspace: Workspace, *, step: Annotated[str, Opt("T")] = "0.02") -> Swe
     return sweep(scores if workspace.project.metrics else scores.graded(), evaluated, grid, workspace.project.seed)
 
 
-def _run(call: Call, step: str, details: Names) -> None:
-    """Run the study for the command line.
-
-    details
-        With several rewriters: also show the bins of this rewriter.
-    """
+def _run(call: Call, step: str) -> None:
+    """Run the study for the command line."""
     workspace = call.answered()
     result = call.ask(workspace, step=step)
-    call.emit(workspace, result, show(result, details, names=call.tables))
+    call.emit(workspace, result, show(result, names=call.tables))
 
 
 COMMAND = command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED), run=_run)
