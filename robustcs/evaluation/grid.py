@@ -63,13 +63,13 @@ class Grid:
             found[:, row, column] = scores[cell]
         return found
 
-    def complete(self, more: Sequence[Cell] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def complete(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return wordings and rankers of the largest complete subgrid, if it has two of each; otherwise two empty tuples.
 
-        ``more``: missing cells that are treated as present. Of equally large subgrids, the first one counts. With more than
-        twelve levels of both factors, only subgrids that have all rankers of some wording are tried.
+        Of equally large subgrids, the first one counts. With more than twelve levels of both factors, only subgrids that have
+        all rankers of some wording are tried.
         """
-        there = {*self.cells, *more}
+        there = {*self.cells}
         few, many = sorted((self.wordings, self.rankers), key=len)
         swapped = few is self.wordings
 

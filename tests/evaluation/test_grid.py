@@ -81,12 +81,6 @@ def test_a_large_grid_without_one_cell_has_a_complete_subgrid() -> None:
     assert len(wordings) * len(rankers) == 29 * 20
 
 
-def test_a_missing_cell_may_be_treated_as_present() -> None:
-    grid = Grid((("a", "x"), ("a", "y"), ("b", "x")))
-    assert grid.complete() == ((), ()) and grid.missing == [("b", "y")]
-    assert grid.complete([("b", "y")]) == (("a", "b"), ("x", "y"))
-
-
 def test_scores_of_cells_as_a_cube() -> None:
     grid = Grid((("a", "x"), ("b", "y")))
     cube = grid.cube({("a", "x"): [0.5, 1.0], ("b", "y"): [0.0, 0.25]})

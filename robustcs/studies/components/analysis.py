@@ -19,7 +19,7 @@ from robustcs.lazy import pd
 from robustcs.policy import Evaluated
 from robustcs.result import Later, Result, count, difference, measure, number, p_value, points, score, share, table, text
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
-from robustcs.statistics.crossed import EFFECTS, crossed_sums, effect_sizes, omega_squared
+from robustcs.statistics.crossed import EFFECTS, effect_sizes
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import Family
 from robustcs.statistics.halves import SPLITS, halves_of
@@ -27,9 +27,6 @@ from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import best_choice
 from robustcs.wording import counted
-
-#: Up to this number of cells, swaps are tested by default; the work grows with the number of pairs.
-MOST_CELLS = 50
 
 _CELL = (text("wording", header="Wording"), text("ranker", header="Ranker"))
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
@@ -99,8 +96,6 @@ MISSING = table(
     "missing", "What each missing cell could show; no rows for a complete grid.", *_CELL, *_CUT,
     count("turns", "turns on which the cause of some system would change if the missing cell were correct", "turns"),
     *share("share", "share of all turns").between(says=_SHARE),
-    count("none", "of these, turns that no cell answers", "unanswered"),
-    text("grid", "largest complete subgrid once the cell is filled: wordings × rankers", "complete grid"),
 )  # fmt: skip
 TURNS = table(
     "turns", "Score and cause of every turn in every cell.", text("turn", header="Turn"), *_CELL, *_CUT, score("value"),
@@ -147,7 +142,6 @@ def components(
     thresholds: Sequence[Threshold] = DEFAULT_THRESHOLDS,
     texts: Mapping[str, Mapping[str, str]] | None = None,
     seed: int = 0,
-    swaps: bool = True,
 ) -> Components:
     """Find which component loses each turn, and what changing one would gain.
 
@@ -161,8 +155,6 @@ def components(
         Wording → turn → text; only the turns to read show them.
     seed
         Random seed of sign patterns, resamples and halves.
-    swaps
-        Whether single changes are tested.
     """
     grid = Grid(tuple(scores))
     first = next(iter(scores.values()))
@@ -171,7 +163,7 @@ def components(
     cubes = {metric: grid.cube({cell: frame[metric] for cell, frame in scores.items()}) for metric in first}
     cuts = [(metric, threshold) for metric in first for threshold in distinct_thresholds(metric, thresholds)]
     causes = {cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts}
-    compared = cache(lambda: _swaps(grid, cubes, units, seed) if swaps else (SWAPS.frame([]), {}))
+    compared = cache(lambda: _swaps(grid, cubes, units, seed))
     found = Components(
         units.stated(evaluated),
         blame=lambda: BLAME.frame(_blame(grid, causes, units)),
@@ -188,9 +180,7 @@ def components(
         turns=lambda: _turns(grid, turns, cubes, causes),
         grid=grid, texts=texts or {}, compared=compared,
     )  # fmt: skip
-    if not any(_has_effects(_subgrid(grid, cube)) for cube in cubes.values()):
-        return found.with_notes([f"no effect sizes: {found.effects['note'].iloc[0]}"])
-    return found
+    return found if grid.complete()[0] and len(turns) > 1 else found.with_notes([f"no effect sizes: {_NO_EFFECTS}"])
 
 
 Causes = Mapping[tuple[str, Threshold], np.ndarray]
@@ -243,29 +233,15 @@ def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> pd.DataFram
     return FACTORS.frame(rows)
 
 
-def _subgrid(grid: Grid, cube: np.ndarray) -> np.ndarray | None:
-    """Return the scores of the largest complete subgrid; None if it is too small for effect sizes."""
-    wordings, rankers = grid.complete()
-    if not wordings or len(cube) < 2:
-        return None
-    return cube[np.ix_(range(len(cube)), [*map(grid.wordings.index, wordings)], [*map(grid.rankers.index, rankers)])]
-
-
-def _has_effects(part: np.ndarray | None) -> bool:
-    """Return whether the effect sizes of these scores are defined, without their intervals."""
-    return part is not None and not np.isnan(omega_squared(crossed_sums(part).sum(axis=0), part.shape[1:])).all()
+_NO_EFFECTS = "they require two turns and a complete subgrid of at least two wordings and two rankers"
 
 
 def _effects(grid: Grid, metric: str, cube: np.ndarray, units: Units, seed: int) -> list[tuple[Any, ...]]:
     wordings, rankers = grid.complete()
-    part = _subgrid(grid, cube)
-    if part is not None:
-        found = effect_sizes(part, units, seed)
-    else:
-        levels = [len(wordings or grid.wordings), len(rankers or grid.rankers)]
-        need = "at least two wordings and two rankers are required"
-        why = "only one turn" if wordings else need if min(levels) < 2 else f"no complete subgrid ({need})"
-        found = (Estimate(math.nan, math.nan, math.nan, units.count, "", why),) * len(EFFECTS)
+    found: Sequence[Estimate] = (Estimate(math.nan, math.nan, math.nan, units.count, "", _NO_EFFECTS),) * len(EFFECTS)
+    if wordings and len(cube) > 1:
+        rows, columns = [*map(grid.wordings.index, wordings)], [*map(grid.rankers.index, rankers)]
+        found = effect_sizes(cube[np.ix_(range(len(cube)), rows, columns)], units, seed)
     return [(metric, factor, one, "|".join(wordings), "|".join(rankers), one.note)
             for factor, one in zip(EFFECTS, found, strict=True)]  # fmt: skip
 
@@ -337,15 +313,12 @@ def _missing(grid: Grid, cubes: Mapping[str, np.ndarray], causes: Causes, units:
     rows = []
     for cell in grid.missing:
         place = grid.wordings.index(cell[0]), grid.rankers.index(cell[1])
-        after = "{} × {}".format(*map(len, grid.complete([cell]))) if grid.complete([cell])[0] else ""
         for (metric, threshold), found in causes.items():
             right = found == 0
             right[:, *place] = True
-            there = np.isfinite(cubes[metric])
-            changed = ((causes_of(right) != found) & there).any(axis=(1, 2))
+            changed = ((causes_of(right) != found) & np.isfinite(cubes[metric])).any(axis=(1, 2))
             (one,) = share_estimates(units.sums(changed), units.sizes, units.kind)
-            unanswered = int((changed & ~(found == 0).any(axis=(1, 2))).sum())
-            rows.append((*cell, metric, str(threshold), int(changed.sum()), one, unanswered, after))
+            rows.append((*cell, metric, str(threshold), int(changed.sum()), one))
     return rows
 
 

@@ -16,11 +16,12 @@ from robustcs.documents.words import (
     plain,
     signed_interval,
     whole_percent,
+    with_interval,
 )
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.components.analysis import Components
-from robustcs.studies.components.show import cut_of, ranked
-from robustcs.wording import and_more, counted, verb
+from robustcs.studies.components.show import cut_of
+from robustcs.wording import and_more, counted
 
 #: Largest adjusted p of a significant difference.
 ALPHA = 0.05
@@ -34,9 +35,9 @@ def verdicts(result: Components) -> tuple[Verdict, ...]:
 
 
 def components_findings(result: Components) -> tuple[str, ...]:
-    """Return effect sizes, advice on single changes, the upper limit, and the missing cell that could show most."""
+    """Return effect sizes, the upper limit, and the missing cell that could show most."""
     cut = cut_of(result)
-    said = [_thresholds(result), *_sizes(result, cut[0]), *_advice(result, cut)]
+    said = [_thresholds(result), _sizes(result, cut[0])]
     if len(result.choice):
         said.append(_upper(result, cut[0]))
     if len(result.missing):
@@ -54,10 +55,9 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
         said += f", more than to the {second} ({whole_percent(other)}, {p})"
     else:
         said += f" and {whole_percent(other)} to the {second}; the data do not show which loses more ({p})"
-    grid, caveat = result.grid, _not_at(result) if row.p_corrected <= ALPHA else ""
-    levels = {"wording": len(grid.wordings), "ranker": len(grid.rankers)}
+    levels, caveat = {"wording": len(result.grid.wordings), "ranker": len(result.grid.rankers)}, ""
     if levels[first] > levels[second]:
-        caveat += (" " if caveat else "") + (
+        caveat = (
             f"The grid has {counted(levels[first], first)} and {counted(levels[second], second)}, and the component with more"
             " alternatives has more chances to help."
         )
@@ -65,13 +65,6 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
     basis = f"mean over {counted(row.systems, 'system')}; correct if {cut_label(cut)}"
     tone = {"wording": "qr", "ranker": "qa"}[first]
     return Verdict(whole_percent(share), between, _sentence(said), basis, float(share), tone, caveat=caveat)
-
-
-def _not_at(result: Components) -> str:
-    """Return the criteria of a correct answer by which no component loses significantly more turns."""
-    rows = result.factors[~(result.factors["p_corrected"] <= ALPHA)]
-    cuts = [cut_label((row.metric, row.threshold)) for row in rows.itertuples()]
-    return f"Not significant at {', '.join(cuts[:3])}{and_more(len(cuts), 3)}." if cuts else ""
 
 
 def _unanswered(result: Components, cut: Cut) -> Verdict:
@@ -123,37 +116,12 @@ def _thresholds(result: Components) -> str:
     return f"Which component loses more turns depends on the threshold: {'; '.join(where)} (adjusted p ≤ {ALPHA:g})."
 
 
-def _sizes(result: Components, metric: str) -> list[str]:
+def _sizes(result: Components, metric: str) -> str:
     rows = result.effects[(result.effects["metric"] == metric) & result.effects["omega2"].notna()].set_index("factor")
     if not len(rows):
-        return []
-    said = [
-        f"{number(row['omega2'], 3)}" + ("" if math.isnan(row["ci_low"]) else
-        f" (95% CI {number_interval(row['ci_low'], row['ci_high'])})") + f" for the {name}"
-        for name, row in rows.loc[["wording", "ranker"]].iterrows()
-    ]  # fmt: skip
-    end = "" if math.isnan(rows["ci_low"].iloc[0]) else " Overlapping intervals do not show that two effects are equal."
-    return [f"The effect size ω² on {measure_label(metric)} is {' and '.join(said)}.{end}"]
-
-
-def _advice(result: Components, cut: Cut) -> list[str]:
-    row = _largest(result, cut[0])
-    if row is None:
-        return []
-    metric, best = cut[0], next(ranked(result, cut).itertuples())
-    own = result.swaps[(result.swaps["metric"] == metric) & (result.swaps["difference"] > 0)]
-    sure = own[own["p_corrected"] <= ALPHA]
-    apart = result.swaps[
-        (result.swaps["metric"] == metric) & (result.swaps["wording"] == best.wording) & (result.swaps["ranker"] == best.ranker)
-    ]
-    worse = int((apart["p_corrected"] <= ALPHA).sum())
-    return [
-        f"{len(sure)} of {counted(len(own), 'single change')} that {verb(len(own), 'raises', 'raise')} the mean"
-        f" {verb(len(sure), 'is', 'are')} significant (adjusted p ≤ {ALPHA:g}, {result.families[metric].describe('pair')} of"
-        " systems).",
-        f"No change of one component raises the mean of {best.wording}/{best.ranker}, which has the highest;"
-        f" {worse} of {counted(len(apart), 'change')} {verb(worse, 'lowers', 'lower')} it significantly.",
-    ]  # fmt: skip
+        return ""
+    said = [f"{with_interval(row, 'omega2', 3)} for the {name}" for name, row in rows.loc[["wording", "ranker"]].iterrows()]
+    return f"The effect size ω² on {measure_label(metric)} is {' and '.join(said)}."
 
 
 def _upper(result: Components, metric: str) -> str:
@@ -169,10 +137,9 @@ def _upper(result: Components, metric: str) -> str:
 def _to_fill(result: Components, cut: Cut) -> str:
     rows = at(result.missing, cut)
     row = next(rows.loc[[rows["turns"].idxmax()]].itertuples())
-    grid = f" and would complete a grid of {row.grid}" if row.grid else ""
     return (
         f"Of {counted(len(rows), 'missing cell')}, {row.wording}/{row.ranker} could show most: if correct, it would change the"
-        f" cause of some system on {row.turns} of {counted(result.evaluated.turns, 'turn')}{grid}."
+        f" cause of some system on {row.turns} of {counted(result.evaluated.turns, 'turn')}."
     )
 
 

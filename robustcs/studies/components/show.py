@@ -133,16 +133,9 @@ def _means(result: Components) -> list[Table]:
 def _factors(result: Components) -> Table:
     rows = result.factors
     columns: list[Shown] = [_CORRECT_IF, "wording", "ranker", "difference", "p_corrected"]
-    grid = result.grid
-    levels = ""
-    if len(grid.wordings) != len(grid.rankers):
-        levels = (
-            f" The grid has {counted(len(grid.wordings), 'wording')} and {counted(len(grid.rankers), 'ranker')}; the component"
-            " with more alternatives has more chances to help."
-        )
     note = (
         f"Shares of turns, averaged over {counted(int(rows['systems'].iloc[0]), 'system')}; turns that either change would"
-        f" answer count for neither.{levels} Difference: wording − ranker, in percentage points. p: sign-flip test"
+        f" answer count for neither. Difference: wording − ranker, in percentage points. p: sign-flip test"
         f"{clustered(result.evaluated.unit)}, adjusted by max-T over {counted(len(rows), 'comparison')} (all measures and"
         f" thresholds).{notes_of(rows)}"
     )
@@ -210,13 +203,9 @@ def _best(result: Components) -> list[Table]:
 
 def _missing(result: Components, cut: Cut) -> Table:
     rows = at(result.missing, cut).sort_values("turns", ascending=False, kind="stable")
-    columns: list[Shown] = [_SYSTEM, "turns", "share", "none", "grid"]
-    note = (
-        "Turns: on these, the cause of at least one system would change if the missing cell were correct. Unanswered: of these,"
-        " turns that no present cell answers. Complete grid: the largest complete subgrid with the cell, for effect sizes."
-    )
-    return result_table(result, "missing", f"What could a missing cell show? Correct if {cut_label(cut)}", columns, note,
-                        rows=rows)  # fmt: skip
+    note = "Turns: on these, the cause of at least one system would change if the missing cell were correct."
+    caption = f"What could a missing cell show? Correct if {cut_label(cut)}"
+    return result_table(result, "missing", caption, [_SYSTEM, "turns", "share"], note, rows=rows)
 
 
 def _figures(result: Components, cut: Cut) -> list[Figure]:
@@ -224,19 +213,11 @@ def _figures(result: Components, cut: Cut) -> list[Figure]:
     metric = cut[0]
     means = [f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in rows.itertuples()]
     label = measure_label(metric)
-    figures = [
+    return [
         _causes(result, cut),
         Figure("means", f"Mean {label} of every wording with every ranker.", f"Mean {label}: {', '.join(means)}.",
                lambda: _heatmap(result, metric)),
     ]  # fmt: skip
-    effects = result.effects[result.effects["omega2"].notna()]
-    if len(effects):
-        said = [f"{measure_label(row.metric)}, {row.factor}: {number(row.omega2, 3)}" for row in effects.itertuples()]
-        figures.append(
-            Figure("effects", "Effect sizes ω² of turn, wording, ranker and their interactions, with 95% CI.",
-                   f"ω². {'; '.join(said)}.", lambda: _forest(effects))
-        )  # fmt: skip
-    return figures
 
 
 def _causes(result: Components, cut: Cut) -> Figure:
@@ -259,16 +240,6 @@ def _heatmap(result: Components, metric: str) -> Drawing:
     for row in rows.itertuples():
         values[grid.places[row.wording, row.ranker]] = row.value
     return heatmap(grid.wordings, grid.rankers, values, measure_label(metric))
-
-
-def _forest(effects: pd.DataFrame) -> Drawing:
-    from robustcs.documents.forest import MeanPanel, forest
-
-    panels = [
-        MeanPanel(measure_label(str(metric)), *(rows[name].to_numpy() for name in ("ci_low", "omega2", "ci_high")))
-        for metric, rows in effects.groupby("metric", sort=False)
-    ]
-    return forest([_times(name) for name in dict.fromkeys(effects["factor"])], panels, "ω² and 95% CI", zero=True)
 
 
 def _times(factor: str) -> str:

@@ -14,13 +14,13 @@ from robustcs.project.requirements import grid
 from robustcs.project.scan import role_of
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.workspace import Workspace
-from robustcs.studies.components.analysis import MOST_CELLS, Components, components
+from robustcs.studies.components.analysis import Components, components
 from robustcs.studies.components.findings import components_findings, verdicts
 from robustcs.studies.components.show import cut_of, overview, show, to_read
 from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Question, command
 
 
-def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
+def ask(workspace: Workspace) -> Components:
     """Which component loses the answer? Compare runs that cross wordings of the questions with rankers.
 
     The command does not need human rewrites; they count as one more wording.
@@ -29,9 +29,6 @@ def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
     have helped: another wording, another ranker, either, only both together, or none in the grid. The tables also show effect
     sizes of wording and ranker, the gain of every single change with an adjusted test, and the lead of the best system on
     conversations that were not used to choose it. Cells may be missing. Sets of paraphrases are wordings too.
-
-    swaps
-        Test every change of one component (default: for up to 50 cells).
 
     Raises :class:`UsageError` for fewer than two cells, and for a cell that is not named WORDING/RANKER.
 
@@ -50,9 +47,6 @@ def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
     scored, evaluated = workspace.scores_of(files, chosen)
     frames = {name: one.frame() for name, one in scored.items()}
     thresholds = reachable_thresholds(workspace.project.thresholds, chosen)
-    if swaps is None and len(cells) > MOST_CELLS:
-        notes.append(f"swaps of {len(cells)} cells skipped (more than {MOST_CELLS}); --table swaps computes them")
-    every = swaps if swaps is not None else len(cells) <= MOST_CELLS
     notes += [
         f"{one} and {other} have the same scores on every turn; check that their runs differ"
         for one, other in combinations(names, 2) if frames[one].equals(frames[other])
@@ -60,7 +54,7 @@ def ask(workspace: Workspace, *, swaps: bool | None = None) -> Components:
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     scores: dict[tuple[str, str], pd.DataFrame] = {cell: frames[name] for name, cell in names.items()}
     texts = _texts(workspace, dict.fromkeys(wording for wording, _ in cells), next(iter(scored.values())).turns)
-    return components(scores, evaluated, thresholds, texts, workspace.project.seed, every)
+    return components(scores, evaluated, thresholds, texts, workspace.project.seed)
 
 
 def _texts(workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -78,7 +72,7 @@ def _texts(workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]) 
 
 COMMAND = command(
     ask, ("qrels", "components", "rewrites", "texts", "raw_texts", "threshold", *SCORING, *BY, *UNIT, *SEED),
-    on_request=("swaps",), retrieves="cells",
+    retrieves="cells",
 )  # fmt: skip
 
 

@@ -150,13 +150,14 @@ def test_counts_equal_a_loop_over_the_cells_that_are_there(
 def test_a_missing_cell_is_told_and_could_be_filled() -> None:
     result = of({("a", "x"): [1, 0, 0, 1, 1, 1], ("b", "x"): [0, 1, 0, 1, 1, 1], ("a", "y"): [0, 0, 0, 1, 1, 1]})
     assert result.effects["omega2"].isna().all()
-    assert set(result.effects["note"]) == {"no complete subgrid (at least two wordings and two rankers are required)"}
+    assert set(result.effects["note"]) == {
+        "they require two turns and a complete subgrid of at least two wordings and two rankers"
+    }
     assert f"no effect sizes: {result.effects['note'].iloc[0]}" in result.evaluated.notes
     (row,) = result.missing.itertuples()
-    assert (row.wording, row.ranker, row.grid) == ("b", "y", "2 × 2")
+    assert (row.wording, row.ranker, row.turns) == ("b", "y", 3)
     # a/y changes from both to wording on the second turn; on the third, all cells change from none; on the first, a/y and b/x
     # are lost to the ranker and to the wording, and then to either
-    assert (row.turns, row.none) == (3, 1)
     filled = of({("a", "x"): [1, 0], ("b", "x"): [0, 1], ("a", "y"): [0, 0], ("b", "y"): [1, 1]})
     assert filled.missing.empty and filled.effects["omega2"].notna().all()
 
@@ -173,7 +174,9 @@ def test_effects_use_the_largest_complete_subgrid() -> None:
 def test_one_factor_alone_has_no_effect_sizes_and_no_comparison_of_factors() -> None:
     result = of({("qr", "x"): [1, 0, 0, 1, 0, 0], ("human", "x"): [0, 1, 0, 1, 1, 0]})
     assert counts(result, "qr/x", ">=0.5") == [2, 2, 0, 0, 0, 2]
-    assert set(result.effects["note"]) == {"at least two wordings and two rankers are required"}
+    assert set(result.effects["note"]) == {
+        "they require two turns and a complete subgrid of at least two wordings and two rankers"
+    }
     assert result.factors.empty and len(result.swaps) == 2 and result.missing.empty
 
 

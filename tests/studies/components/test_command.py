@@ -101,15 +101,6 @@ def test_a_run_of_other_turns_and_an_empty_run_are_named(in_copy: Command, tmp_p
     in_copy(f"components {GRID} --cell qr/stem={copy}", code=3)
 
 
-def test_more_cells_than_are_compared_by_default(in_demo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("robustcs.studies.components.study.MOST_CELLS", 5)
-    printed = json.loads(in_demo(f"components {GRID} --metric ndcg_cut_3 --format json").out)
-    assert printed["tables"]["swaps"] == []
-    assert "swaps of 6 cells skipped (more than 5); --table swaps computes them" in printed["notes"]
-    asked = json.loads(in_demo(f"components {GRID} --metric ndcg_cut_3 --table swaps --format json").out)
-    assert len(asked["tables"]["swaps"]) == 18
-
-
 def test_init_proposes_the_grid_from_names(demo: Path, in_copy: Command, tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     (folder / "robustcs.toml").unlink()
