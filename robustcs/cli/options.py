@@ -125,7 +125,7 @@ RARE = frozenset((
 #: Command → its rarely used settings, which are keys of --set.
 SET: Mapping[str, Sequence[str]] = {
     "sweep": ("step",),
-    "correlate": ("stemmer", "corners", "with-original"),
+    "correlate": ("stemmer", "with-original"),
     "answers": ("read-depth",),
     "compare": ("cannot-tell", "allow-missing"),
     "unjudged": ("max-grade",),

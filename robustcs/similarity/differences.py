@@ -1,6 +1,6 @@
-"""Differences between a rewrite (QR) and the manual one (Human): missing or added words, word order, word form, or only case.
+"""Differences between a rewrite (QR) and the manual one (Human): lost or added words and names, pronouns, wording, or case.
 
-Error types describe the same differences with pronouns and names separately. They describe the texts, not the effect on scores.
+They describe the texts, not the effect on scores.
 """
 
 from __future__ import annotations
@@ -8,23 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import compress
 from typing import NamedTuple
 
 from robustcs.similarity.function_words import names, referring
 from robustcs.similarity.rouge import stem, tokens_of
 from robustcs.similarity.texts import words
-
-#: Kinds of difference, from none to large. A turn has one of the first two, or one or more of the others.
-KINDS = (
-    "identical",
-    "case, punctuation, apostrophes",
-    "word order",
-    "word form",
-    "function words",
-    "missing content words",
-    "added content words",
-)
 
 _GRAMMAR = """
 a about above after again against all also am an and any are arent around as at be because been before being below between
@@ -48,9 +36,15 @@ ERROR_TYPES = (IDENTICAL, SPELLING, PRONOUN, NAME_LOST, DROPPED, NAME_ADDED, ADD
 
 
 class Difference(NamedTuple):
-    """The difference of one turn: its kinds, and the content words missing in QR and added by QR, in the order of the texts."""
+    """The difference of one turn.
 
-    kinds: tuple[str, ...]
+    types
+        Its error types (one or several), in the order of :data:`ERROR_TYPES`.
+    missing, added
+        The content words missing in QR and added by QR, in the order of the texts.
+    """
+
+    types: tuple[str, ...]
     missing: tuple[str, ...]
     added: tuple[str, ...]
 
@@ -66,43 +60,31 @@ def text_difference(qr: str, human: str) -> Difference:
     """Return the difference between the texts of QR and Human.
 
     Words are compared as multisets without case, punctuation and apostrophes. Words with the same Porter stem are forms of one
-    word; words of :data:`FUNCTION_WORDS` are a separate kind.
-    """
-    if qr.strip() == human.strip():
-        return Difference(KINDS[:1], (), ())
-    ours, theirs = words(qr), words(human)
-    if ours == theirs:
-        return Difference(KINDS[1:2], (), ())
-    missing, added = _without(theirs, ours), _without(ours, theirs)
-    if not missing and not added:
-        return Difference(KINDS[2:3], (), ())
-    grammar = any(word in FUNCTION_WORDS for word in (*missing, *added))
-    missing, added = ([word for word in some if word not in FUNCTION_WORDS] for some in (missing, added))
-    lost, new = _without(missing, added, _stem), _without(added, missing, _stem)
-    there = (len(lost) < len(missing), grammar, bool(lost), bool(new))
-    return Difference(tuple(compress(KINDS[3:], there)), tuple(lost), tuple(new))
-
-
-def error_types(qr: str, human: str) -> tuple[str, ...]:
-    """Return the error types of a rewrite (one or several), in the order of :data:`ERROR_TYPES`.
+    word.
 
     - ``pronoun left``: QR contains a pronoun that refers to earlier text more often than Human does.
     - ``name lost``: a capitalised name of Human is not in QR, in any case. ``name added``: the reverse.
     - ``words dropped``, ``words added``: other content words; forms of one word count as the same.
     - ``wording only``: word order, word forms and function words.
     """
-    found = text_difference(qr, human)
-    if found.kinds[0] in KINDS[:2]:
-        return (IDENTICAL,) if found.kinds[0] == KINDS[0] else (SPELLING,)
-    theirs, ours = ({word for name in names(text) for word in words(name)} for text in (human, qr))
+    if qr.strip() == human.strip():
+        return Difference((IDENTICAL,), (), ())
+    ours, theirs = words(qr), words(human)
+    if ours == theirs:
+        return Difference((SPELLING,), (), ())
+    missing, added = (
+        [word for word in some if word not in FUNCTION_WORDS] for some in (_without(theirs, ours), _without(ours, theirs))
+    )
+    lost, new = _without(missing, added, _stem), _without(added, missing, _stem)
+    in_human, in_qr = ({word for name in names(text) for word in words(name)} for text in (human, qr))
     there = {
         PRONOUN: bool(_without(referring(qr), referring(human))),
-        NAME_LOST: any(word in theirs for word in found.missing),
-        DROPPED: any(word not in theirs for word in found.missing),
-        NAME_ADDED: any(word in ours for word in found.added),
-        ADDED: any(word not in ours for word in found.added),
+        NAME_LOST: any(word in in_human for word in lost),
+        DROPPED: any(word not in in_human for word in lost),
+        NAME_ADDED: any(word in in_qr for word in new),
+        ADDED: any(word not in in_qr for word in new),
     }
-    return tuple(kind for kind, holds in there.items() if holds) or (WORDING,)
+    return Difference(tuple(kind for kind, holds in there.items() if holds) or (WORDING,), tuple(lost), tuple(new))
 
 
 def _without(some: Iterable[str], others: Iterable[str], key: Callable[[str], str] = str) -> list[str]:

@@ -14,7 +14,7 @@ from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.result import Field, count, difference, measure, p_value, points, score, share, table, text
-from robustcs.similarity.differences import ERROR_TYPES, error_types
+from robustcs.similarity.differences import ERROR_TYPES, text_difference
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
@@ -291,7 +291,10 @@ def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units
         qr = texts.get(str(name), {})
         if not qr or not human:
             continue
-        types = [error_types(qr[turn], human[turn]) if turn in qr and turn in human else (UNKNOWN,) for turn in scores.turns]
+        types = [
+            text_difference(qr[turn], human[turn]).types if turn in qr and turn in human else (UNKNOWN,)
+            for turn in scores.turns
+        ]
         kinds = [kind for kind in (*ERROR_TYPES, UNKNOWN) if any(kind in own for own in types)]
         inside = np.array([[kind in own for own in types] for kind in kinds])
         sizes = units.sums(inside)

@@ -13,8 +13,8 @@ import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, TableSpec, count, difference, flag, number, p_value, score, share, table, text
-from robustcs.similarity.differences import KINDS, text_difference
+from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, p_value, score, table, text
+from robustcs.similarity.differences import text_difference
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
 from robustcs.statistics.columns import columns_of
@@ -30,18 +30,9 @@ SUBSETS = ("all", "judged", "correct")
 GIVEN = ("depth", "length")
 
 
-@dataclass(frozen=True)
-class Corners:
-    """Limits of the outliers.
-
-    A turn is one if similarity > ``alike`` and answers < ``different_answers``, or similarity < ``unlike`` and answers >
-    ``same_answers``.
-    """
-
-    alike: float = 0.9
-    different_answers: float = 0.4
-    unlike: float = 0.8
-    same_answers: float = 0.8
+#: A turn is an outlier if similarity > ALIKE and answers < DIFFERENT_ANSWERS, or if similarity < UNLIKE and answers >
+#: SAME_ANSWERS.
+ALIKE, DIFFERENT_ANSWERS, UNLIKE, SAME_ANSWERS = 0.9, 0.4, 0.8, 0.8
 
 
 @dataclass(frozen=True)
@@ -54,8 +45,6 @@ class QuestionPairs:
         bool[n]: whether the turn is scored, and whether Human is correct. None without scores.
     rule
         Measure and threshold that make an answer correct (``P_1>0``); None without scores.
-    cost
-        Float frame, turns × evaluation measures: Human − QR; NaN for turns without scores.
     depth
         float[n]: place in the conversation; NaN if the turn id does not contain it.
     original, qr, human
@@ -70,7 +59,6 @@ class QuestionPairs:
     answers: pd.DataFrame
     judged: np.ndarray | None
     correct: np.ndarray | None
-    cost: pd.DataFrame
     depth: np.ndarray
     original: Sequence[str | None]
     qr: Sequence[str]
@@ -92,7 +80,8 @@ _TESTED = (
 )  # fmt: skip
 _TEXTS = (text("original_text"), text("qr_text"), text("human_text"))
 _WORDS = (
-    text("kinds", "how QR differs from Human"), text("missing", "content words of Human that QR does not contain"),
+    text("kinds", "how QR differs from Human: error types of robustcs breakdown"),
+    text("missing", "content words of Human that QR does not contain"),
     text("added", "content words of QR that Human does not contain"),
 )  # fmt: skip
 _PAIRS = table(
@@ -121,12 +110,6 @@ TABLES = (
         text("x", "the first x"), text("y", "the first y"), score("similarity"), score("answers"), *_WORDS, *_TEXTS
     ),
     table(
-        "differences", "Kinds of difference between QR and Human, and their cost. A turn may have several.",
-        text("rewriter"), text("kind", header="How QR differs from Human"), count("turns"),
-        share("share", "share of all turns"), number("answers", "mean of the first y"), text("metric", "null without scores"),
-        count("judged", "scored turns with this difference"), difference("cost", "mean Human − QR over the judged turns")
-    ),
-    table(
         "encoders", "Encoders used.",
         text("x", header="Encoder"), text("model"), text("fingerprint", "SHA-256 of the model's files")
     ),
@@ -149,9 +132,7 @@ class Correlate(Result):
     partial: pd.DataFrame
     pairs: pd.DataFrame
     outliers: pd.DataFrame
-    differences: pd.DataFrame
     encoders: pd.DataFrame
-    corners: Corners = field(default_factory=Corners)
     rule: str | None = None
     apart: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -169,14 +150,11 @@ class Correlate(Result):
         return list(dict.fromkeys(self.correlations["x"])), list(dict.fromkeys(self.correlations["y"]))
 
 
-def correlate_similarity(
-    pairs: Sequence[QuestionPairs], evaluated: Evaluated, encoders: Sequence[Encoder] = (), corners: Corners | None = None
-) -> Correlate:
+def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, encoders: Sequence[Encoder] = ()) -> Correlate:
     """Correlate every x with every y for every rewriter, over all turns, judged turns, and turns on which Human is correct.
 
     The first x and y define the outliers. The policy of ``evaluated`` names the sampling unit.
     """
-    corners = corners or Corners()
     parts: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
     all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index.tolist()))
     for pair in pairs:
@@ -185,7 +163,7 @@ def correlate_similarity(
         found = [text_difference(qr, human) for qr, human in zip(pair.qr, pair.human, strict=True)]
         detail = pd.DataFrame(
             {
-                "kinds": ["; ".join(one.kinds) for one in found],
+                "kinds": ["; ".join(one.types) for one in found],
                 "missing": [" ".join(one.missing) for one in found],
                 "added": [" ".join(one.added) for one in found],
                 "original_text": list(pair.original), "qr_text": list(pair.qr), "human_text": list(pair.human),
@@ -195,7 +173,7 @@ def correlate_similarity(
         correlations, partial = _correlations(pair, length, units)
         tables = {
             "correlations": correlations, "partial": partial, "pairs": _pairs(pair, length, detail),
-            "outliers": _outliers(pair, detail, corners), "differences": _differences(pair, [one.kinds for one in found]),
+            "outliers": _outliers(pair, detail),
         }  # fmt: skip
         for name, part in tables.items():
             parts[name].append(part.assign(rewriter=pair.rewriter))
@@ -208,7 +186,6 @@ def correlate_similarity(
         **{spec.name: spec.frame(frames[spec.name]) for spec in TABLES if spec.name not in ("pairs", "encoders")},
         pairs=frames["pairs"][[*names[:2], *asked, *names[2:]]],
         encoders=TABLES[-1].frame(used),
-        corners=corners,
         rule=pairs[0].rule,
         apart={pair.rewriter: pair.apart for pair in pairs},
     )
@@ -252,27 +229,13 @@ def _pairs(pair: QuestionPairs, length: np.ndarray, detail: pd.DataFrame) -> pd.
     return frame.assign(depth=pair.depth, length=length).join(detail).rename_axis("turn").reset_index()
 
 
-def _outliers(pair: QuestionPairs, detail: pd.DataFrame, corners: Corners) -> pd.DataFrame:
+def _outliers(pair: QuestionPairs, detail: pd.DataFrame) -> pd.DataFrame:
     x, y = pair.similarity.columns[0], pair.answers.columns[0]
     similarity, answers = pair.similarity[x], pair.answers[y]
     inside = (
-        (similarity > corners.alike + TOLERANCE) & (answers < corners.different_answers - TOLERANCE),
-        (similarity < corners.unlike - TOLERANCE) & (answers > corners.same_answers + TOLERANCE),
+        (similarity > ALIKE + TOLERANCE) & (answers < DIFFERENT_ANSWERS - TOLERANCE),
+        (similarity < UNLIKE - TOLERANCE) & (answers > SAME_ANSWERS + TOLERANCE),
     )
     every = detail.assign(x=x, y=y, similarity=similarity, answers=answers)
     parts = [every[there].assign(corner=corner) for corner, there in zip(CORNERS, inside, strict=True)]
     return pd.concat(parts).rename_axis("turn").reset_index()
-
-
-def _differences(pair: QuestionPairs, kinds: Sequence[tuple[str, ...]]) -> pd.DataFrame:
-    answers, metrics = pair.answers.iloc[:, 0], list(pair.cost.columns)
-    rows = []
-    for kind in KINDS:
-        there = np.array([kind in some for some in kinds])
-        if not there.any():
-            continue
-        head = {"kind": kind, "turns": int(there.sum()), "share": there.mean(), "answers": answers[there].mean()}
-        for metric in metrics or [None]:
-            cost = pair.cost[metric][there].dropna() if metric else pd.Series(dtype=float)
-            rows.append(head | {"metric": metric, "judged": len(cost), "cost": cost.mean()})
-    return pd.DataFrame(rows)

@@ -31,8 +31,6 @@ _POINT = "#2f74b0"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.5, 0.08, 0.3, 0.36
 _MARGINAL, _BETWEEN = 0.36, 0.06
 _LEGEND = 0.3
-_LABEL = 0.11  # height of a turn id
-_MOST_LABELS = 3  # per corner; the lines of more would cross
 _TITLE_CHARACTERS = 46
 # The same for small multiples.
 _PER_ROW, _PER_ROW_IN_COLUMN, _GAP, _HEAD, _LINE = 3, 2, 0.2, 0.34, 0.12
@@ -62,7 +60,7 @@ class Scatter:
 
 
 def scatter_figure(scatter: Scatter) -> Drawing:
-    """Draw one point per turn (larger: several turns), the diagonal, both distributions, and the outliers with their ids.
+    """Draw one point per turn (larger: several turns), the diagonal, both distributions, and the outliers.
 
     The figure fills one column of a paper. Both axes go from 0 to 1, or further if the values do.
     """
@@ -75,8 +73,6 @@ def scatter_figure(scatter: Scatter) -> Drawing:
     right = drawing.panel(_LEFT + side + _BETWEEN, bottom, _MARGINAL, side, y=panel.y, frame="")
     _marginals(above, right, scatter, limits)
     _corners(panel, scatter)
-    for corner, (colour, _) in zip(scatter.corners, CORNER_LOOKS, strict=True):
-        _names(panel, scatter, corner, colour, limits, side)
     panel.x_ticks, panel.y_ticks = (round_ticks(*edge, 5) for edge in (panel.x, panel.y))
     panel.x_label, panel.y_label = scatter.x_label, scatter.y_label
     title = shortened(scatter.title, int(_TITLE_CHARACTERS / letters(1)))
@@ -150,34 +146,6 @@ def _corners(panel: Panel, scatter: Scatter) -> None:
         turns = [turn_anchor(scatter.turns[row]) for row in corner.rows]
         x, y = scatter.x[corner.rows], scatter.y[corner.rows]
         panel.dots(x, y, colour, 3.7, dot, edge="white", edge_width=0.3, anchors=turns)
-
-
-def _names(
-    panel: Panel,
-    scatter: Scatter,
-    corner: ScatterCorner,
-    colour: str,
-    limits: tuple[tuple[float, float], tuple[float, float]],
-    side: float,
-) -> None:
-    """Write turn ids in a column left of the corner's points, without overlaps, each with a line to its point."""
-    rows = sorted(corner.rows[:_MOST_LABELS], key=lambda row: (float(scatter.y[row]), -float(scatter.x[row])))
-    if not rows:
-        return
-    (x_low, x_high), (y_low, y_high) = limits
-    step = _LABEL / side * (y_high - y_low) * 1.06
-    wanted = scatter.y[rows]
-    heights = np.empty(len(rows))
-    for place, y in enumerate(wanted):
-        heights[place] = y if place == 0 else max(y, heights[place - 1] + step)
-    heights -= max(0.0, float((heights - wanted).mean()))
-    heights += max(0.0, y_low - heights[0])
-    heights -= max(0.0, heights[-1] - y_high)
-    gap = 0.12 / side * (x_high - x_low)
-    column = min(float(scatter.x[rows].min()), corner.box[0] if corner.box[0] > x_low else 2.0) - gap
-    for row, height in zip(rows, heights, strict=True):
-        panel.line([column, scatter.x[row]], [height, scatter.y[row]], colour, 0.4)
-        panel.write(column, height, shortened(scatter.turns[row], 12), colour=colour, align="end")
 
 
 def _marginals(above: Panel, right: Panel, scatter: Scatter, limits: tuple[tuple[float, float], tuple[float, float]]) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.words import number, number_interval, with_interval
-from robustcs.lazy import pd
 from robustcs.studies.correlate.analysis import Correlate
 from robustcs.studies.correlate.show import answers_label, corner_counts, first_rows, similarity_label
-from robustcs.wording import counted, system_name, verb
+from robustcs.wording import counted, system_name
 
 
 def verdicts(result: Correlate) -> tuple[Verdict, ...]:
@@ -27,7 +26,7 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
         Verdict(
             value, number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
             f"Question and answer similarity correlate at {value}. {corner_counts(result, rewriter)}",
-            f"{of}{_over(result, row)}; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
+            f"{of}{row['turns']} turns; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
             exceptions / row["turns"], subject="similarity", caveat=_caveat(rewriter, left, equal), barred=2 * left > equal
         ),
     )  # fmt: skip
@@ -37,20 +36,9 @@ def _caveat(rewriter: str, left: int, equal: int) -> str:
     """Return that ``left`` of ``equal`` turns with Human's text were excluded, with a warning if they are more than half."""
     if not left:
         return ""
-    why = (
-        f"{verb(left, 'is', 'are')} excluded, because {verb(left, 'its ranking differs', 'their rankings differ')} from Human's"
-    )
     doubt = " The run probably answered other texts." if 2 * left > equal else ""
-    return f"{left} of {counted(equal, 'turn')} of {system_name(rewriter)} with Human's text {why}.{doubt}"
-
-
-def _over(result: Correlate, row: pd.Series) -> str:
-    """Return ``215 turns``, with ``judged or not`` if some of them are unjudged."""
-    rows = result.correlations
-    same = (rows["x"] == row["x"]) & (rows["y"] == row["y"]) & (rows["rewriter"] == row["rewriter"])
-    judged = rows[same & (rows["subset"] == "judged")]["turns"]
-    more = len(judged) and judged.iloc[0] < row["turns"]
-    return f"{row['turns']} turns{', judged or not' if more else ''}"
+    turns = f"{left} of {counted(equal, 'turn')} of {system_name(rewriter)} with Human's text"
+    return f"Excluded: {turns}, because of rankings that differ from Human's.{doubt}"
 
 
 def correlate_findings(result: Correlate) -> tuple[str, ...]:
@@ -58,14 +46,12 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
     x, y = (names[0] for names in result.chosen)
     rows = first_rows(result)
     what = f"{similarity_label(x)} of QR and Human correlates with {answers_label(y)}"
+    rows = rows.sort_values("value", ascending=False, kind="stable")
+    by_rewriter = (
+        f"{system_name(row['rewriter'])} {with_interval(row, 'value', 2)} over {row['turns']} turns"
+        for _, row in rows.iterrows()
+    )
+    said = f"{what} (Pearson's r): {', '.join(by_rewriter)}."
     if len(rows) == 1:
-        row = rows.iloc[0]
-        said = f"Over {_over(result, row)}, {what} at Pearson's r = {with_interval(row, 'value', 2)}."
-        said += f" {corner_counts(result, row['rewriter'])}."
-    else:
-        by_rewriter = [
-            f"{system_name(row['rewriter'])} {with_interval(row, 'value', 2)} over {_over(result, row)}"
-            for _, row in rows.sort_values("value", ascending=False, kind="stable").iterrows()
-        ]
-        said = f"{what} (Pearson's r): {', '.join(by_rewriter[:-1])} and {by_rewriter[-1]}."
+        said += f" {corner_counts(result, rows['rewriter'].iloc[0])}."
     return (f"{said} A correlation over turns does not show that the rewriter with the more similar questions is better.",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -33,7 +33,7 @@ from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
 from robustcs.similarity.rankings import RankingPair, equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
-from robustcs.wording import counted, some_of, system_name, told_once, verb
+from robustcs.wording import counted, some_of, told_once
 
 #: Depth of the overlap in Figure 2 of the error-analysis paper.
 DEFAULT_DEPTH = 1000
@@ -246,26 +246,15 @@ class _Reader:
             why = {"same text but different rankings": apart, "no answers to compare": turns}
             told = (f"{what} for {counted(len(on), 'turn')}" for what, on in why.items() if on)
             return ", ".join(told) or "no turn has texts of both"
-        if apart:
-            self.left_out.append((
-                f"{counted(len(apart), 'turn')} of ", part.name,
-                f" excluded: same text as Human but a different ranking ({some_of(apart)})",
-            ))  # fmt: skip
-        without_text = set().union(*(series.dropna().index for series in values.values())).difference(turns, apart)
-        if without_text:
-            which = some_of(sorted(without_text, key=turn_sort_key))
-            before = f"{counted(len(without_text), 'turn')} without a text of "
-            self.left_out.append((before, part.name, f" or {self.human.name} excluded: {which}"))
-        if len(unknown):
-            which = f" but without answers to compare excluded: {some_of(unknown)}"
-            self.left_out.append((f"{counted(len(unknown), 'turn')} with texts of ", part.name, which))
-            frame = frame.drop(index=unknown)
+        self._exclude(part, apart, "same text as Human but a different ranking")
+        values_of = set().union(*(series.dropna().index for series in values.values()))
+        self._exclude(part, values_of.difference(turns, apart), f"no text of it or of {self.human.name}")
+        self._exclude(part, unknown, "no answers to compare")
+        frame = frame.drop(index=unknown)
         turns = frame.index.tolist()
         judged = correct = rule = None
-        cost = pd.DataFrame(index=frame.index)
         if scores is not None:
             human = scores[self.human.name]
-            cost = (human - scores[part.name]).reindex(turns)
             judged = np.isin(turns, human.index.tolist())
             measure, threshold = self._rule(scores)
             correct = judged & parse_threshold(threshold).holds(human[measure].reindex(turns).fillna(-1.0))
@@ -277,7 +266,6 @@ class _Reader:
             answers=frame,
             judged=judged,
             correct=correct,
-            cost=cost,
             depth=np.array([np.nan if depth is None else depth for depth in depths], dtype=float),
             original=[texts.get("original", {}).get(turn) for turn in turns],
             qr=[ours[turn] for turn in turns],
@@ -285,6 +273,11 @@ class _Reader:
             rule=rule,
             apart=(len(apart), equal),
         )
+
+    def _exclude(self, part: Formulation, turns: Iterable[str], why: str) -> None:
+        """Note that these turns of a rewriter are excluded."""
+        if some := sorted(turns, key=turn_sort_key):
+            self.left_out.append((f"{counted(len(some), 'turn')} of ", part.name, f" excluded: {why} ({some_of(some)})"))
 
     def _rule(self, scores: dict[str, pd.DataFrame]) -> Cut:
         """Return the measure and threshold that make an answer correct, as in every headline."""
@@ -297,14 +290,10 @@ class _Reader:
         """
         if not any(one.depth for one in wanted):
             return list(wanted)
-        depths = {name: ranking_depth(ranking) for name, (ranking, _) in self.runs.items()}
-        depth = min(depths.values())
-        names = (*(part.name for part in self.rewriters), self.human.name)
-        short = [system_name(name) for name in names if depths[name] == depth]
-        runs = f"the run of {short[0]} ends" if len(short) == 1 else f"the runs of {', '.join(short[:-1])} and {short[-1]} end"
+        depth = min(ranking_depth(ranking) for ranking, _ in self.runs.values())
         for one in wanted:
             if one.depth > depth:
-                self.notes.append(f"{runs} at rank {depth}: {one.kind} covers the top {depth}")
+                self.notes.append(f"the shortest run ends at rank {depth}: {one.kind} covers the top {depth}")
         return [replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted]
 
     def _paired(self, name: str) -> RankingPair:
@@ -337,11 +326,8 @@ class _Reader:
         if self.project.qrels:
             # a run must answer judged turns only
             free = unanswered.difference(list(self.workspace.qrels.turns))
-            if len(free):
-                number = len(free)
-                after = f" {verb(number, 'has no judgments and is', 'have no judgments and are')} excluded"
-                self.left_out.append((f"{counted(number, 'turn')} missing in ", part.name, after))
-                series, unanswered = series.drop(free), unanswered.difference(free)
+            self._exclude(part, free, "missing in its run and without judgments")
+            series, unanswered = series.drop(free), unanswered.difference(free)
         if len(unanswered):
             self.missing.setdefault(part.name, set()).update(unanswered)
         return one.name, series.drop(unanswered) if self.project.policy.missing != "zero" else series

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Heading, Table
-from robustcs.documents.tables import Shown, group_columns, result_table
-from robustcs.documents.words import measure_label, noted, number_interval, score, threshold_label
-from robustcs.documents.words import number as written
+from robustcs.documents.tables import result_table, wide_table
+from robustcs.documents.words import measure_label, noted, number, score, threshold_label
 from robustcs.errors import UsageError, refuse_unknown
 from robustcs.lazy import pd
-from robustcs.result import difference, text
-from robustcs.studies.correlate.analysis import CORNERS, SUBSETS, Correlate
-from robustcs.wording import counted, system_name
+from robustcs.result import Field, text
+from robustcs.studies.correlate.analysis import ALIKE, CORNERS, DIFFERENT_ANSWERS, SAME_ANSWERS, SUBSETS, UNLIKE, Correlate
+from robustcs.wording import FORMULATION_NAMES, counted, system_name
 
 if TYPE_CHECKING:
     from robustcs.studies.correlate.figure import Scatter
@@ -37,7 +37,7 @@ def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
     if len(rewriters) == 1:
         blocks += _one(result, rewriters[0], "")
     else:
-        blocks += [_small_multiples(result), _side_by_side(result, rewriters)]
+        blocks += [_figure(result, rewriters), _side_by_side(result, rewriters)]
         for name in details:
             blocks += [Heading(f"Rewriter {name}", 2), *_one(result, name, f"-{name}")]
     if len(result.encoders):
@@ -47,13 +47,10 @@ def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
 
 def _one(result: Correlate, rewriter: str, slug: str) -> list[Block]:
     """Return the tables, the figure and the outliers of one rewriter."""
-    tables = {name: _of(frame, rewriter) for name, frame in result.tables.items()}
     blocks: list[Block] = []
     for y in result.chosen[1]:
-        blocks += [_by_subset(result, tables["correlations"], y, slug), _by_method(result, tables, y, slug)]
-    blocks.append(_figure(result, rewriter, slug))
-    blocks += [_outliers(tables["outliers"], result, corner, slug) for corner in CORNERS]
-    return [*blocks, _differences(result, tables["differences"], slug)]
+        blocks += [_by_subset(result, rewriter, y, slug), _by_method(result, rewriter, y, slug)]
+    return [*blocks, _figure(result, [rewriter], slug), *(_outliers(result, rewriter, corner, slug) for corner in CORNERS)]
 
 
 def similarity_label(name: str) -> str:
@@ -104,14 +101,18 @@ def corner_labels(y: str) -> tuple[str, str]:
 
 def corner_counts(result: Correlate, rewriter: str) -> str:
     """Return the number of turns in each corner: ``Exceptions: 0 turns with similar questions but …, 12 with …``."""
-    counts = _of(result.outliers, rewriter)["corner"].value_counts()
-    first, second = (counts.get(corner, 0) for corner in CORNERS)
+    first, second = _corners(result, rewriter)
     similar, different = corner_labels(result.chosen[1][0])
     return f"Exceptions: {counted(first, 'turn')} with {similar}, {second} with {different}"
 
 
+def _corners(result: Correlate, rewriter: str) -> list[int]:
+    counts = _of(result.outliers, rewriter)["corner"].value_counts()
+    return [int(counts.get(corner, 0)) for corner in CORNERS]
+
+
 def _of(frame: pd.DataFrame, rewriter: str) -> pd.DataFrame:
-    return frame[frame["rewriter"] == rewriter] if "rewriter" in frame else frame
+    return frame[frame["rewriter"] == rewriter]
 
 
 def first_rows(result: Correlate) -> pd.DataFrame:
@@ -121,81 +122,57 @@ def first_rows(result: Correlate) -> pd.DataFrame:
     return rows[(rows["x"] == x) & (rows["y"] == y) & (rows["subset"] == "all") & (rows["method"] == "pearson")]
 
 
-def _r(row: Any) -> str:
-    between = number_interval(row.ci_low, row.ci_high, 2)
-    return written(row.value, 3) + ("" if between == "–" else f" ({between})")
+#: Subset → the head of its column.
+_SUBSETS = {"all": "all", "judged": "judged", "correct": "Human ✓"}
 
 
-_QUESTIONS: Shown = (text("Questions"), similarity_label)
+def _pearson(result: Correlate, rows: pd.DataFrame, index: Sequence[Field], caption: str, note: str, slug: str) -> Table:
+    """Return a table of Pearson's r with a column per subset; ``rows`` have the columns ``index``.
 
-
-def _by_subset(result: Correlate, correlations: pd.DataFrame, y: str, slug: str) -> Table:
-    """Return the table of Pearson's r for every x, with one group of columns per subset."""
-    part = correlations[(correlations["y"] == y) & (correlations["method"] == "pearson")]
-    names = {"all": "all", "judged": "judged", "correct": "Human ✓"}
-    turns = part.groupby("subset")["turns"].first()
-    # if only judged turns have a value, the subset "all" would repeat them
-    shown = [subset for subset in SUBSETS if subset in turns and (subset != "all" or turns["all"] > turns.get("judged", 0))]
-    columns = [_QUESTIONS]
-    for subset in shown:
-        lines = {row.x: row for row in part[part["subset"] == subset].itertuples()}
-        columns += group_columns(result, "correlations", f"{names[subset]} ({turns[subset]})", lines, "value")
-    note = f"Pearson's r over turns (number of turns in brackets). {_jackknife(result)}"
-    if {"all", "judged"} <= set(shown):
-        note += " All: turns judged or not."
+    The subset "all" is not shown if it would repeat the judged turns.
+    """
+    turns = {name: rows[rows["subset"] == name]["turns"] for name in SUBSETS if name in set(rows["subset"])}
+    shown = [name for name in turns if name != "all" or "judged" not in turns or turns["all"].max() > turns["judged"].max()]
+    heads = {}
+    for name in shown:
+        numbers = dict.fromkeys((turns[name].min(), turns[name].max()))
+        heads[name] = f"{_SUBSETS[name]} ({' to '.join(map(str, numbers))})"
+    told = rows[rows["subset"].isin(shown)]
+    note = f"Pearson's r over turns{note} (number of turns in brackets). {_jackknife(result)}"
     if result.rule and "correct" in shown:
         note += f" Human ✓: turns on which Human is correct ({_rule_label(result.rule)})."
-    told = part[part["subset"].isin(shown)].itertuples()
-    return result_table(
-        result, "correlations", f"Question similarity against {answers_label(y)}", columns,
-        note + noted((f"{similarity_label(row.x)} ({names[row.subset]})", row.note) for row in told),
-        rows=list(dict.fromkeys(part["x"])), slug=f"pearson-{y}{slug}",
+    names = [field.name for field in index]
+    labels = [", ".join((*own, _SUBSETS[row.subset])) for own, row in zip(told[names].values, told.itertuples(), strict=True)]
+    return wide_table(
+        result, "correlations", caption, index, "subset", ["value"], note + noted(zip(labels, told["note"], strict=True)),
+        rows=told, heads=heads, group="r (95% CI)", by=names[0] if len(names) > 1 else None, slug=slug,
     )  # fmt: skip
+
+
+def _by_subset(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
+    """Return the table of Pearson's r of one rewriter for every x."""
+    rows = _of(result.correlations, rewriter)
+    rows = rows[(rows["y"] == y) & (rows["method"] == "pearson")]
+    rows = rows.assign(x=rows["x"].map(similarity_label))
+    caption = f"Question similarity against {answers_label(y)}"
+    return _pearson(result, rows, [text("x", header="Questions")], caption, "", f"pearson-{y}{slug}")
 
 
 def _side_by_side(result: Correlate, rewriters: Sequence[str]) -> Table:
-    """Return a table with a row per measure of answers and rewriter: Pearson's r with the first question similarity."""
+    """Return the table of Pearson's r with the first question similarity for every measure of answers and rewriter."""
     x, ys = result.chosen[0][0], result.chosen[1]
-    frame = result.correlations
-    frame = frame[(frame["x"] == x) & (frame["method"] == "pearson")]
-    columns: list[Shown] = [
-        (text("y", header="Answers"), lambda key: answers_label(key[0])),
-        (text("rewriter", header="Rewriter"), lambda key: key[1]),
-    ]
-    for subset, group in (("all", "all"), ("correct", "Human ✓")):
-        part = {(row.y, row.rewriter): row for row in frame[frame["subset"] == subset].itertuples()}
-        if part:
-            turns = dict.fromkeys(sorted(row.turns for row in part.values()))
-            span = " to ".join(map(str, dict.fromkeys((min(turns), max(turns)))))
-            columns += group_columns(result, "correlations", f"{group} ({span})", part, "value")
-    corners = result.outliers.groupby(["rewriter", "corner"]).size()
-    outliers = "; ".join(f"{name} {' and '.join(str(corners.get((name, one), 0)) for one in CORNERS)}" for name in rewriters)
-    labels = corner_labels(ys[0])
-    note = (
-        f"Pearson's r with {similarity_label(x)} of QR and Human (number of turns in brackets). {_jackknife(result)}"
-        " Overlapping intervals are no test of whether rewriters differ. Number of outliers per rewriter"
-        f" ({labels[0]}, and {labels[1]}): {outliers}. --details NAME shows all results of one rewriter; --table correlations"
-        " lists every similarity and method."
-    )
-    return result_table(
-        result, "correlations", "Question similarity against answers: the rewriters side by side", columns,
-        note + noted((f"{system_name(row.rewriter)} ({row.y}, {row.subset})", row.note) for row in frame.itertuples()),
-        rows=[(y, rewriter) for y in ys for rewriter in rewriters],
-        rules=[len(rewriters) * place for place in range(1, len(ys))], slug="rewriters",
+    rows = result.correlations
+    rows = rows[(rows["x"] == x) & (rows["method"] == "pearson")]
+    rows = rows.assign(place=rows["y"].map(ys.index), y=rows["y"].map(answers_label)).sort_values("place", kind="stable")
+    counts = "; ".join(f"{system_name(name)} {' and '.join(map(str, _corners(result, name)))}" for name in rewriters)
+    outliers = f"Number of outliers per rewriter ({', and '.join(corner_labels(ys[0]))}): {counts}."
+    index = [text("y", header="Answers"), text("rewriter", header="Rewriter")]
+    table = _pearson(
+        result, rows, index, "Question similarity against answers: the rewriters side by side",
+        f" with {similarity_label(x)} of QR and Human", "rewriters",
     )  # fmt: skip
-
-
-def _small_multiples(result: Correlate) -> Figure:
-    x, y = (names[0] for names in result.chosen)
-    rows = list(first_rows(result).itertuples())
-    said = [f"{system_name(row.rewriter)}: Pearson's r {_r(row)} over {row.turns} turns" for row in rows]
-    return Figure(
-        "scatter",
-        f"{similarity_label(x)} of QR and Human against {answers_label(y)} for {counted(len(rows), 'rewriter')}. Each point is"
-        " a turn (larger: several turns). The dashed line is the diagonal; triangles are outliers.",
-        f"One panel per rewriter. {'; '.join(said)}.",
-        lambda: draw_rewriters(result),
-    )
+    hint = "--details NAME shows all results of one rewriter; --table correlations lists every similarity and method."
+    return replace(table, note=f"{table.note} {outliers}", hint=hint)
 
 
 def _jackknife(result: Correlate) -> str:
@@ -203,10 +180,10 @@ def _jackknife(result: Correlate) -> str:
     return f"95% CI: jackknife over {unit}s. A correlation over turns does not show that the two measures rank systems alike."
 
 
-def _by_method(result: Correlate, tables: dict[str, pd.DataFrame], y: str, slug: str) -> Table:
+def _by_method(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
     """Return the table of every x by all methods over all turns, with p-values, and the partial correlation."""
-    rows = pd.concat([tables["correlations"], tables["partial"].assign(method="partial")], ignore_index=True)
-    rows = rows[(rows["y"] == y) & (rows["subset"] == "all")]
+    rows = pd.concat([result.correlations, result.partial.assign(method="partial")], ignore_index=True)
+    rows = rows[(rows["rewriter"] == rewriter) & (rows["y"] == y) & (rows["subset"] == "all")]
     rows = rows.sort_values("x", key=lambda x: x.map(list(dict.fromkeys(x)).index), kind="stable")
     rows = rows.assign(x=rows["x"].map(similarity_label), method=rows["method"].map(METHOD_NAMES))
     given = {"depth": "turn depth", "length": "question length"}
@@ -224,42 +201,24 @@ def _by_method(result: Correlate, tables: dict[str, pd.DataFrame], y: str, slug:
     )  # fmt: skip
 
 
-def _outliers(outliers: pd.DataFrame, result: Correlate, corner: str, slug: str) -> Cards:
+def _outliers(result: Correlate, rewriter: str, corner: str, slug: str) -> Cards:
     x, y = (names[0] for names in result.chosen)
-    part = outliers[outliers["corner"] == corner]
+    part = _of(result.outliers, rewriter)
+    part = part[part["corner"] == corner]
     cards = []
     for _, row in part.head(SHOWN).iterrows():
-        fields = [(name, row[f"{role}_text"]) for name, role in (("Original", "original"), ("QR", "qr"), ("Human", "human"))]
+        fields = [(name, row[f"{role}_text"]) for role, name in FORMULATION_NAMES.items()]
         shown = [(name, text) for name, text in fields if isinstance(text, str)]
         found = (f" ({name}: {row[name]})" if row[name] else "" for name in ("missing", "added"))
         shown.append(("Difference", row["kinds"] + "".join(found)))
         title = f"{row['turn']} · questions {score(row['similarity'])} · answers {score(row['answers'])}"
         cards.append(Card(title, tuple(shown)))
-    limits = result.corners
-    box = f"{similarity_label(x)} > {limits.alike:g}, {answers_label(y)} < {limits.different_answers:g}"
+    box = f"{similarity_label(x)} > {ALIKE:g}, {answers_label(y)} < {DIFFERENT_ANSWERS:g}"
     if corner == CORNERS[1]:
-        box = f"{similarity_label(x)} < {limits.unlike:g}, {answers_label(y)} > {limits.same_answers:g}"
+        box = f"{similarity_label(x)} < {UNLIKE:g}, {answers_label(y)} > {SAME_ANSWERS:g}"
     many = f"{len(part)}, the first {SHOWN} shown" if len(part) > SHOWN else f"{len(part)}"
     title = _corner_titles(result)[corner]
     return Cards(f"{corner.replace(' ', '-')}{slug}", f"{title} ({many}; {box})", tuple(cards))
-
-
-def _differences(result: Correlate, differences: pd.DataFrame, slug: str) -> Table:
-    metrics = list(dict.fromkeys(differences["metric"].dropna()))
-    rows = differences.drop_duplicates("kind")
-    note = f"Answers: mean {answers_label(result.chosen[1][0])}."
-    columns: list[Shown] = ["kind", "turns", "share", "answers"]
-    if metrics:
-        columns.append("judged")
-        note += " Cost: mean Human − QR over the judged turns with this difference."
-    for metric in metrics:
-        costs = differences[differences["metric"] == metric].set_index("kind")["cost"]
-        rows = rows.assign(**{metric: rows["kind"].map(costs)})
-        columns.append(difference(metric, header=measure_label(metric), group="cost").rounded(3))
-    return result_table(
-        result, "differences", "Which differences are frequent, and what do they cost?", columns,
-        f"{note} A turn may have several differences.", rows=rows, slug=f"differences{slug}",
-    )  # fmt: skip
 
 
 def _encoders(result: Correlate) -> Table:
@@ -269,16 +228,20 @@ def _encoders(result: Correlate) -> Table:
     return result_table(result, "encoders", "Sentence encoders", ["x", "model", "fingerprint"], note, rows=rows)
 
 
-def _figure(result: Correlate, rewriter: str, slug: str) -> Figure:
+def _figure(result: Correlate, rewriters: Sequence[str], slug: str = "") -> Figure:
     x, y = (names[0] for names in result.chosen)
-    (row,) = _of(first_rows(result), rewriter).itertuples()
+    rows = [row for row in first_rows(result).itertuples() if row.rewriter in rewriters]
+    said = [
+        f"{system_name(row.rewriter)}: Pearson's r {number(row.value, 3)} over {row.turns} turns;"
+        f" {corner_counts(result, row.rewriter)}" for row in rows
+    ]  # fmt: skip
     return Figure(
         f"scatter{slug}",
         f"{similarity_label(x)} of QR and Human against {answers_label(y)}. Each point is a turn (larger: several turns). The"
-        " dashed line is the diagonal; triangles are outliers; the margins show both distributions.",
-        f"One point per turn; x-axis: {similarity_label(x)}, y-axis: {answers_label(y)}. Pearson's r is"
-        f" {written(row.value, 3)} over {row.turns} turns. {corner_counts(result, rewriter)}.",
-        lambda: draw_scatter(result, rewriter),
+        " dashed line is the diagonal; triangles are outliers"
+        + ("; the margins show both distributions." if len(rows) == 1 else "; one panel per rewriter."),
+        f"{'. '.join(said)}.",
+        lambda: draw_scatter(result, rewriters),
     )
 
 
@@ -287,21 +250,14 @@ def _corner_titles(result: Correlate) -> dict[str, str]:
     return {corner: label[0].upper() + label[1:] for corner, label in zip(CORNERS, labels, strict=True)}
 
 
-def draw_scatter(result: Correlate, rewriter: str) -> Drawing:
-    """Draw the scatter plot of the first x and y of one rewriter."""
-    from robustcs.studies.correlate.figure import scatter_figure
+def draw_scatter(result: Correlate, rewriters: Sequence[str]) -> Drawing:
+    """Draw the scatter plot of the first x and y of one rewriter; of several, as small multiples."""
+    from robustcs.studies.correlate.figure import scatter_figure, scatter_panels
 
-    (row,) = _of(first_rows(result), rewriter).itertuples()
-    return scatter_figure(_scatter(result, rewriter, f"Pearson {_r(row)}, {row.turns} turns"))
-
-
-def draw_rewriters(result: Correlate) -> Drawing:
-    """Draw the scatter plots of all rewriters as small multiples."""
-    from robustcs.studies.correlate.figure import scatter_panels
-
-    rows = list(first_rows(result).itertuples())
-    titles = [f"{system_name(row.rewriter)}: r = {written(row.value, 3)}" for row in rows]
-    return scatter_panels([_scatter(result, row.rewriter, title) for row, title in zip(rows, titles, strict=True)])
+    rows = [row for row in first_rows(result).itertuples() if row.rewriter in rewriters]
+    titles = [f"{system_name(row.rewriter)}: r = {number(row.value, 3)}" for row in rows]
+    scatters = [_scatter(result, row.rewriter, title) for row, title in zip(rows, titles, strict=True)]
+    return scatter_figure(scatters[0]) if len(scatters) == 1 else scatter_panels(scatters)
 
 
 def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:
@@ -309,8 +265,8 @@ def _scatter(result: Correlate, rewriter: str, title: str) -> Scatter:
 
     x, y = (names[0] for names in result.chosen)
     pairs = _of(result.pairs, rewriter).dropna(subset=y)
-    outliers, limits = _of(result.outliers, rewriter), result.corners
-    boxes = ((limits.alike, 1.1, -0.1, limits.different_answers), (-0.1, limits.unlike, limits.same_answers, 1.1))
+    outliers = _of(result.outliers, rewriter)
+    boxes = ((ALIKE, 1.1, -0.1, DIFFERENT_ANSWERS), (-0.1, UNLIKE, SAME_ANSWERS, 1.1))
     first, second = (
         ScatterCorner(box, title, np.flatnonzero(pairs["turn"].isin(outliers["turn"][outliers["corner"] == corner])))
         for box, (corner, title) in zip(boxes, _corner_titles(result).items(), strict=True)

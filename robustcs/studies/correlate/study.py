@@ -9,7 +9,7 @@ from robustcs.lazy import pd
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.encoders import check_similarities, load_encoders, question_similarities
-from robustcs.studies.correlate.analysis import Corners, Correlate, correlate_similarity
+from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
 from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.pairs import read_question_pairs
 from robustcs.studies.correlate.show import show
@@ -28,7 +28,6 @@ def ask(
     use: Annotated[str, Opt("MODEL")] | None = None,
     sentence_transformer: Annotated[str, Opt("FOLDER")] | None = None,
     stem: Annotated[bool, Opt(flag="--stemmer/--no-stemmer")] = True,
-    corners: Annotated[tuple[float, float, float, float], Opt("A B C D")] = (0.9, 0.4, 0.8, 0.8),
     with_original: bool = False,
 ) -> Correlate:
     """Do similar questions get similar answers? Correlate the two similarities over turns and list the exceptions.
@@ -54,9 +53,6 @@ def ask(
     stem
         Compute ROUGE with or without the Porter stemmer.
 
-    corners
-        Limits of the outliers: similarity > A but answers < B, or similarity < C but answers > D.
-
     with_original
         Compare Original with Human as well, as if it were a rewriter.
 
@@ -78,7 +74,7 @@ def ask(
     for pair in pairs:
         columns = question_similarities(pair.qr, pair.human, similarities, encoders, stem, workspace.track)
         filled.append(replace(pair, similarity=pd.DataFrame(columns, index=pair.answers.index)))
-    return correlate_similarity(filled, evaluated, encoders, Corners(*corners))
+    return correlate_similarity(filled, evaluated, encoders)
 
 
 def _run(call: Call, details: Names, **settings: Any) -> None:
@@ -122,6 +118,6 @@ def _given(project: Project) -> bool:
 
 
 QUESTIONS = (
-    Question("correlate", "Do similar questions get similar answers?", ("correlations", "differences"), _part,
+    Question("correlate", "Do similar questions get similar answers?", ("correlations",), _part,
              given=_given, answer=_answer),
 )  # fmt: skip

@@ -12,7 +12,7 @@ import robustcs
 from robustcs.documents.document import Table
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.differences import error_types
+from robustcs.similarity.differences import text_difference
 from robustcs.studies.breakdown.show_rewriters import slice_findings
 from robustcs.studies.breakdown.study import QUESTIONS
 from tests.conftest import Command
@@ -37,7 +37,7 @@ def test_causes_of_every_slicing_add_up(result) -> None:  # type: ignore[no-unty
 
 def test_costs_are_those_of_the_turns(result) -> None:  # type: ignore[no-untyped-def]
     turns = result.turns
-    types = [error_types(row.qr_text, row.human_text) for row in turns.itertuples()]
+    types = [text_difference(row.qr_text, row.human_text).types for row in turns.itertuples()]
     errors = (turns["cause"] == "qr").sum()
     for row in result.error_types.itertuples():
         own = turns[[row.type in some for some in types]]

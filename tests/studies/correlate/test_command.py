@@ -72,7 +72,7 @@ def test_runs_that_are_shallower_than_the_papers(
     assert found["value"] == pytest.approx(0.7232339605, abs=1e-9)
     assert 0.64 < found["ci_low"] < found["value"] < found["ci_high"] < 0.80
     assert result["notes"][:2] == [
-        "the runs of QR and Human end at rank 100: overlap covers the top 100",
+        "the shortest run ends at rank 100: overlap covers the top 100",
         "1 turn of qr excluded: same text as Human but a different ranking (72_7)",
     ]
     # the raw turns stand in for those that were not rewritten
@@ -100,7 +100,6 @@ def test_reading_comprehension(in_demo: Command) -> None:
     assert result["policy"]["basis"] == "answers"
     found = value(result, x="rouge1_f", y="answer_jaccard")
     assert found["turns"] == 70 and 0 < found["value"] < 1
-    assert {row["metric"] for row in result["tables"]["differences"]} == {"f1"}
 
 
 def test_original_against_human_is_that_of_a_rewriter_that_changes_nothing(in_demo: Command, tmp_path: Path) -> None:
@@ -139,7 +138,7 @@ def test_ratings_of_people_as_what_is_predicted(in_demo: Command, tmp_path: Path
 def test_the_terminal_shows_everything_in_80_columns(in_demo: Command) -> None:
     out = in_demo("correlate").out
     for part in ("Question similarity against overlap of the top 100", "Pearson", "Spearman", "Kendall", "partial",
-                 "Different questions but the same answers", "Which differences are frequent, and what do they cost?",
+                 "Different questions but the same answers",
                  "70 turns in 10 conversations · missing turns score"):  # fmt: skip
         assert part in out
     assert max(map(len, out.splitlines())) <= 80
@@ -162,8 +161,6 @@ def test_several_rewriters_stand_side_by_side(in_copy: Command, tmp_path: Path) 
     assert "the rewriters side by side" in detailed and "Spearman" in detailed
     assert "Rewriter raw" in detailed and "Rewriter stem" not in detailed
     assert "no rewriter is named 'none'; choose one of stem, raw" in in_copy(f"{TWO} --details none", code=2).err
-    tables = json.loads(in_copy(f"{TWO} --format json").out)["tables"]
-    assert {row["rewriter"] for row in tables["differences"]} == {"stem", "raw"}
 
 
 def test_files(in_copy: Command, tmp_path: Path) -> None:
@@ -180,7 +177,7 @@ def test_turns_without_texts_or_answers_are_told(in_copy: Command, tmp_path: Pat
     texts.write_text(json.dumps({"1_1": "what is a sourdough starter", "1_2": "how", "9_99": "no such turn"}))
     result = json.loads(in_copy(f"correlate --rewrites qr={texts} --format json").out)
     assert [row["turn"] for row in result["tables"]["pairs"]] == ["1_1", "1_2"]
-    assert "68 turns without a text of qr or human excluded: 1_3, 1_4, 1_5, 1_6, 1_7 …" in result["notes"]
+    assert "68 turns of qr excluded: no text of it or of human (1_3, 1_4, 1_5, 1_6, 1_7 …)" in result["notes"]
 
 
 def test_texts_that_a_run_did_not_answer_are_told(in_demo: Command) -> None:
@@ -248,7 +245,7 @@ def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_
     run.write_text("".join(line for line in run.open() if not line.startswith(("2_", "3_1 "))))
     result = json.loads(in_copy("correlate --x rouge1_recall --y overlap_10 --format json").out)
     turns = [row for row in result["tables"]["pairs"] if row["turn"].startswith("2_")]
-    assert not turns and any("turns missing in qr have no judgments and are excluded" in note for note in result["notes"])
+    assert not turns and any("of qr excluded: missing in its run and without judgments" in note for note in result["notes"])
     assert [row["overlap_10"] for row in result["tables"]["pairs"] if row["turn"] == "3_1"] == [0]
 
 

@@ -37,14 +37,12 @@ def test_the_lowest_rewriter_and_all_from_the_highest() -> None:
     [card] = cards(made())
     assert card.text == f"Question and answer similarity correlate at 0.41. {EXCEPTIONS}"
     assert (card.number, card.interval, card.weight) == ("0.41", "0.31 to 0.56", 3 / 40)
-    assert card.basis == (
-        "t5, the lowest of 3 rewriters; 40 turns, judged or not; Pearson's r of ROUGE-1 F and overlap of the top 10"
-    )
+    assert card.basis == ("t5, the lowest of 3 rewriters; 40 turns; Pearson's r of ROUGE-1 F and overlap of the top 10")
     assert (card.caveat, card.barred) == ("", False)
     assert spoken(made())[1] == (
         "ROUGE-1 F of QR and Human correlates with overlap of the top 10 (Pearson's r): bart 0.52 (95% CI 0.42 to 0.67) over 38"
-        " turns, cv 0.47 (95% CI 0.37 to 0.62) over 40 turns, judged or not and t5 0.41 (95% CI 0.31 to 0.56) over 40 turns,"
-        " judged or not. A correlation over turns does not show that the rewriter with the more similar questions is better."
+        " turns, cv 0.47 (95% CI 0.37 to 0.62) over 40 turns, t5 0.41 (95% CI 0.31 to 0.56) over 40 turns. A"
+        " correlation over turns does not show that the rewriter with the more similar questions is better."
     )
 
 
@@ -52,4 +50,4 @@ def test_excluded_turns_are_a_caveat_and_bar_the_card_if_they_are_most() -> None
     for left, equal, barred in ((3, 6, False), (4, 6, True)):
         [card] = cards(made(apart={"t5": (left, equal), "bart": (9, 9)}))
         assert card.barred == barred and ("The run probably answered other texts." in card.caveat) == barred
-        assert card.caveat.startswith(f"{left} of {equal} turns of t5 with Human's text are excluded, because")
+        assert card.caveat.startswith(f"Excluded: {left} of {equal} turns of t5 with Human's text, because")

@@ -12,7 +12,7 @@ from robustcs.documents.document import Cards, Figure, Table
 from robustcs.errors import UsageError
 from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
 from robustcs.studies.correlate.findings import correlate_findings, verdicts
-from robustcs.studies.correlate.show import draw_rewriters, show
+from robustcs.studies.correlate.show import draw_scatter, show
 from tests.studies.correlate.test_analysis import EVALUATED, conversations, pair
 
 
@@ -22,7 +22,7 @@ def tables(result: Correlate) -> list[Table]:
 
 def test_every_table_is_told_by_the_one_it_shows() -> None:
     shown = tables(correlate_similarity([pair()], EVALUATED))
-    of = [("correlations", "pearson-overlap_10"), ("partial", "methods-overlap_10"), ("differences", "differences")]
+    of = [("correlations", "pearson-overlap_10"), ("partial", "methods-overlap_10")]
     assert [(table.of, table.slug) for table in shown] == of
 
 
@@ -37,12 +37,12 @@ def test_several_rewriters_are_one_table_one_figure_and_one_sentence() -> None:
     rows = result.correlations
     first = rows[(rows["rewriter"] == "other") & (rows["method"] == "pearson") & (rows["subset"] == "all")].iloc[0]
     assert table.rows[1][2].startswith(f"{first['value']:.3f} (")
-    assert [panel.title for panel in draw_rewriters(result).panels] == [
+    assert [panel.title for panel in draw_scatter(result, ["qr", "other"]).panels] == [
         f"{name}: r = {first['value']:.3f}" for name in ("QR", "other")
     ]
     (said,) = correlate_findings(result)
     assert said.startswith("ROUGE-1 F of QR and Human correlates with overlap of the top 10 (Pearson's r): QR ")
-    assert " and other " in said and said.count("A correlation over turns does not show that the rewriter with") == 1
+    assert ", other " in said and said.count("A correlation over turns does not show that the rewriter with") == 1
 
 
 def test_details_are_those_of_one_rewriter() -> None:
@@ -50,26 +50,16 @@ def test_details_are_those_of_one_rewriter() -> None:
     shown = show(result, ["other"])[2:]
     slugs = [block.slug for block in shown if isinstance(block, Table | Figure | Cards)]
     assert slugs == [f"{name}-other" for name in ("pearson-overlap_10", "methods-overlap_10", "scatter", "different-answers",
-                                                  "same-answers", "differences")]  # fmt: skip
+                                                  "same-answers")]  # fmt: skip
     with pytest.raises(UsageError, match="^no rewriter is named 'none'; choose one of qr, other$"):
         show(result, ["none"])
 
 
 def test_too_few_turns_have_no_correlation() -> None:
     first, *_ = tables(correlate_similarity([pair()], EVALUATED))
-    assert [column.group for column in first.columns[1:]] == ["all (5)", "judged (3)", "Human ✓ (2)"]
+    assert [column.title for column in first.columns[1:]] == ["all (5)", "judged (3)", "Human ✓ (2)"]
     assert [row[0] for row in first.rows] == ["ROUGE-1 F", "USE"]
     assert first.rows[0][-1] == "–"
-
-
-@pytest.mark.parametrize(("judged", "said"), [(3, "24 turns, judged or not"), (6, "24 turns")])
-def test_turns_that_nobody_judged_are_told_where_they_count(judged: int, said: str) -> None:
-    """Beside other questions, which go over the judged turns alone."""
-    known = np.repeat(np.arange(6) < judged, 4)
-    result = correlate_similarity([replace(conversations(6, 4), judged=known, correct=known)], EVALUATED)
-    assert verdicts(result)[0].basis == f"{said}; Pearson's r of ROUGE-1 F and overlap of the top 10"
-    assert correlate_findings(result)[0].startswith(f"Over {said}, ")
-    assert ("All: turns judged or not." in tables(result)[0].note) == said.endswith("not")
 
 
 def test_the_note_says_where_units_are_too_few() -> None:
@@ -80,16 +70,6 @@ def test_the_note_says_where_units_are_too_few() -> None:
     assert "No interval: only 3 conversations (at least 5 required) (ROUGE-1 F, judged;" in first.note
     assert [row[1] for row in second.rows[:4]] == ["Pearson", "Spearman", "Kendall", "partial"]
     assert "Holm over the 4 correlations of each method" in second.note
-
-
-def test_costs_are_shown_where_there_are_scores() -> None:
-    *_, scored = tables(correlate_similarity([pair()], EVALUATED))
-    assert [column.title for column in scored.columns] == [
-        "How QR differs from Human", "turns", "share", "answers", "judged", "P@1"
-    ]  # fmt: skip
-    assert scored.rows[0] == ("identical", "2", "33.3%", "0.550", "1", "+0.000")
-    *_, plain = tables(correlate_similarity([pair(judged=False)], EVALUATED))
-    assert [column.title for column in plain.columns][-1] == "answers"
 
 
 def exceptions(result: Correlate, **turns: int) -> Correlate:
@@ -138,13 +118,13 @@ def test_the_verdict_is_about_the_rewriter_whose_similarities_correlate_least() 
         ((0, 9), "", False),
         (
             (7, 30),
-            "7 of 30 turns of QR with Human's text are excluded, because their rankings differ from Human's.",
+            "Excluded: 7 of 30 turns of QR with Human's text, because of rankings that differ from Human's.",
             False,
         ),
-        ((1, 30), "1 of 30 turns of QR with Human's text is excluded, because its ranking differs from Human's.", False),
+        ((1, 30), "Excluded: 1 of 30 turns of QR with Human's text, because of rankings that differ from Human's.", False),
         (
             (16, 30),
-            "16 of 30 turns of QR with Human's text are excluded, because their rankings differ from Human's. The run probably"
+            "Excluded: 16 of 30 turns of QR with Human's text, because of rankings that differ from Human's. The run probably"
             " answered other texts.",
             True,
         ),
