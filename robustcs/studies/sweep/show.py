@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.documents.bins import CAUSE_TITLES, formulations, marks
+from robustcs.documents.bins import CAUSE_TITLES, bin_columns, bin_rules, formulations, marks
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.headline import Cut
-from robustcs.documents.tables import Shown, group_columns, result_table, wide_table
+from robustcs.documents.tables import Shown, group_columns, result_table
 from robustcs.documents.words import clustered, component, cut_label, measure_label, noted, percent
-from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, bins_of
+from robustcs.evaluation.bins import BINS, bins_of
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.result import count, text
 from robustcs.studies.sweep.analysis import Sweep
@@ -81,17 +81,18 @@ def panel_labels(result: Sweep) -> dict[Panel, str]:
 
 
 def _areas(result: Sweep, rewriter: str) -> Table:
-    rows = result.areas[result.areas["rewriter"] == rewriter]
-    rows = rows.assign(marks=rows["bin"].map(marks), cause=rows["bin"].map(CAUSE_OF_BIN))
-    told = noted((f"{row.marks} {measure_label(row.metric)}", row.note) for row in rows.itertuples())
-    whose = "" if result.areas["rewriter"].nunique() == 1 else f"{rewriter}: threshold"
-    return wide_table(
-        result, "areas", f"{whose or 'Threshold'}-free share of every bin",
-        [text("marks", header=formulations(result.rows("bins")))], "metric", ["area"],
+    names = bins_of(result.rows("bins"))
+    parts = {metric: rows for (name, metric), rows in _parts(result, "areas").items() if name == rewriter}
+    columns: list[Shown] = [*bin_columns(names)]
+    for metric, rows in parts.items():
+        columns += group_columns(result, "areas", measure_label(metric), {row.bin: row for row in rows}, "area")
+    told = noted((f"{marks(row.bin)} {measure_label(metric)}", row.note) for metric, rows in parts.items() for row in rows)
+    several = len({name for name, _ in _parts(result, "areas")}) > 1
+    return result_table(
+        result, "areas", f"{f'{rewriter}: threshold' if several else 'Threshold'}-free share of every bin", columns,
         f"Share of the {result.evaluated.turns} turns in each bin, averaged over all thresholds: the area of its band in the"
         f" figure. {_interval(result)}.{told}",
-        rows=rows, heads={name: measure_label(name) for name in rows["metric"]}, by="cause",
-        slug=f"areas-{rewriter}" if whose else "",
+        rows=names, rules=bin_rules(names), slug=f"areas-{rewriter}" if several else "",
     )  # fmt: skip
 
 
