@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import Table
-from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import percent_range, plain, whole_percent
 from robustcs.evaluation.hole_expectation import FILLED_DEPTH
 from robustcs.evaluation.hole_tipping import LARGEST, Kind, kind_of
-from robustcs.evaluation.holes import UNIQUE_RUNS
+from robustcs.evaluation.holes import UNIQUE
 from robustcs.lazy import pd
-from robustcs.result import count, number, text
+from robustcs.result import number, text
 from robustcs.statistics.estimate import LEVELS
 from robustcs.wording import counted
 
@@ -49,31 +49,22 @@ def sources_table(result: Result, depth: int) -> list[Table]:
 
 
 def unique_table(result: Result, depth: int) -> list[Table]:
-    """Return the table of unjudged passages that only one run of a group retrieves, by run and in total."""
+    """Return the table of unjudged passages that only one run of a group retrieves."""
     if len(result.tables["rates"]) < 2:
         return []
-    both = pd.concat([result.tables["unique_runs"], result.tables["unique"].assign(system="together")])
     return [result_table(
-        result, "unique", "How many unjudged passages does only one run retrieve?", UNIQUE_RUNS.fields,
+        result, "unique", "How many unjudged passages does only one run retrieve?", UNIQUE.fields,
         f"Top {depth}; a passage counts once per turn. Runs are compared with the others of their group.",
-        rows=pd.concat([part for _, part in both.groupby("group", sort=False)]), by="group",
     )]  # fmt: skip
 
 
 def later_grades_table(result: Result, depth: int) -> list[Table]:
     """Return the table of grades that unjudged passages got later, if there are any."""
-    grades, rates = result.tables["grades"], result.tables["rates"].set_index("system")
-    if not len(grades):
+    if not len(result.tables["grades"]):
         return []
-    counts = grades.pivot(index="system", columns="grade", values="count").loc[rates.index]
-    rows = [
-        (run, *(f"{one} ({100 * one / sum(own):.0f}%)" if sum(own) else "–" for one in own), f"{sum(own)} of {unjudged}")
-        for run, own, unjudged in zip(rates.index, counts.to_numpy().tolist(), rates["unjudged"], strict=True)
-    ]
-    columns = (text("Run"), *(count(str(grade), group="grade") for grade in counts.columns), count("judged later"))
-    return [result_table(
-        result, "grades", "Which grades did unjudged passages get later?", ready(*columns),
-        f"Unjudged passages in the top {depth}; percentages of those judged later.", rows=rows,
+    return [wide_table(
+        result, "grades", "Which grades did unjudged passages get later?", ["system"], "grade", ["count"],
+        f"Number of passages in the top {depth} that were unjudged.", group="grade",
     )]  # fmt: skip
 
 
@@ -151,16 +142,12 @@ def tipping_sentence(tipping: pd.DataFrame, first: str, second: str, metric: str
     found = [tipping_row(tipping, first, second, metric, kind, scope) for scope in ("all", "unique")]
     if found[0] is None:
         return ""
-    ends = [None if row is None else _unless(row) for row in found]
+    every, alone = ("" if row is None else _unless(row) for row in found)
     holds = "The difference stays significant" if significant else "The sign of the expected difference holds"
-    if not ends[0]:
-        any_factor = f"multiplied by any factor from 1/{LARGEST:.0f} to {LARGEST:.0f}"
-        said = f"{holds} if the odds of relevance of unjudged passages are {any_factor}"
-        if ends[1]:
-            said += f", but not if they are {ends[1]} as high for passages that only one of the two retrieved"
-        return f"{said}."
-    alone = f" (for those that only one of the two retrieved: {ends[1]})" if ends[1] else ""
-    return f"{holds} unless the odds of relevance of unjudged passages are {ends[0]} as high as predicted{alone}."
+    holds += f" unless the odds of relevance of unjudged passages are {every} as high as predicted" if every else (
+        f" if the odds of relevance of unjudged passages are multiplied by any factor from 1/{LARGEST:.0f} to {LARGEST:.0f}"
+    )  # fmt: skip
+    return f"{holds}{f' (for those that only one of the two retrieved: unless {alone})' if alone else ''}."
 
 
 def _unless(row: Mapping[str, Any]) -> str:
@@ -185,8 +172,6 @@ def expected_drop(drop: float, expected: Mapping[str, Any]) -> str:
         return f"{said} The measured drop is too small to estimate the share due to unjudged passages."
     if math.isnan(share):  # the interval of the share contains 0
         return f"{said} This does not show that unjudged passages account for any of the measured drop."
-    if high == low == 0:
-        return f"{said} No drawn grade changes it."
     between = percent_range(low, high)
     return f"{said} Unjudged passages account for {whole_percent(share)} of the measured drop (95% CI {between})."
 

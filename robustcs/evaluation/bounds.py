@@ -33,8 +33,8 @@ import numpy.typing as npt
 
 from robustcs.evaluation.extremes import CELLS, LARGEST, OF_RUN, Asked, Case, Side, bpref_ends, precision_ends
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
-from robustcs.evaluation.measure import RBP_PERSISTENCE, Measure
-from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
+from robustcs.evaluation.measure import Measure
+from robustcs.evaluation.measures import NATIVE, Scores, Top, top_of
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Codes
 
@@ -315,13 +315,3 @@ def condensed(matrix: GradeMatrix) -> GradeMatrix:
     order = np.argsort(gone, axis=1, kind="stable")
     grades = np.take_along_axis(np.where(gone, ABSENT, matrix.grades), order, axis=1)
     return replace(matrix, grades=grades.astype(np.int16))
-
-
-def rbp_residual(matrix: GradeMatrix, persistence: float = RBP_PERSISTENCE) -> tuple[Scores, Scores]:
-    """Return the weights in RBP of the unjudged passages, and of all ranks below the end of the list.
-
-    float64[T] each, 0 to 1. Their sum is the residual of Moffat & Zobel (2008): RBP lies between the score and the score plus
-    the residual, whatever passages and grades are at those ranks.
-    """
-    weights = rank_weights(persistence, matrix.grades.shape[1])
-    return np.asarray((matrix.grades == UNJUDGED) @ weights), np.asarray(persistence**matrix.retrieved)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,7 +14,6 @@ from robustcs.evaluation.matrix import UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.turns import turn_depth
 from robustcs.lazy import pd
 from robustcs.result import Rows, count, share, table, text
 
@@ -36,15 +36,9 @@ RATES = table(
     count("judged_later", "unjudged passages that new judgments cover; null without new judgments", "judged later"),
 )  # fmt: skip
 UNIQUE = table(
-    "unique", "Unjudged passages that only one run of a group retrieves.",
-    text("group", header="Group"), count("runs", "number of runs"),
-    count("found", "unjudged passages, counted once for each run"), count("unjudged", "unjudged passages, each once per turn"),
-    count("unique", "retrieved by one run only"), share("share", "unique out of unjudged"),
-)  # fmt: skip
-UNIQUE_RUNS = table(
-    "unique_runs", "The same by run.",
-    text("group", header="Group"), text("system", header="System"), count("unjudged"),
-    count("unique", header="retrieved by one run only"), share("share"),
+    "unique", "Unjudged passages that only one run of a group retrieves; each counts once per turn.",
+    text("group", header="Group"), count("runs", "number of runs"), count("unjudged"),
+    count("unique", "retrieved by one run only", "retrieved by one run only"), share("share", "unique out of unjudged"),
 )  # fmt: skip
 LATER_GRADES = table(
     "grades", "Grades of unjudged passages in the top k by new judgments. No rows without new judgments.",
@@ -217,54 +211,14 @@ def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["system", "rank", "retrieved", "judged", "unjudged", "share"])
 
 
-def rates_by_turn_depth(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
-    """Return unjudged shares by run and position of the turn; turns whose ids do not show a position are excluded."""
-    rows = []
-    for run in runs:
-        places = np.array([turn_depth(turn) or 0 for turn in run.matrix.turns])
-        retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
-        for place in np.unique(places[places > 0]):
-            at = places == place
-            row = {"system": run.name, "turn_depth": int(place), "turns": int(at.sum())}
-            rows.append({**row, **_shares(int(retrieved[at].sum()), int(unjudged[at].sum()))})
-    return pd.DataFrame(rows, columns=["system", "turn_depth", "turns", "retrieved", "judged", "unjudged", "share"])
-
-
-def short_lists(runs: Sequence[JudgedRun], depth: int) -> pd.DataFrame:
-    """Return the turns with fewer than ``depth`` passages, including those without any: run, turn, retrieved."""
-    rows = [
-        (run.name, turn, int(retrieved))
-        for run in runs
-        for turn, retrieved in zip(run.matrix.turns, run.matrix.retrieved, strict=True)
-        if retrieved < depth
-    ]
-    return pd.DataFrame(rows, columns=["system", "turn", "retrieved"])
-
-
-def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Count the unjudged passages that only one run of a group retrieves.
-
-    A passage counts once per turn, however many runs retrieve it. Returns two tables. By group: group, runs (number of runs),
-    found (counted once for each run), unjudged (each once), unique, share. By run of a group: group, run, unjudged, unique,
-    share.
-    """
-    holes = {run.name: set(run.holes) for run in runs}
-    totals, singles = [], []
+def unique_holes(runs: Sequence[JudgedRun], groups: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return the table :data:`UNIQUE`; ``groups``: group → names of its runs."""
+    holes, rows = {run.name: run.holes for run in runs}, []
     for group, names in groups.items():
-        finders: dict[tuple[str, str], int] = {}
-        for name in names:
-            for hole in holes[name]:
-                finders[hole] = finders.get(hole, 0) + 1
-        unique = sum(count == 1 for count in finders.values())
-        found = sum(finders.values())
-        totals.append((group, len(names), found, len(finders), unique, _share(unique, len(finders))))
-        for name in names:
-            own = sum(finders[hole] == 1 for hole in holes[name])
-            singles.append((group, name, len(holes[name]), own, _share(own, len(holes[name]))))
-    return (
-        pd.DataFrame(totals, columns=["group", "runs", "found", "unjudged", "unique", "share"]),
-        pd.DataFrame(singles, columns=["group", "system", "unjudged", "unique", "share"]),
-    )
+        finders = Counter(hole for name in names for hole in holes[name])
+        unique = sum(times == 1 for times in finders.values())
+        rows.append((group, len(names), len(finders), unique, _share(unique, len(finders))))
+    return UNIQUE.frame(rows)
 
 
 def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from robustcs.wording import counted
 
 #: Number of test sets of each kind, and k of the unjudged shares, as in the paper.
 SETS, DEPTH = 3, 3
-_HOLES = (holes.RATES, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES)
+_HOLES = (holes.RATES, holes.UNIQUE, holes.LATER_GRADES)
 
 
 def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int = SETS) -> Project:
@@ -85,7 +85,6 @@ class Experiment(Result):
     plan: pd.DataFrame
     rates: pd.DataFrame
     unique: pd.DataFrame
-    unique_runs: pd.DataFrame
     grades: pd.DataFrame
 
     @property
@@ -111,10 +110,9 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     later = holes.grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
-    unique, unique_runs = holes.unique_holes(runs, groups)
     drops = filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"]))
     return Experiment(
         evaluated=result.evaluated, robustness=replace(result, drops=drops), plan=plan.plan,
-        rates=holes.RATES.frame(holes.rates(runs, DEPTH, later)), unique=unique,
-        unique_runs=unique_runs, grades=holes.later_grades(runs, later),
+        rates=holes.RATES.frame(holes.rates(runs, DEPTH, later)), unique=holes.unique_holes(runs, groups),
+        grades=holes.later_grades(runs, later),
     )  # fmt: skip

@@ -12,13 +12,11 @@ import numpy as np
 from robustcs.evaluation import holes
 from robustcs.evaluation.bounds import (
     ROUNDING,
-    Bounds,
     MeanDifferences,
     PairMeasure,
     Scope,
     condensed,
     measure_bounds,
-    rbp_residual,
     run_pairs,
 )
 from robustcs.evaluation.extremes import LARGEST
@@ -26,8 +24,7 @@ from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, c
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.judgments import SOURCES, sources_of_runs
-from robustcs.evaluation.matrix import GradeMatrix
-from robustcs.evaluation.measure import Measure, parse_measure
+from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, score_columns
 from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
@@ -38,9 +35,6 @@ from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Floats
 from robustcs.statistics.units import Units
-
-#: Measures designed for incomplete judgments.
-INCOMPLETE = (parse_measure("bpref"), parse_measure("rbp"))
 
 #: Note on qrels in which no judged passage is below the relevance level.
 ONLY_RELEVANT = (
@@ -80,17 +74,6 @@ PAIRS = table(
     *EXPECTED,
 )  # fmt: skip
 RANKS = table("ranks", "Unjudged passages by rank, 1 to 100.", text("system", header="System"), count("rank"), *holes.SHARES)
-DEPTHS = table(
-    "turn_depths", "Unjudged passages of the top k by position of the turn in its conversation.",
-    text("system", header="System"), count("turn_depth", "position of the turn, from 1"), count("turns"), *holes.SHARES,
-)  # fmt: skip
-SHORT = table("short", "Turns with fewer than k passages.", text("system", header="System"), text("turn"), count("retrieved"))
-INCOMPLETES = table(
-    "incomplete", "Measures designed for incomplete judgments.",
-    text("system", header="System"), score("bpref"), score("rbp", "p = 0.8", "score", "RBP (p = 0.8)"),
-    score("rbp_residual", "weight of the unjudged passages", "residual", "RBP (p = 0.8)"),
-    score("rbp_tail", "weight of the ranks below the end of the lists", "below the list", "RBP (p = 0.8)"),
-)  # fmt: skip
 SLICES = table(
     "slices", "Unjudged share of the top k of every run by slice of the turns; no rows without --slices.",
     text("system"), *keys(), count("retrieved"), count("unjudged"),
@@ -98,11 +81,6 @@ SLICES = table(
         says="95% Wilson interval, clustered by unit; null for fewer than five units"
     ),
     *against_rest("share"),
-)  # fmt: skip
-TURNS = table(
-    "turns", "Bounds of the scores by turn.",
-    text("system"), text("turn"), measure(), count("unjudged", "unjudged passages in the scope"), score("low"), score("score"),
-    score("high"),
 )  # fmt: skip
 
 
@@ -153,8 +131,8 @@ class Unjudged(Result):
 
     study = "unjudged"
     declared = (
-        holes.RATES, BOUNDS, PAIRS, MEASURED, DROPS, TIPPING, holes.UNIQUE, holes.UNIQUE_RUNS, holes.LATER_GRADES,
-        holes.GRADES, SOURCES, RANKS, DEPTHS, SHORT, INCOMPLETES, SLICES, TURNS,
+        holes.RATES, BOUNDS, PAIRS, MEASURED, DROPS, TIPPING, holes.UNIQUE, holes.LATER_GRADES, holes.GRADES, SOURCES, RANKS,
+        SLICES,
     )  # fmt: skip
 
     settings: Settings
@@ -165,15 +143,10 @@ class Unjudged(Result):
     drops: Later = Later()
     tipping: Later = Later()
     unique: Later = Later()
-    unique_runs: Later = Later()
     grades: Later = Later()
     qrels: Later = Later()
     ranks: Later = Later()
-    turn_depths: Later = Later()
-    short: Later = Later()
-    incomplete: Later = Later()
     slices: Later = Later()
-    turns: Later = Later()
     sources: Later = Later()
     warnings: tuple[str, ...] = ()
 
@@ -219,24 +192,17 @@ class Gaps:
         level = self.policy.relevance_level
         return {
             "rates": lambda: self._rates,
-            "bounds": lambda: self._bounded[0],
+            "bounds": lambda: self._bounds,
             "pairs": lambda: self._pairs,
-            "measured": lambda: measured_drops(
-                self._bounded[0], holes.RATES.frame(self._rates), self._pairs, settings.compared()
-            ),
+            "measured": lambda: measured_drops(self._bounds, holes.RATES.frame(self._rates), self._pairs, settings.compared()),
             "drops": lambda: self._expected[1],
             "tipping": self._tipping,
-            "unique": lambda: self._unique[0],
-            "unique_runs": lambda: self._unique[1],
+            "unique": lambda: holes.unique_holes(self.runs, settings.groups),
             "grades": lambda: holes.later_grades(self.runs, self.later),
             "qrels": lambda: holes.grades_of(self.qrels),
             "sources": lambda: SOURCES.frame(sources_of_runs(self.runs, depth, level, self.qrels.name, self.new, self.judges)),
             "ranks": lambda: holes.rates_by_rank(self.runs),
-            "turn_depths": lambda: holes.rates_by_turn_depth(self.runs, depth),
-            "short": lambda: holes.short_lists(self.runs, depth),
-            "incomplete": self._incomplete,
             "slices": self._slices,
-            "turns": lambda: self._bounded[1],
         }
 
     @cached_property
@@ -248,33 +214,26 @@ class Gaps:
         return [measure for measure in self.measures if measure.family in NATIVE]
 
     @cached_property
-    def _bounded(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The bounds of every run and measure: of the mean, and by turn."""
-        scope, pool = self.settings.scope, self._side_by_side[1] if self.settings.scope == "pool" else None
-        rows, turns = [], []
+    def _bounds(self) -> pd.DataFrame:
+        settings = self.settings
+        pool = self._side_by_side[1] if settings.scope == "pool" else None
+        rows: list[tuple[Any, ...]] = []
         for run in self.runs:
             dense = score_columns(condensed(run.matrix), self.measures, self.policy)
             for metric in self.measures:
-                found, native = self._bounds(run.matrix, metric, pool), metric.family in NATIVE
-                counts = pd.array(found.unjudged if native else [pd.NA] * len(found.unjudged), dtype="Int64")
+                low = high = unjudged = turns = None
+                native = metric.family in NATIVE
+                if native:
+                    found = measure_bounds(run.matrix, metric, self.policy, settings.max_grade, settings.scope, pool)
+                    low, high, now = found.low.mean(), found.high.mean(), found.score
+                    unjudged, turns = int(found.unjudged.sum()), int((found.unjudged > 0).sum())
+                else:
+                    now = score_columns(run.matrix, [metric], self.policy)[metric.name]
                 rows.append((
-                    run.name, metric.name, found.low.mean(), found.score.mean(), found.high.mean(),
-                    dense[metric.name].mean(), counts.sum(min_count=1), (counts > 0).sum(min_count=1), scope,
-                    self.settings.max_grade, native and not (metric.family == "bpref" and scope == "pool"),
+                    run.name, metric.name, low, now.mean(), high, dense[metric.name].mean(), unjudged, turns, settings.scope,
+                    settings.max_grade, native and not (metric.family == "bpref" and settings.scope == "pool"),
                 ))  # fmt: skip
-                turns.append(pd.DataFrame({
-                    "system": run.name, "turn": run.matrix.turns, "metric": metric.name, "unjudged": counts, "low": found.low,
-                    "score": found.score, "high": found.high,
-                }))  # fmt: skip
-        frame = BOUNDS.frame(rows).astype({"unjudged": "Int64", "turns": "Int64"})
-        return frame, pd.concat(turns, ignore_index=True)
-
-    def _bounds(self, matrix: GradeMatrix, measure: Measure, pool: npt.NDArray[np.int64] | None) -> Bounds:
-        """Return the bounds by turn; NaN for measures that only trec_eval computes."""
-        if measure.family in NATIVE:
-            return measure_bounds(matrix, measure, self.policy, self.settings.max_grade, self.settings.scope, pool)
-        score = score_columns(matrix, [measure], self.policy)[measure.name]
-        return Bounds(np.full(len(score), np.nan), score, np.full(len(score), np.nan), np.zeros(len(score), dtype=np.int64))
+        return BOUNDS.frame(rows).astype({"low": float, "high": float, "unjudged": "Int64", "turns": "Int64"})
 
     @cached_property
     def _side_by_side(self) -> tuple[Scores | None, npt.NDArray[np.int64] | None]:
@@ -310,10 +269,6 @@ class Gaps:
         return expected_drops(names, self.measures, self.settings.compared(), self.filled, self.settings.pairs)
 
     @cached_property
-    def _unique(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        return holes.unique_holes(self.runs, self.settings.groups)
-
-    @cached_property
     def _pairs(self) -> pd.DataFrame:
         names, means = np.array([run.name for run in self.runs], dtype=object), self._side_by_side[0]
         first, second = (names[places] for places in np.triu_indices(len(names), 1))
@@ -333,13 +288,6 @@ class Gaps:
         family = contrasts([run.name for run in self.runs], settings.compared(), settings.pairs)
         tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared()) :]
         return tipping(self.filled, {measure.name: tipped for measure in self.measures}, family)
-
-    def _incomplete(self) -> pd.DataFrame:
-        rows = []
-        for run in self.runs:
-            scores, weights = score_columns(run.matrix, INCOMPLETE, self.policy), rbp_residual(run.matrix)
-            rows.append((run.name, *(scores[one.name].mean() for one in INCOMPLETE), *(part.mean() for part in weights)))
-        return INCOMPLETES.frame(rows)
 
     def _slices(self) -> pd.DataFrame:
         """Turns without passages have weight 0."""

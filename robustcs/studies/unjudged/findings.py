@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.holes import expected_drop, is_significant, tipping_sentence
 from robustcs.documents.words import measure_label, number_interval, p_equals, plain, whole_percent
-from robustcs.evaluation.bounds import ROUNDING
-from robustcs.evaluation.state import Group
 from robustcs.lazy import pd
-from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged, measured_drops
+from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged
 from robustcs.wording import and_more, counted, system_name, verb
 
 #: Most pairs of runs named in a finding. The table has all.
 _NAMED = 5
 
 
-def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[str, ...]:
+def unjudged_findings(result: Unjudged, groups: Collection[str]) -> tuple[str, ...]:
     """Return how much of each drop is due to unjudged passages, and which orders hold.
 
-    Drops are those from Human to QR and Original, and from each baseline to its sets. ``roles``: run → original, qr or human;
-    other runs are absent.
+    Drops are those from Human to the other formulations, and from each baseline to its sets. ``groups``: names of the groups.
     """
     shares = result.rates.set_index("system")["share"]
     bounded = result.bounds[result.bounds["low"].notna()]
@@ -34,26 +31,23 @@ def unjudged_findings(result: Unjudged, roles: Mapping[str, str], groups: Mappin
             f" ({system_name(str(shares.idxmax()))}) of the top {result.settings.depth} passages are unjudged.",
         )  # fmt: skip
     metric = headline_measure(bounded["metric"])
-    human = next((name for name, role in roles.items() if role == "human"), None)
-    compared = {name: Group(human, (name,)) for name, role in roles.items() if human and role != "human"} | dict(groups)
     means = result.drops[result.drops["metric"] == metric].set_index("group")
-    pairs = result.pairs[result.pairs["metric"] == metric]
     sentences = []
-    for row in measured_drops(bounded[bounded["metric"] == metric], result.rates, pairs, compared).itertuples():
+    for row in result.measured[result.measured["metric"] == metric].itertuples():
         expected = means.loc[row.group] if row.group in means.index else None
-        sentences.append(
-            _drop(row, f"the sets of {row.group}" if row.group in groups else system_name(str(row.group)), result, expected)
-        )
+        name = f"the sets of {row.group}" if row.group in groups else system_name(str(row.group))
+        sentences.append(_drop(row, name, result, expected))
     doubts = (" ".join(["The expected values may be wrong.", *result.warnings]),) if result.warnings else ()
     first = (ONLY_RELEVANT,) if result.settings.positives else ()
-    return (*first, *sentences, *_orders(pairs, metric, result), *doubts)
+    return (*first, *sentences, *_orders(result.pairs[result.pairs["metric"] == metric], metric, result), *doubts)
 
 
-def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Mapping[str, Group]) -> tuple[Verdict, ...]:
+def verdicts(result: Unjudged, roles: Mapping[str, str], groups: Collection[str]) -> tuple[Verdict, ...]:
     """Return the expected losses of the best rewriter and the worst group; if there are none, the largest unjudged share.
 
     Expected losses are omitted if passages were not selected by pooling. If the qrels contain relevant passages only, there is
-    no verdict, because a judged share is then a precision. ``roles`` and ``groups``: see :func:`unjudged_findings`.
+    no verdict, because a judged share is then a precision. ``roles``: run → original, qr or human. ``groups``: see
+    :func:`unjudged_findings`.
     """
     if result.settings.positives or result.settings.selection == "positives":
         return ()
@@ -94,11 +88,8 @@ def _unjudged(result: Unjudged) -> Verdict:
     rates = result.rates.set_index("system")
     worst, best = rates["share"].idxmax(), rates["share"].idxmin()
     row, size = rates.loc[worst], whole_percent(rates.loc[worst, "share"])
-    same = rates.loc[worst, "share"] == rates.loc[best, "share"]
-    said = (
-        f"{size} of the top {result.settings.depth} passages of {'every run' if same else system_name(str(worst))} are unjudged"
-    )
-    if not same:
+    said = f"{size} of the top {result.settings.depth} passages of {system_name(str(worst))} are unjudged"
+    if len(rates) > 1:
         said += f" ({system_name(str(best))}: {whole_percent(rates.loc[best, 'share'])})"
     if len(result.pairs):
         metric = headline_measure(result.pairs["metric"])
@@ -134,9 +125,6 @@ def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> 
         text += " ".join(["", expected_drop(drop, expected), *filter(None, (tips,))])
     if math.isnan(least):
         return text
-    if most - least <= ROUNDING:
-        still = " Judging other passages could, through the ideal rankings." if result.settings.scope != "pool" else ""
-        return f"{text} No grades of the unjudged passages {_scope(result, label)} could change this drop.{still}"
     sure = (
         "a loss on these turns is proven" if least > 0
         else "a loss on these turns is not proven" if most > 0
@@ -168,10 +156,9 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
         proven = f"No grades of the unjudged passages {_scope(result, label)} reverse any of {total} by {label} on these turns."
         return (" ".join([*sentences, proven]),)
     named = [f"{system_name(row.first)} and {system_name(row.second)}" for row in open_.head(_NAMED).itertuples()]
-    would = "would" if open_["exact"].all() else "might"
     sentences.append(
         f"The order by {label} is proven on these turns for {len(pairs) - len(open_)} of {total}. Not proven:"
         f" {'; '.join(named)}{and_more(len(open_), len(named))}. Some grades of the unjudged passages {_scope(result, label)}"
-        f" {would} level or reverse these orders, however unlikely the grades are."
+        " might level or reverse these orders, however unlikely the grades are."
     )
     return (" ".join(sentences),)

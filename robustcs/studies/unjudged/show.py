@@ -10,20 +10,20 @@ import numpy as np
 from robustcs.documents import holes
 from robustcs.documents.document import Block, Drawing, Figure, Paragraph
 from robustcs.documents.slices import slices_table
-from robustcs.documents.tables import ready, result_table
+from robustcs.documents.tables import result_table, wide_table
 from robustcs.documents.words import measure_label, percent, score
 from robustcs.evaluation.bounds import ROUNDING
 from robustcs.lazy import pd
-from robustcs.result import count, share, text
+from robustcs.result import number
 from robustcs.studies.unjudged.analysis import Unjudged
-from robustcs.wording import and_more, counted, system_name
+from robustcs.wording import counted, system_name
 
 #: Ranks shown in the table by rank. CSV and JSON have all.
 _RANKS = (1, 2, 3, 5, 10, 20, 50, 100)
 #: Ranks of the points in the figure. Each shows the share of the ranks since the previous point.
 _POINTS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
-#: Most turns with short lists named per run, most pairs shown with expected differences, and most runs with all slices shown.
-_NAMED_TURNS, _CLOSEST, _SLICED = 10, 15, 3
+#: Most pairs shown, and most runs with all slices shown.
+_CLOSEST, _SLICED = 15, 3
 #: Scope → its passages for one run, its passages for two runs, and the excluded passages.
 _LEFT_OUT = " also affect the ideal ranking and the number of relevant passages; --scope pool includes them."
 _SCOPES = {
@@ -86,76 +86,35 @@ def _tipping(result: Unjudged) -> Iterable[Block]:
 
 
 def _pairs(result: Unjudged) -> Iterable[Block]:
-    pairs, names = result.pairs, list(result.rates["system"])
-    whose = _SCOPES[result.settings.scope][1]
+    """Return the pairs whose order is not proven."""
+    pairs, whose = result.pairs, _SCOPES[result.settings.scope][1]
     open_ = pairs[~pairs["separable"].astype(bool)]
-    if len(pairs) and not len(open_):
-        yield Paragraph(f"All {len(pairs)} pairs of runs keep their order under any grades of the unjudged passages {whose}.")
     if not len(open_):
+        proven = f"All {len(pairs)} pairs of runs keep their order under any grades of the unjudged passages {whose}."
+        yield from [Paragraph(proven)] if len(pairs) else []
         return
-    both = pd.concat([open_, open_.rename(columns={"first": "second", "second": "first"})])
-    rows = [
-        (measure_label(metric), run, ", ".join(map(system_name, sorted(part["second"], key=names.index))))
-        for metric, own in both.groupby("metric", sort=False)
-        for run, part in sorted(own.groupby("first"), key=lambda found: names.index(found[0]))
-    ]
-    shares = [
-        f"{len(own)} of {(pairs['metric'] == metric).sum()} pairs"
-        + (f" by {measure_label(metric)}" if pairs["metric"].nunique() > 1 else "")
-        for metric, own in open_.groupby("metric", sort=False)
-    ]
     note = (
-        f"The order of {' and of '.join(shares)} is not proven: some grades of the unjudged passages {whose}, however"
-        " unlikely, would tie or reverse it. A passage that both runs retrieve has the same grade in both."
+        f"Low and high: bounds of the difference over all grades of the unjudged passages {whose}, however unlikely. A passage"
+        f" that both runs retrieve has the same grade in both. Not proven: {len(open_)} of {counted(len(pairs), 'order')}."
     )
-    if outer := dict.fromkeys(measure_label(metric) for metric in open_[~open_["exact"].astype(bool)]["metric"]):
-        note += f" For {', '.join(outer)}, the bounds are not exact: fewer pairs may be unproven."
+    if not open_["exact"].all():
+        note += " The bounds of MAP and bpref are not exact: fewer orders may be unproven."
+    if len(open_) > _CLOSEST:
+        note += f" Shown: the first {_CLOSEST}; CSV and JSON have all."
     yield result_table(
         result, "pairs", "Which orders of two runs are not proven?",
-        ready(text("Measure"), text("Run"), text("order not proven against")), note, rows=rows,
-        rules=[place for place in range(1, len(rows)) if rows[place][0] != rows[place - 1][0]],
-    )  # fmt: skip
-
-
-def _incomplete(result: Unjudged) -> Iterable[Block]:
-    yield result_table(
-        result, "incomplete", "How do runs score on measures for incomplete judgments?",
-        ["system", "bpref", "rbp", "rbp_residual", "rbp_tail"],
-        f"Means over {counted(result.evaluated.turns, 'turn')}. bpref ignores unjudged passages. Residual: total weight"
-        " of the unjudged ranks, the most by which RBP could rise. Below the list: weight of the ranks after its last passage.",
+        ["metric", "first", "second", "difference", "low", "high"], note, rows=open_.head(_CLOSEST), by="metric",
     )  # fmt: skip
 
 
 def _ranks(result: Unjudged) -> Iterable[Block]:
-    wide = _wide(result.ranks, "rank")
-    shown = [rank for rank in _RANKS if rank in wide.columns]
-    columns = ready(text("Run"), *(share(str(rank), group="rank") for rank in shown))
-    yield result_table(
-        result, "ranks", "Unjudged share by rank, in percent", columns,
+    frame = result.ranks
+    yield wide_table(
+        result, "ranks", "Unjudged share by rank, in percent", ["system"], "rank", [number("share").rounded(0)],
         f"Share of the passages at this rank, over {counted(result.evaluated.turns, 'turn')}.",
-        rows=wide[shown].reset_index().to_numpy().tolist(),
+        rows=frame.assign(share=100 * frame["share"]), group="rank",
+        heads={rank: str(rank) for rank in _RANKS if rank <= frame["rank"].max()},
     )  # fmt: skip
-
-
-def _turn_depths(result: Unjudged) -> Iterable[Block]:
-    frame = result.turn_depths
-    if not len(frame):
-        return
-    wide = _wide(frame, "turn_depth")
-    turns = frame.drop_duplicates("turn_depth").set_index("turn_depth")["turns"]
-    yield result_table(
-        result, "turn_depths",
-        f"Unjudged share of the top {result.settings.depth} by position in the conversation, in percent",
-        ready(text("Run"), *(share(str(place), group="turn of the conversation") for place in wide.columns)),
-        "Share of the passages retrieved for these turns.", rules=[len(wide)],
-        rows=[*wide.reset_index().to_numpy().tolist(), ["turns", *(str(turns[place]) for place in wide.columns)]],
-    )  # fmt: skip
-
-
-def _wide(frame: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return shares in whole percent, as text: runs in their order × ``by``."""
-    wide = frame.pivot(index="system", columns=by, values="share").loc[list(dict.fromkeys(frame["system"]))]
-    return wide.map(lambda one: "–" if math.isnan(one) else f"{100 * one:.0f}")
 
 
 def _slices(result: Unjudged) -> Iterable[Block]:
@@ -176,26 +135,9 @@ def _slices(result: Unjudged) -> Iterable[Block]:
         )  # fmt: skip
 
 
-def _short_lists(result: Unjudged) -> Iterable[Block]:
-    rows = []
-    for run, part in result.short.groupby("system", sort=False):
-        named = [f"{turn} ({count})" for turn, count in zip(part["turn"], part["retrieved"], strict=True)]
-        rows.append((str(run), ", ".join(named[:_NAMED_TURNS]) + and_more(len(named), min(len(named), _NAMED_TURNS))))
-    if rows:
-        yield result_table(
-            result, "short", f"Turns with fewer than {result.settings.depth} passages", ready(text("Run"), text("turns")),
-            "In brackets: number of passages retrieved.", rows=rows,
-        )  # fmt: skip
-
-
 def _qrels(result: Unjudged) -> Iterable[Block]:
-    frame = result.qrels
-    rows = [(str(row.grade), f"{row.count:,}", percent(row.share)) for row in frame.itertuples(index=False)]
-    yield result_table(
-        result, "qrels", "Judged passages by grade", ready(text("Grade"), count("passages"), share("share")),
-        "A passage counts once for every turn for which it is judged.",
-        rows=[*rows, ("total", f"{frame['count'].sum():,}", "")], rules=[len(rows)],
-    )  # fmt: skip
+    note = "A passage counts once for every turn for which it is judged."
+    yield result_table(result, "qrels", "Judged passages by grade", ["grade", "count", "share"], note)
 
 
 def _figure(result: Unjudged) -> Iterable[Block]:
@@ -241,11 +183,8 @@ VIEWS: Sequence[tuple[str, Callable[[Unjudged], Iterable[Block]]]] = (
     ("pairs", _expected),
     ("tipping", _tipping),
     ("pairs", _pairs),
-    ("incomplete", _incomplete),
     ("ranks", _ranks),
-    ("turn_depths", _turn_depths),
     ("slices", _slices),
-    ("short", _short_lists),
     ("unique", lambda result: holes.unique_table(result, result.settings.depth)),
     ("grades", lambda result: holes.later_grades_table(result, result.settings.depth)),
     ("sources", lambda result: holes.sources_table(result, result.settings.depth)),

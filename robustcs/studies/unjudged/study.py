@@ -218,7 +218,7 @@ def _answer(workspace: Workspace) -> Answer:
         result = result.changed(evaluated=replace(result.evaluated, notes=told))
     roles = {part.name: part.role for part in workspace.project.formulations.values()}
     groups = comparable_groups(workspace.project)
-    findings = unjudged_findings(result, roles, groups)
+    findings = unjudged_findings(result, groups)
     return Answer(findings, _READING, show(result), result, verdicts=verdicts(result, roles, groups))
 
 

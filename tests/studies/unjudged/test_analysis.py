@@ -82,24 +82,19 @@ def test_rates_count_what_was_retrieved(tmp_path: Path) -> None:
         ("first", 2, 4, 2, 2, 0.5, 0.5, 0, 1, 2),
         ("second", 2, 5, 3, 2, 0.4, 0.6, 1, 0, 1),
     ]
-    assert rows(result.short, "system", "turn", "retrieved") == [("first", "2_1", 0), ("second", "1_2", 1)]
     assert make(tmp_path, later=False).rates["judged_later"].isna().all()
 
 
-def test_rates_by_rank_and_by_place_in_the_conversation(tmp_path: Path) -> None:
+def test_rates_by_rank(tmp_path: Path) -> None:
     result = make(tmp_path)
     assert rows(result.ranks, "system", "rank", "retrieved", "unjudged") == [
         ("first", 1, 2, 1), ("first", 2, 2, 1), ("first", 3, 1, 1), ("second", 1, 3, 1), ("second", 2, 2, 1),
-    ]  # fmt: skip
-    assert rows(result.turn_depths, "system", "turn_depth", "turns", "retrieved", "unjudged") == [
-        ("first", 1, 2, 2, 1), ("first", 2, 1, 2, 1), ("second", 1, 2, 4, 2), ("second", 2, 1, 1, 0),
     ]  # fmt: skip
 
 
 def test_a_passage_found_twice_counts_once_for_its_turn(tmp_path: Path) -> None:
     result = make(tmp_path)
-    assert rows(result.unique, "group", "runs", "found", "unjudged", "unique", "share") == [("both", 2, 4, 3, 2, 2 / 3)]
-    assert rows(result.unique_runs, "system", "unjudged", "unique") == [("first", 2, 1), ("second", 2, 1)]
+    assert rows(result.unique, "group", "runs", "unjudged", "unique", "share") == [("both", 2, 3, 2, 2 / 3)]
 
 
 def test_later_grades_are_those_of_unjudged_passages(tmp_path: Path) -> None:
@@ -116,8 +111,6 @@ def test_bounds_are_means_of_the_turns(tmp_path: Path) -> None:
     assert rows(result.bounds, "system", "metric", "low", "score", "high", "condensed", "unjudged", "exact")[0] == (
         "first", "P_1", 1 / 3, 1 / 3, 2 / 3, 1 / 3, 1, True,
     )  # fmt: skip
-    first = result.turns[(result.turns["system"] == "first") & (result.turns["metric"] == "P_1")]
-    assert rows(first, "turn", "low", "score", "high") == [("1_1", 1, 1, 1), ("1_2", 0, 0, 1), ("2_1", 0, 0, 0)]
     foreign = result.bounds[result.bounds["metric"] == "Rprec"]
     assert foreign[["low", "high", "unjudged"]].isna().all(axis=None)
     assert not foreign["exact"].any()
@@ -164,13 +157,8 @@ def test_passages_are_numbered_by_turn(tmp_path: Path) -> None:
     assert [len(numbers) for numbers in passage_numbers([kept, kept])] == [0, 0]
 
 
-def test_qrels_and_incomplete_measures(tmp_path: Path) -> None:
-    result = make(tmp_path)
-    assert rows(result.qrels, "grade", "count", "share") == [(0, 2, 0.4), (1, 2, 0.4), (2, 1, 0.2)]
-    second = result.incomplete.set_index("system").loc["second"]
-    assert second["rbp"] == pytest.approx((0 + 0.2 + 0.2) / 3)
-    assert second["rbp_residual"] == pytest.approx((0.2 + 0 + 0.16) / 3)
-    assert second["rbp_tail"] == pytest.approx((0.64 + 0.8 + 0.64) / 3)
+def test_qrels_by_grade(tmp_path: Path) -> None:
+    assert rows(make(tmp_path).qrels, "grade", "count", "share") == [(0, 2, 0.4), (1, 2, 0.4), (2, 1, 0.2)]
 
 
 def test_tables_hold_no_settings(tmp_path: Path) -> None:
