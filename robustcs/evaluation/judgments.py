@@ -69,17 +69,9 @@ class Joined:
 
 @dataclass(frozen=True)
 class Merge:
-    """Merged judgments, each pair once, and their sources.
-
-    files
-        Names of the merged files, the old judgments first.
-    holders
-        int16[n]: the index in ``files`` of the file whose grade counts, for every judgment; the earliest with this grade.
-    """
+    """Merged judgments, each pair once, and their sources."""
 
     qrels: Qrels
-    files: tuple[str, ...]
-    holders: npt.NDArray[np.int16]
     conflicts: tuple[Conflict, ...]
     joined: tuple[Joined, ...]
 
@@ -102,7 +94,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
     group = np.cumsum(first) - 1
     starts = np.flatnonzero(first)
     contradicted = np.flatnonzero(np.bincount(group[grades != grades[starts[group]]]))
-    standing, holders = grades[starts].copy(), sources[starts].copy()
+    standing = grades[starts].copy()
     conflicts: list[tuple[int, Conflict]] = []
     ends = np.append(starts[1:], len(keys))
     for pair in contradicted:
@@ -118,7 +110,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
                 turns[turn], documents[document], old_grade, grade, kept, files[old_holder].name, files[source].name
             )
             conflicts.append((source, found))
-        standing[pair], holders[pair] = kept, holder
+        standing[pair] = kept
     conflicts.sort(key=lambda item: (turn_sort_key(item[1].turn), item[1].document, item[0]))
 
     turn_codes, document_codes = np.divmod(keys[starts], len(documents))
@@ -139,8 +131,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
         known |= fresh
         repeated = len(file) - int(added[source]) - int(against[source])
         joined.append(Joined(file.name, len(file), int(added[source]), len(fresh), repeated, int(against[source])))
-    names = tuple(file.name for file in files)
-    return Merge(merged, names, holders.astype(np.int16), tuple(conflict for _, conflict in conflicts), tuple(joined))
+    return Merge(merged, tuple(conflict for _, conflict in conflicts), tuple(joined))
 
 
 def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: Ids) -> npt.NDArray[np.int64]:
@@ -274,12 +265,9 @@ def _taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
     )
 
 
-#: Kinds of sources.
-QRELS, NEW, JUDGE = "qrels", "new judgments", "judge"
-
 SOURCES = table(
-    "sources", "Sources of the grades in every run's top k. Human grades count for the file whose grade is used; a judge counts"
-    " only for passages without a human grade.",
+    "sources", "Sources of the grades in every run's top k. New judgments count only for passages that no earlier file graded,"
+    " and a judge only for passages without a human grade.",
     text("system", header="System"), text("source", "file, or name of a judge", "Source"),
     text("kind", "qrels, new judgments or judge", "kind"), count("depth", "k", "k"),
     count("graded", "graded passages in the top k"),
@@ -289,57 +277,22 @@ SOURCES = table(
 )  # fmt: skip
 
 
-def source_row(
-    run: str, source: str, kind: str, depth: int, grades: npt.NDArray[Any], retrieved: int, level: int
-) -> tuple[Any, ...]:
-    """Return a row of :data:`SOURCES`; ``grades``: by the source in the run's top; ``retrieved``: its passages there."""
-    number = len(grades)
-    known = (float((grades >= level).mean()), float(grades.mean())) if number else (np.nan, np.nan)
-    return run, source, kind, depth, number, number / retrieved if retrieved else np.nan, *known
-
-
 def sources_of_runs(
     runs: Sequence[JudgedRun], depth: int, level: int, qrels: str, new: Mapping[str, Grades], judges: Mapping[str, Grades]
 ) -> list[tuple[Any, ...]]:
     """Return rows for runs with known unjudged passages in the top ``depth``. ``new``, ``judges``: name → grades by pair."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
+    further = [(name, "new judgments", grades) for name, grades in new.items()]
+    further += [(name, "judge", grades) for name, grades in judges.items()]
     for run in runs:
-        top = run.matrix.grades[:, :depth]
+        top, left = run.matrix.grades[:, :depth], list(run.holes)
         retrieved = int((top >= UNJUDGED).sum())
-        rows.append(source_row(run.name, qrels, QRELS, depth, top[top > UNJUDGED], retrieved, level))
-        left = list(run.holes)
-        for name, grades in new.items():
-            found = np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64)
-            rows.append(source_row(run.name, name, NEW, depth, found, retrieved, level))
-            left = [hole for hole in left if hole not in grades]
-        for name, grades in judges.items():
-            found = np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64)
-            rows.append(source_row(run.name, name, JUDGE, depth, found, retrieved, level))
-    return rows
-
-
-def sources_of_pool(
-    pool: RunPool,
-    depth: int,
-    level: int,
-    files: Sequence[str],
-    holders: PoolGrades,
-    grades: PoolGrades,
-    judges: Mapping[str, PoolGrades],
-) -> list[tuple[Any, ...]]:
-    """Return rows for the runs of a pool.
-
-    ``holders`` (int16[N + 1]): the index in ``files`` of the file whose grade is in ``grades``; the first file is the qrels.
-    ``judges``: name → grades.
-    """
-    rows = []
-    for run, places in zip(pool.names, pool.places, strict=True):
-        top = places[:, :depth]
-        top = top[top < len(pool)]
-        for place, file in enumerate(files):
-            found = grades[top[holders[top] == place]]
-            rows.append(source_row(run, file, NEW if place else QRELS, depth, found, len(top), level))
-        for name, said in judges.items():
-            found = said[top[(grades[top] == UNJUDGED) & (said[top] > UNJUDGED)]]
-            rows.append(source_row(run, name, JUDGE, depth, found, len(top), level))
+        found = [(qrels, "qrels", top[top > UNJUDGED])]
+        for name, kind, grades in further:
+            found.append((name, kind, np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64)))
+            if kind != "judge":  # judges do not replace each other
+                left = [hole for hole in left if hole not in grades]
+        for name, kind, own in found:
+            known = (float((own >= level).mean()), float(own.mean())) if len(own) else (np.nan, np.nan)
+            rows.append((run.name, name, kind, depth, len(own), len(own) / retrieved if retrieved else np.nan, *known))
     return rows

@@ -59,11 +59,6 @@ def tau_ap(reference: npt.ArrayLike, estimate: npt.ArrayLike) -> Floats:
     return 2 * quotient(share.sum(axis=-1), (better > 0).sum(axis=-1), np.nan) - 1
 
 
-def tau_ap_symmetric(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
-    """Return the mean of :func:`tau_ap` in both directions: tau_AP,b of Urbano & Marrero (2017), without a reference."""
-    return (tau_ap(first, second) + tau_ap(second, first)) / 2
-
-
 def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSISTENCE) -> Floats:
     """Return extrapolated rank-biased overlap in [0, 1] (Webber, Moffat & Zobel 2010, equation 32) of complete rankings.
 
@@ -83,7 +78,6 @@ def rbo(first: npt.ArrayLike, second: npt.ArrayLike, persistence: float = PERSIS
 METHODS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], Floats]] = {
     "kendall": kendall,
     "tau_ap": tau_ap,
-    "tau_ap_symmetric": tau_ap_symmetric,
     "rbo": rbo,
 }
 

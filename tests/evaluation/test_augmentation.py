@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.judgments import Conflict, Joined, Merge, Rule, merge_qrels, qrels_text, sources_of_pool
-from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.judgments import Conflict, Joined, Merge, Rule, merge_qrels, qrels_text
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels, read_qrels
 
@@ -116,18 +115,3 @@ def test_real_judgments_taken_apart_and_joined(shared_data: Path, year: str) -> 
     merge = merge_qrels(as_qrels(parts[0]), [as_qrels(part) for part in parts[1:]], "keep")
     assert as_pairs(merge.qrels) == judged
     assert not merge.conflicts
-
-
-def test_sources_count_what_each_file_and_judge_says_of_the_top() -> None:
-    # imported here, because the tests of pools take helpers from this module
-    from tests.evaluation.test_run_pool import as_ranking, pool_of
-
-    qrels = as_qrels({("1_1", "a"): 2, ("1_1", "b"): 0})
-    pool = pool_of([as_ranking("x", {"1_1": ["a", "b", "c", "d", "e"]})], qrels)
-    judge = pool.grades(as_qrels({("1_1", "a"): 0, ("1_1", "c"): 3, ("1_1", "d"): 1, ("1_1", "e"): 9}))
-    grades = pool.grades(qrels)
-    holders = np.where(grades > UNJUDGED, 0, -1)
-    rows = sources_of_pool(pool, 4, 2, ["qrels", "new"], holders, grades, {"j": judge})
-    # of the judge only passages that no file judges count, and only those in the top 4
-    assert [(row[1], row[4], row[5]) for row in rows] == [("qrels", 2, 0.5), ("new", 0, 0.0), ("j", 2, 0.5)]
-    assert rows[0][6:] == (0.5, 1.0) and rows[2][6:] == (0.5, 2.0)

@@ -7,35 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from robustcs.evaluation.judgments import Rule, merge_qrels
-from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.qrels import read_qrels
 from tests.conftest import Command
-from tests.evaluation.test_augmentation import as_qrels
-
-
-def named(qrels: Qrels, name: str) -> Qrels:
-    from dataclasses import replace
-
-    return replace(qrels, name=name)
-
-
-@pytest.mark.parametrize(("rule", "holder"), [("keep", "a"), ("replace", "c"), ("max", "b")])
-def test_every_grade_knows_its_file(rule: Rule, holder: str) -> None:
-    files = [
-        named(as_qrels({("1_1", "x"): 1, ("1_1", "y"): 0}), "a"),
-        named(as_qrels({("1_1", "x"): 3, ("1_1", "y"): 0, ("1_2", "z"): 2}), "b"),
-        named(as_qrels({("1_1", "x"): 2, ("1_2", "z"): 2}), "c"),
-    ]
-    merge = merge_qrels(files[0], files[1:], rule)
-    documents = merge.qrels.documents.texts()
-    found = {
-        (merge.qrels.turns[turn], documents[document]): merge.files[place]
-        for turn, document, place in zip(
-            merge.qrels.turn_codes, merge.qrels.document_codes, merge.holders.tolist(), strict=True
-        )
-    }
-    # who says again what stands takes nothing away from the first
-    assert found == {("1_1", "x"): holder, ("1_1", "y"): "a", ("1_2", "z"): "b"}
 
 
 def grades_of(path: Path) -> dict[tuple[str, str], int]:
@@ -43,32 +16,32 @@ def grades_of(path: Path) -> dict[tuple[str, str], int]:
     return {(turn, document): int(grade) for turn, _, document, grade in rows}
 
 
-def test_unjudged_and_augment_tell_people_by_file_from_judges(in_demo: Command, demo: Path) -> None:
+def test_unjudged_tells_people_by_file_from_judges(in_demo: Command, demo: Path) -> None:
     qrels, new, judge = (grades_of(demo / name) for name in ("qrels.txt", "new_judgments.txt", "judges/lexical.txt"))
     ranked: dict[str, list[tuple[float, str]]] = {}
     for line in (demo / "runs" / "stem_raw_1.trec").read_text().splitlines():
         turn, _, document, _, score, _ = line.split()
         ranked.setdefault(turn, []).append((float(score), document))
     judged = set(read_qrels(demo / "qrels.txt").turns)
-    for command, depth in (("unjudged --depth 5", 5), ("augment --pool-depth 4", 4)):
-        # the policy's float32 scores have no ties here
-        top = [(turn, d) for turn, found in ranked.items() if turn in judged for _, d in sorted(found, reverse=True)[:depth]]
-        tables = json.loads(in_demo(f"{command} --format json").out)["tables"]["sources"]
-        rows = {row["source"].rpartition("/")[2]: row for row in tables if row["system"] == "raw_1"}
-        expected = {
-            "qrels.txt": [qrels[pair] for pair in top if pair in qrels],
-            "new_judgments.txt": [new[pair] for pair in top if pair in new and pair not in qrels],
-            "lexical": [judge[pair] for pair in top if pair in judge and pair not in qrels and pair not in new],
-        }
-        assert set(rows) == set(expected) and len(expected["new_judgments.txt"]) > 50
-        for source, grades in expected.items():
-            row = rows[source]
-            assert (row["graded"], row["depth"]) == (len(grades), depth)
-            assert row["share"] == pytest.approx(len(grades) / len(top))
-            if grades:
-                assert row["relevant"] == pytest.approx(sum(grade >= 2 for grade in grades) / len(grades))
-                assert row["mean_grade"] == pytest.approx(sum(grades) / len(grades))
-        assert [rows[source]["kind"] for source in expected] == ["qrels", "new judgments", "judge"]
+    depth = 5
+    # the policy's float32 scores have no ties here
+    top = [(turn, d) for turn, found in ranked.items() if turn in judged for _, d in sorted(found, reverse=True)[:depth]]
+    tables = json.loads(in_demo(f"unjudged --top {depth} --format json").out)["tables"]["sources"]
+    rows = {row["source"].rpartition("/")[2]: row for row in tables if row["system"] == "raw_1"}
+    expected = {
+        "qrels.txt": [qrels[pair] for pair in top if pair in qrels],
+        "new_judgments.txt": [new[pair] for pair in top if pair in new and pair not in qrels],
+        "lexical": [judge[pair] for pair in top if pair in judge and pair not in qrels and pair not in new],
+    }
+    assert set(rows) == set(expected) and len(expected["new_judgments.txt"]) > 50
+    for source, grades in expected.items():
+        row = rows[source]
+        assert (row["graded"], row["depth"]) == (len(grades), depth)
+        assert row["share"] == pytest.approx(len(grades) / len(top))
+        if grades:
+            assert row["relevant"] == pytest.approx(sum(grade >= 2 for grade in grades) / len(grades))
+            assert row["mean_grade"] == pytest.approx(sum(grades) / len(grades))
+    assert [rows[source]["kind"] for source in expected] == ["qrels", "new judgments", "judge"]
 
 
 def test_what_two_judges_see_otherwise_is_a_table(in_demo: Command, demo: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robustcs.evaluation.hole_tipping import TIPPING
-from robustcs.evaluation.judgments import SOURCES, Merge, sources_of_pool
+from robustcs.evaluation.judgments import Merge
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
@@ -24,13 +24,12 @@ from robustcs.result import Result, TableSpec, count, difference, flag, measure,
 from robustcs.statistics import Floats, Mask
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.means import cluster_t_test
 from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability, ranks
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.augment.judged import TABLES as JUDGED
 from robustcs.studies.augment.judged import Estimated
-from robustcs.studies.augment.whatif import FLIPS, RATES, WHAT_IF, WhatIf
+from robustcs.studies.augment.whatif import FLIPS, WHAT_IF, WhatIf
 
 _WITHOUT = (
     count("unique", "judgments that it alone contributed; these are removed"),
@@ -152,7 +151,6 @@ _MEASURES = table(
         says="95% CI of this run's change, from the test that gives p; null if fewer than six units change"),
     p_value("p", "two-sided sign-flip test by unit"),
     p_value("p_corrected", "p adjusted by max-T over the runs of a measure", "p adj."),
-    p_value("p_t", "two-sided cluster-robust t test"),
     count("rank_before", "rank among the runs"), count("rank_after"), count("turns_up", "turns that gain"),
     count("turns_down", "turns that lose"), P_FLOOR,
     EXACT,
@@ -160,11 +158,11 @@ _MEASURES = table(
 )  # fmt: skip
 _RANKING = table(
     "ranking", "Agreement between the rankings of the runs before and after. No rows for fewer than two runs.",
-    measure(), text("method", "kendall, tau_ap (the ranking after is the reference), tau_ap_symmetric or rbo"),
+    measure(), text("method", "kendall, tau_ap (the ranking after is the reference) or rbo"),
     number("value", "agreement on these turns; 1: same order; null if all runs are tied"),
     number("ci_low", "one-sided 95% lower limit for as many other units (percentile bootstrap); null for fewer than five",
            "95% lower limit"),
-    number("ci_high", "always null: no two-sided interval has the nominal coverage"), text("note", "limits of the number"),
+    text("note", "limits of the number"),
 )  # fmt: skip
 _CONFLICTS = table(
     "conflicts", "Passages judged again with a different grade.",
@@ -190,16 +188,13 @@ POWER = table(
     "power", f"Number of pairs of runs that differ significantly at {ALPHA:g}, before and after. No rows for fewer than two"
     " runs.",
     measure(), count("pairs", "pairs of runs"),
-    count("before", "sign-flip test by unit, not adjusted"), count("after"),
-    share("share_before", "of the pairs", "before", "not adjusted"), share("share_after", "", "after", "not adjusted"),
     count("adjusted_before", "p adjusted by max-T over all pairs of the measure"), count("adjusted_after"),
-    share("adjusted_share_before", "of the pairs", "before", "adjusted"),
-    share("adjusted_share_after", "", "after", "adjusted"),
+    share("adjusted_share_before", "of the pairs", "before", "different pairs"),
+    share("adjusted_share_after", "", "after", "different pairs"),
     number("adjusted_floor", "smallest adjusted p that this design can give"),
-    count("reversed", "pairs with a significant adjusted p before and after, in opposite order"),
 )  # fmt: skip
 
-_CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, SOURCES)
+_CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES)
 
 
 @dataclass(frozen=True)
@@ -212,7 +207,6 @@ class Change:
     conflicts: pd.DataFrame
     turns: pd.DataFrame
     files: pd.DataFrame
-    sources: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -238,7 +232,7 @@ class Augmentation(Result):
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables of all requested parts."""
-        specs = (*_CHANGE, WHAT_IF, FLIPS, TIPPING, RATES, LEFT_OUT, GROUPS_OUT, *JUDGED)
+        specs = (*_CHANGE, WHAT_IF, FLIPS, TIPPING, LEFT_OUT, GROUPS_OUT, *JUDGED)
         return tuple(spec for spec in specs if spec.name in self.tables)
 
     @property
@@ -247,9 +241,7 @@ class Augmentation(Result):
         drawn, left = self.what_if, {"leave_one_out": self.leave_one_out, "leave_group_out": self.leave_group_out}
         return {
             **({spec.name: getattr(self.change, spec.name) for spec in _CHANGE} if self.change else {}),
-            **(
-                {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping, "rates": drawn.rates} if drawn else {}
-            ),
+            **({"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping} if drawn else {}),
             **{name: frame for name, frame in left.items() if frame is not None},
             **(self.estimated.tables if self.estimated else {}),
         }
@@ -265,15 +257,12 @@ def augment(
     counted: Mask,
     units: Units,
     seed: int,
-    depth: int = _SHOWN_RANKS,
-    judges: Mapping[str, Grades] | None = None,
 ) -> Change:
     """Score every run with the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare.
 
     Both cover the turns of the pool, that is, those of the old judgments. A turn that only new judgments cover would change the
     mean by being added, whatever its passages are. ``counted`` (bool[T]): the turns over which means are taken; ``units``:
-    their sampling units. ``sources`` shows which file or judge graded the top ``depth`` of every run; ``judges``: name →
-    int16[N + 1].
+    their sampling units.
     """
     turns = np.flatnonzero(counted)
     one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
@@ -284,11 +273,11 @@ def augment(
         place_before, place_after = ranks(old.mean(axis=1)), ranks(new.mean(axis=1))
         sums = units.sums(difference)
         tests = paired_tests(sums, units.sizes, seed, units.kind) if len(difference) else ()
-        corrected, t_p = max_t_family(tests, sums, seed).p, cluster_t_test(sums, units.sizes)
+        corrected = max_t_family(tests, sums, seed).p
         for run, (name, test) in enumerate(zip(pool.names, tests, strict=True)):
             rows.append((
                 name, by.name, float(old[run].mean()), float(new[run].mean()), test.value, test.low, test.high, test.p,
-                corrected[run], t_p[run], int(place_before[run]), int(place_after[run]), int((difference[run] > 0).sum()),
+                corrected[run], int(place_before[run]), int(place_after[run]), int((difference[run] > 0).sum()),
                 int((difference[run] < 0).sum()), test.floor, test.exact, test.note,
             ))  # fmt: skip
             for turn in np.flatnonzero(difference[run]):
@@ -301,8 +290,8 @@ def augment(
             of_units = units.sums(new), units.sums(old), units.sizes
             for method in METHODS:
                 found = rank_stability(*of_units, seed, method, noun=units.kind)
-                order.append((by.name, method, found.value, found.low, found.high, found.note))
-    moved, holders = _TURNS.frame(changed), pool.grades(replace(merge.qrels, grades=merge.holders))
+                order.append((by.name, method, found.value, found.low, found.note))
+    moved = _TURNS.frame(changed)
     return Change(
         measures=_MEASURES.frame(rows),
         ranking=_RANKING.frame(order),
@@ -310,7 +299,6 @@ def augment(
         conflicts=_CONFLICTS.frame(merge.conflicts),
         turns=moved.sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True),
         files=_FILES.frame(merge.joined),
-        sources=SOURCES.frame(sources_of_pool(pool, depth, policy.relevance_level, merge.files, holders, after, judges or {})),
     )
 
 
@@ -324,19 +312,13 @@ def discriminative_power(before: Floats, after: Floats, measures: Sequence[Measu
     first, second = np.triu_indices(len(before), 1)
     rows, pairs = [], len(first)
     for column, one in enumerate(measures if pairs else ()):
-        found = []
+        told, floors = [], []
         for scores in (before[:, column], after[:, column]):
             sums = units.sums(np.round(scores[first] - scores[second], DECIMALS))
-            tests = paired_tests(sums, units.sizes, seed, units.kind)
-            raw = np.array([test.p for test in tests]) <= ALPHA
-            family = max_t_family(tests, sums, seed)
-            found.append((raw, family.p <= ALPHA, np.sign([test.value for test in tests]), family.floor))
-        (raw, corrected, sign, floor), (raw_after, corrected_after, sign_after, floor_after) = found
-        told, adjusted = (raw.sum(), raw_after.sum()), (corrected.sum(), corrected_after.sum())
-        rows.append((
-            one.name, pairs, *told, *(number / pairs for number in told), *adjusted, *(number / pairs for number in adjusted),
-            max(floor, floor_after), (corrected & corrected_after & (sign * sign_after < 0)).sum(),
-        ))  # fmt: skip
+            family = max_t_family(paired_tests(sums, units.sizes, seed, units.kind), sums, seed)
+            told.append(int((family.p <= ALPHA).sum()))
+            floors.append(family.floor)
+        rows.append((one.name, pairs, *told, *(number / pairs for number in told), max(floors)))
     return POWER.frame(rows)
 
 
@@ -352,7 +334,7 @@ def without_folders(result: Augmentation) -> Augmentation:
     """Return the result with file names of new judgments without their folders, for storing or sharing."""
     if result.change is None:
         return result
-    columns = {"files": "file", "conflicts": "new_file", "sources": "source"}
+    columns = {"files": "file", "conflicts": "new_file"}
     frames = {table: getattr(result.change, table) for table in columns}
     short = {
         table: frames[table].assign(**{column: [name.rpartition("/")[2] for name in frames[table][column]]})

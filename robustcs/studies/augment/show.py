@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from robustcs.documents.document import Block, Drawing, Figure, Heading, Paragraph
-from robustcs.documents.holes import sources_table, tipping_table
-from robustcs.documents.tables import Shown, ready, result_table
+from robustcs.documents.holes import tipping_table
+from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, noted, number, percent, score
 from robustcs.lazy import pd
-from robustcs.result import count, share, text
+from robustcs.result import count, text
 from robustcs.studies.augment.analysis import ALPHA, Augmentation, Change
 from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.whatif import WhatIf
@@ -18,8 +18,7 @@ from robustcs.wording import counted, system_name, verb
 
 #: Rows shown of tables that grow with the number of turns or pairs. JSON and CSV have all.
 _SHOWN = 10
-_SHOWN_GRADES = 4
-_METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "tau_ap_symmetric": "τ AP, symmetric", "rbo": "RBO"}
+_METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "rbo": "RBO"}
 _PLACE: Shown = (
     count("rank"),
     lambda row: f"{row.rank_after}" if row.rank_before == row.rank_after else f"{row.rank_before} → {row.rank_after}",
@@ -84,7 +83,7 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
             f"Mean scores before and after the new judgments. {told}.", lambda: draw_change(change),
         ))  # fmt: skip
     blocks += [*(_ranking(result, change) if len(change.ranking) else []), *_turns(result, change.turns)]
-    return [*blocks, *sources_table(result, result.depth)]
+    return blocks
 
 
 def _ranking(result: Augmentation, change: Change) -> list[Block]:
@@ -101,39 +100,24 @@ def _ranking(result: Augmentation, change: Change) -> list[Block]:
         ),
         result_table(
             result, "power", "How many pairs of runs differ significantly?",
-            ["metric", "pairs", "share_before", "share_after", "adjusted_share_before", "adjusted_share_after", "reversed"],
-            f"Share of pairs with p ≤ {ALPHA:g} in a sign-flip test by {result.evaluated.unit}; adjusted: max-T over all pairs"
-            " of a measure. Reversed: significant (adjusted) before and after, in opposite order. Pairs without a significant"
-            f" difference are not necessarily equal.{blind}"
+            ["metric", "pairs", "adjusted_share_before", "adjusted_share_after"],
+            f"Share of pairs with p ≤ {ALPHA:g} in a sign-flip test by {result.evaluated.unit}, adjusted by max-T over all"
+            f" pairs of a measure. Pairs without a significant difference are not necessarily equal.{blind}"
         ),
     ]  # fmt: skip
 
 
 def _turns(result: Augmentation, turns: pd.DataFrame) -> list[Block]:
+    note = "Largest in: the run whose score changes most. New grades: rank:grade; empty if only the ideal ranking changed."
+    columns: list[Shown] = ["turn", text("system", header="largest in"), "before", "after", "new_grades"]
     blocks: list[Block] = []
     for metric, label, part in _by_metric(turns):
-        runs, most = part["turn"].value_counts(), part.drop_duplicates("turn")
-        shown = most.head(_SHOWN).assign(runs=most["turn"].map(runs), few=most["new_grades"].map(_few))
-        columns: list[Shown] = [
-            "turn",
-            count("runs"),
-            text("system", header="largest in"),
-            "before",
-            "after",
-            text("few", header="new grades"),
-        ]
-        note = "Runs: number of runs whose score changes. New grades: rank:grade; – if only the ideal ranking changed."
+        most = part.drop_duplicates("turn")
         blocks.append(result_table(
-            result, "turns", f"{label}: turns with the largest changes", columns, note + _more(most, "turns"), rows=shown,
-            slug=f"turns-{metric}",
+            result, "turns", f"{label}: turns with the largest changes", columns, note + _more(most, "turns"),
+            rows=most.head(_SHOWN), slug=f"turns-{metric}",
         ))  # fmt: skip
     return blocks
-
-
-def _few(grades: str) -> str:
-    """Return the first of the new grades."""
-    parts = grades.split()
-    return " ".join(parts[:_SHOWN_GRADES]) + (" …" if len(parts) > _SHOWN_GRADES else "") or "–"
 
 
 def draw_change(change: Change) -> Drawing:
@@ -151,83 +135,39 @@ def draw_change(change: Change) -> Drawing:
 def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     gist = (
         f"{counted(drawn.holes, 'unjudged passage')} {verb(drawn.holes, 'is', 'are')} in the top {drawn.depth} of"
-        f" {'at least one' if drawn.holes else 'any'} run."
-        + (
-            f" Their grades were drawn {drawn.draws} times; a passage has the same grade in all runs."
-            if drawn.holes
-            else " No grades are drawn."
-        )
-        + " Deeper passages remain unjudged and count as not relevant."
-    )
-    blocks: list[Block] = [
-        Heading("What if the unjudged passages were judged?", 2), Paragraph(gist), *_rates(result, drawn),
-    ]  # fmt: skip
-    pairs = {metric: part for metric, _, part in _by_metric(drawn.pairs)}
-    for metric, label, part in _by_metric(drawn.scores):
-        blocks.append(result_table(
-            result, "what_if", f"{label} over {drawn.draws} draws", ["system", "score", "mean"], rows=part,
-            slug=f"what_if-{metric}",
-        ))  # fmt: skip
-        blocks += [_flips(result, metric, label, pairs[metric])] if metric in pairs else []
-    return [*blocks, *tipping_table(result, drawn.tipping)]
-
-
-def _flips(result: Augmentation, metric: str, label: str, pairs: pd.DataFrame) -> Block:
-    closest = pairs[pairs["flips"] > 0].sort_values("flips", ascending=False, kind="stable")
-    if not len(closest):
-        return Paragraph(f"{label}: no draw reverses the order of two runs.")
-    return result_table(
-        result, "flips", f"{label}: could two runs swap ranks?", ["first", "second", "difference", "mean", "flips"],
-        f"Difference: first − second. Flips: share of draws with the opposite order. {len(closest)} of {len(pairs)} pairs"
-        f" flip in at least one draw.{_more(closest, 'pairs')}",
-        rows=closest.head(_SHOWN), slug=f"flips-{metric}",
-    )  # fmt: skip
-
-
-def _rates(result: Augmentation, drawn: WhatIf) -> list[Block]:
-    rates = drawn.rates
-    if not len(rates):
-        return []
-    wide = rates.pivot(index="ranks", columns="grade", values="share").loc[list(dict.fromkeys(rates["ranks"]))]
-    bands = rates.drop_duplicates("ranks").set_index("ranks")
-    fields = [share(str(grade), group="grade") for grade in wide.columns]
-    more = [bands["holes"].map(str), bands["judged"].map("{:.0f}".format)]
-    rows = zip([name.replace("-", "–") for name in wide.index], *wide.map(percent).to_numpy().T, *more, strict=True)
-    return [result_table(
-        result, "rates", "Probability of each grade",
-        ready(text("ranks"), *fields, count("unjudged"), count("judged")), _model_note(drawn), rows=list(rows),
-    )]  # fmt: skip
-
-
-def _model_note(drawn: WhatIf) -> str:
-    """Return the inputs of the hole model and the result of its test on hidden judgments."""
-    runs = drawn.scores["system"].nunique()
-    groups = f"which of {drawn.groups} groups of similar runs retrieved it"
-    found = "whether only one run retrieved it" if drawn.groups == runs else groups
-    ranks = "and its rank" if runs == 1 else f"its ranks in all {runs} runs, and {found}"
-    note = (
-        "Means over the unjudged passages of these ranks. The hole model predicts the grade of a passage from the share of"
-        f" relevant passages among the turn's judged ones, the grades of the passage in other turns, {ranks}. It reads no text."
+        f" {'at least one' if drawn.holes else 'any'} run. Deeper passages remain unjudged and count as not relevant."
     )
     if drawn.check and math.isnan(drawn.check.coverage):
-        note += " Your judgments cannot test the model: hiding those at the ranks of the unjudged passages changes no score."
-    elif drawn.check:
-        note += (
-            f" Test on your judgments, with a tenth of them hidden {drawn.check.hidings} times: the 95% intervals covered"
-            f" {percent(drawn.check.coverage)} of the true means and differences."
+        gist += (
+            " Your judgments cannot test the hole model: hiding those at the ranks of the unjudged passages changes no score."
         )
-    return note
+    elif drawn.check:
+        gist += (
+            f" Test of the hole model on your judgments, with a tenth of them hidden {drawn.check.hidings} times: the 95%"
+            f" intervals covered {percent(drawn.check.coverage)} of the true means and differences."
+        )
+    moved = drawn.pairs[drawn.pairs["flips"] > 0]
+    note = (
+        f"Over {drawn.draws} draws of grades; a passage has the same grade in all runs. {len(moved)} of"
+        f" {counted(len(drawn.pairs), 'pair')} of runs change places in at least one draw."
+    )
+    blocks: list[Block] = [
+        Heading("What if the unjudged passages were judged?", 2), Paragraph(gist),
+        result_table(result, "what_if", "Scores with drawn grades", ["metric", "system", "score", "mean"], note, by="metric"),
+    ]  # fmt: skip
+    if len(moved):
+        closest = moved.sort_values("flips", ascending=False, kind="stable")
+        blocks.append(result_table(
+            result, "flips", "Could two runs swap ranks?", ["metric", "first", "second", "difference", "mean", "flips"],
+            f"Difference: first − second. Flips: share of draws with the opposite order.{_more(closest, 'pairs')}",
+            rows=closest.head(_SHOWN),
+        ))  # fmt: skip
+    return [*blocks, *tipping_table(result, drawn.tipping)]
 
 
 def _left_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
     """Return the tables of single runs, or of groups if there is a column ``group``."""
     grouped = "group" in left
-    if grouped and left["guessed"].any() and (left["runs"] == 1).all():
-        return [
-            Paragraph(
-                "No groups of runs: [run_groups] names none, and no two runs share enough passages that others do not retrieve."
-            )
-        ]
     what = "group of runs" if grouped else "run"
     note = (
         f"Unique: judged passages in the top {result.depth} of this run and of no other run given here. Without: the score"

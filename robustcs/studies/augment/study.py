@@ -135,9 +135,7 @@ def ask(
     drawn = change = left = groups_left = estimated = None
     if project.new_judgments:
         units = units_of([pool.turns[turn] for turn in np.flatnonzero(counted)], policy.unit)
-        judges = {name: pool.grades(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
-        before = pool.grades(workspace.qrels)
-        change = augment(pool, before, after, merge, pooled.measures, policy, counted, units, seed, pool_depth, judges)
+        change = augment(pool, pool.grades(workspace.qrels), after, merge, pooled.measures, policy, counted, units, seed)
         evaluated = _with(evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count)
     if what_if:
         sources = hole_imputation.run_sources(project, pool.names)
@@ -147,7 +145,8 @@ def ask(
         left = leave_out(pool, after, *common)
         named = hole_imputation.run_groups(project)
         groups = hole_imputation.group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
-        groups_left = leave_out(pool, after, *common, groups, dict(enumerate(named)) or None)
+        if named or len(set(groups)) < len(groups):
+            groups_left = leave_out(pool, after, *common, groups, dict(enumerate(named)) or None)
     if project.judges:
         estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
         evaluated = _with(evaluated, notes)

@@ -14,7 +14,6 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.families import max_t
-from robustcs.statistics.means import cluster_t_test
 from robustcs.statistics.ranks import METHODS
 from robustcs.statistics.units import unit_of, units_of
 from robustcs.studies.augment.analysis import Change, augment
@@ -85,10 +84,10 @@ def test_withheld_real_judgments_come_back(real: tuple[list[Ranking], Pairs, Pai
             assert math.isnan(row["ci_low"]) == few
     raw = change.measures.set_index(["system", "metric"]).loc[("bert_raw.trec.gz", "ndcg_cut_3")]
     assert raw["difference"] > 0 and raw["ci_low"] > 0 and raw["p_corrected"] < 0.01
-    assert len(change.ranking) == 4 * len(NAMES)
+    assert len(change.ranking) == 3 * len(NAMES)
     assert change.ranking["value"].between(-1, 1).all()
     # on these topics, and a lower limit: no interval of two sides covers
-    assert (change.ranking["ci_low"] <= change.ranking["value"]).all() and change.ranking["ci_high"].isna().all()
+    assert (change.ranking["ci_low"] <= change.ranking["value"]).all()
     assert change.files.to_dict("records") == [
         {"file": "new", "judgments": len(new), "added": len(new), "added_turns": 0, "repeated": 0, "conflicts": 0}
     ]
@@ -112,7 +111,6 @@ def test_tests_and_turns_follow_from_the_scores(real: tuple[list[Ranking], Pairs
         table.append(sums)
         p = (np.abs(signs @ sums) >= abs(sums.sum()) - 1e-12).mean()
         assert row.p == pytest.approx(p, abs=0.02) and row.p >= row.p_floor > 0
-        assert row.p_t == pytest.approx(cluster_t_test(sums, sizes)[0])
         assert math.isnan(row.ci_low) or (row.p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
         assert (row.turns_up, row.turns_down) == ((moved > 0).sum(), (moved < 0).sum())
     adjusted = np.maximum(change.measures["p"], max_t(np.array(table), 7))  # other patterns
@@ -141,7 +139,7 @@ def test_small_case_by_hand() -> None:
         {"turn": "1_1", "document": "b", "old": 0, "new": 2, "kept": 2, "old_file": "old", "new_file": "new"}
     ]
     assert change.files.loc[0, "added_turns"] == 1
-    assert change.ranking["value"].tolist() == pytest.approx([1.0] * 4)
+    assert change.ranking["value"].tolist() == pytest.approx([1.0] * 3)
     assert change.ranking["method"].tolist() == list(METHODS)
     # two turns are too few for an interval or a limit
     assert change.measures["ci_low"].isna().all() and change.ranking["ci_low"].isna().all()

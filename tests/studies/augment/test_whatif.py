@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.reading import find_project, read_project
+from robustcs.project.reading import find_project
 from robustcs.project.workspace import Workspace
 from robustcs.statistics import Codes, Floats
-from robustcs.studies.augment.study import Pooled, ask, pool_runs
+from robustcs.studies.augment.study import Pooled, pool_runs
 from robustcs.studies.augment.whatif import WhatIf, what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_hole_model import made_pool, made_runs
@@ -91,27 +90,11 @@ def test_draws_do_not_depend_on_how_many_are_scored_at_a_time(sample: Sample, mo
     assert together.scores.equals(apart.scores) and together.pairs.equals(apart.pairs)
 
 
-def test_predicted_rates(sample: Sample) -> None:
-    pool, grades = sample
-    rates = draw(pool, grades, 5, 2, measures=MEASURES[:1]).rates
-    best = pool.best_ranks().min(axis=0)
-    np.testing.assert_allclose(rates.groupby("ranks")["share"].sum(), 1)
-    of_band = rates.groupby("ranks", sort=False)[["judged", "holes"]].first()
-    assert of_band.index.tolist() == ["1", "2", "3", "4-5"]
-    for name, column in (("judged", grades[:-1] > UNJUDGED), ("holes", grades[:-1] == UNJUDGED)):
-        assert of_band[name].tolist() == [
-            (column & (best >= first) & (best <= last)).sum() for first, last in ((1, 1), (2, 2), (3, 3), (4, 5))
-        ]
-
-
 def test_nothing_unjudged_is_nothing_to_draw() -> None:
     qrels = as_qrels({("1_1", "a"): 4, ("1_1", "b"): 0})
     pool = pool_of([as_ranking("one", {"1_1": ["b", "a", "c"]})], qrels)
     drawn = draw(pool, pool.grades(qrels), 2, 50)
-    assert drawn.holes == 0 and len(drawn.rates) == len(drawn.pairs) == 0
-    # the third passage may still be relevant
-    (warning,) = drawn.warnings
-    assert warning.startswith("These numbers assume judging to rank 2. Judging to rank 10 is expected to move scores out of")
+    assert drawn.holes == 0 and len(drawn.pairs) == 0 and drawn.warnings == ()
     for column in ("mean", "low", "high"):
         np.testing.assert_allclose(drawn.scores[column], drawn.scores["score"])
 
@@ -158,7 +141,7 @@ def test_intervals_hold_the_truth_where_judgments_are_hidden_at_random(pooled: P
     left = grades.copy()
     left[judged[np.random.default_rng(1).random(len(judged)) < 0.2]] = UNJUDGED
     drawn, scores, differences = inside(pooled, left)
-    assert not [warning for warning in drawn.warnings if "--pool-depth" not in warning]
+    assert not drawn.warnings
     assert scores.mean() >= 0.85
     assert np.mean(differences) >= 0.85
 
@@ -179,20 +162,6 @@ def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) 
         "10 draws are too few for a range of 95%; the range shows their lowest and highest values"
     )  # fmt: skip
     assert len(draw(*sample, 5, 39).warnings) == 2
-
-
-@pytest.mark.long
-def test_a_pool_too_shallow_to_hold_what_deeper_judgments_say_is_warned_of(demo: Path) -> None:
-    """Judged down to rank 5, most runs of the demo leave what rank 3 leaves open, through the ideal ranking."""
-    project = read_project(demo / "robustcs.toml")
-    workspace = Workspace(replace(project, new_judgments=(), metrics=(parse_measure("ndcg_cut_3"), parse_measure("P_3"))))
-    shallow = ask(workspace, what_if=60, pool_depth=3).what_if
-    assert shallow is not None
-    (found,) = [warning for warning in shallow.warnings if "--pool-depth 10" in warning]
-    assert "Judging to rank 10 is expected to move scores out of the ranges of 95% of the draws" in found
-    assert "NDCG@3 of" in found and "P@3" not in found
-    usual = ask(workspace, what_if=60, pool_depth=10).what_if
-    assert usual is not None and not [warning for warning in usual.warnings if "--pool-depth" in warning]
 
 
 # ---------------------------------------------------------------- tipping points

@@ -98,8 +98,8 @@ def test_a_drop_is_measured_expected_and_tipped() -> None:
         " 3 passages, 10% of t5 and 0% of Human are unjudged. With the unjudged passages in the top 10 graded by the hole"
         " model, the expected drop is 0.170 (95% CI 0.100 to 0.250). Unjudged passages account for"
         " 15% of the measured drop (95% CI 5% to 30%). The difference stays significant unless the odds of relevance of"
-        " unjudged passages are less than 0.42 times as high as predicted (for those that only one of the two retrieved: unless less"
-        " than 0.31 times or more than 7 times)."
+        " unjudged passages are less than 0.42 times as high as predicted (for those that only one of the two retrieved: unless"
+        " less than 0.31 times or more than 7 times)."
     )
     assert "Whatever grades the unjudged passages of all runs have, the drop lies between 0.020 and 0.500: a loss" in said
 
