@@ -49,10 +49,12 @@ def test_what_two_judges_see_otherwise_is_a_table(in_demo: Command, demo: Path, 
     other = {pair: 4 - grade for pair, grade in judge.items()}
     (tmp_path / "other.txt").write_text("".join(f"{turn} 0 {document} {grade}\n" for (turn, document), grade in other.items()))
     line = f"audit --judge lexical=judges/lexical.txt --judge other={tmp_path}/other.txt"
-    found = json.loads(in_demo(f"{line} --format json --metric P_1").out)["tables"]["judge_conflicts"]
+    found = json.loads(in_demo(f"{line} --format json --metric P_1").out)["tables"]["conflicts"]
     expected = {(*pair, grade, 4 - grade) for pair, grade in judge.items() if abs(2 * grade - 4) >= 2}
-    assert {(row["turn"], row["document"], row["first_grade"], row["second_grade"]) for row in found} == expected
-    assert {(row["first"], row["second"]) for row in found} == {("lexical", "other")}
+    assert {row["other"] for row in found if row["judge"] == "other"} == {"human judges"}
+    found = [row for row in found if row["other"] == "other"]
+    assert {(row["turn"], row["document"], row["grade"], row["other_grade"]) for row in found} == expected
+    assert {row["judge"] for row in found} == {"lexical"}
     distances = [abs(row["difference"]) for row in found]
     assert distances == sorted(distances, reverse=True) and distances[0] == 4
-    assert "On which passages do two judges differ most?" in in_demo(f"{line} --metric P_1").out
+    assert "On which passages do the judges differ most?" in in_demo(f"{line} --metric P_1").out

@@ -27,8 +27,8 @@ from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.studies.audit.systems import CONCLUSIONS, MEANS, REVERSALS, SYSTEMS, Scored, mean_rows, reversal_rows, system_rows
 
-#: The slice of all pairs.
-ALL = "all"
+#: The slice of all pairs, and the name of the human judges in table ``conflicts``.
+ALL, HUMAN = "all", "human judges"
 #: A run has found a passage if it ranks it in this top.
 FOUND = 10
 #: Largest range of a scale; longer ones make no readable table of both grades.
@@ -50,10 +50,7 @@ AGREEMENT = table(
     count("units", "conversations or turns behind the intervals"),
     count("human_only", "pairs without a label of the judge", "human only", "pairs"),
     count("judge_only", "pairs without a human judgment", "judge only", "pairs"),
-    count("unlabelled", "rows of the file without a grade", "no grade", "rows"),
-    count("fallback", "answers that the judge's parser could not read; they have no grade", "unreadable", "rows"),
-    count("unknown", "labels for texts of no known turn or passage", "unknown text", "rows"),
-    count("off_scale", "labels off the scale", "off scale", "rows"), text("note", "caveats of the numbers"),
+    text("note", "caveats of the numbers"),
 )  # fmt: skip
 CONFUSION = table(
     "confusion", "Number of pairs by human grade and grade of the judge.",
@@ -76,14 +73,10 @@ OFF_SCALE = table(
     flag("kept", "clipped to the scale (true) or dropped (false)", "clipped"),
 )  # fmt: skip
 CONFLICTS = table(
-    "conflicts", "Pairs whose human grade and grade of the judge differ by at least two, largest difference first.",
-    text("judge", header="Judge"), text("turn"), text("document"), count("human", "human grade"),
-    count("model", "grade of the judge", "judge"), count("difference", "judge minus human"),
-)  # fmt: skip
-BETWEEN = table(
-    "judge_conflicts", "Pairs whose grades by two judges differ by at least two, largest difference first.",
-    text("first", "a judge"), text("second", "another judge"), text("turn"), text("document"),
-    count("first_grade", header="first"), count("second_grade", header="second"), count("difference", "first − second"),
+    "conflicts", "Pairs whose grades by a judge and by human judges, or by two judges, differ by at least two; per pair of judges, the"
+    " largest difference first.",
+    text("judge", header="Judge"), text("other", "human judges, or the name of another judge"), text("turn"), text("document"),
+    count("grade", "of the judge"), count("other_grade"), count("difference", "judge − other"),
 )  # fmt: skip
 
 
@@ -92,7 +85,7 @@ class Audit(Result):
     """The comparison of each judge with the human judgments."""
 
     study = "audit"
-    declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS, CONFLICTS, BETWEEN)
+    declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS, CONFLICTS)
 
     agreement: pd.DataFrame
     confusion: pd.DataFrame
@@ -103,7 +96,6 @@ class Audit(Result):
     conclusions: pd.DataFrame
     means: pd.DataFrame
     conflicts: pd.DataFrame
-    judge_conflicts: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +152,12 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         common = _common(judged, [side[both].astype(np.int64) for side in sides], both[:-1], evaluated)
         found, pairs = agreement(common, seed), len(common.human)
         alone = [int((side[:-1] > UNJUDGED).sum()) - pairs for side in sides]
-        labels, note = judge.labels, found["kappa"].note if paired else "no pair in common"
-        files = (labels.unlabelled, labels.fallback, labels.unknown, sum(judge.off_scale.values()))
-        rows["agreement"].append((name, pairs, *found.values(), found["kappa"].units, *alone, *files, note))
+        note = found["kappa"].note if paired else "no pair in common"
+        rows["agreement"].append((name, pairs, *found.values(), found["kappa"].units, *alone, note))
         if paired:
             rows["confusion"] += confusion_rows(name, common)
             rows["bias"] += bias_rows(name, common, seed)
-            rows["conflicts"] += conflict_rows((name,), _ids(pool, both), common.human, common.model, 1)
+            rows["conflicts"] += conflict_rows((name, HUMAN), _ids(pool, both), common.model, common.human)
         rows["off_scale"] += [(name, grade, times, clipped) for grade, times in judge.off_scale.items()]
         if paired:
             sides = [np.where(both, side, UNJUDGED) for side in sides]
@@ -182,7 +173,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
         one, other = (judged.grades[name].astype(np.int64) for name in names)
         both = (one > UNJUDGED) & (other > UNJUDGED)
         both[-1] = False
-        rows["judge_conflicts"] += conflict_rows(names, _ids(pool, both), one[both], other[both], -1)
+        rows["conflicts"] += conflict_rows(names, _ids(pool, both), one[both], other[both])
     units = units_of(_named(pool, seen), evaluated.policy.unit)
     notes += [units.note] if units.note else []
     evaluated = replace(evaluated, turns=int(seen.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count)
@@ -265,9 +256,9 @@ def confusion_rows(judge: str, common: Common) -> Rows:
     return [(judge, *couple, int(pairs)) for couple, pairs in zip(couples, common.cells.sum(axis=0), strict=True)]
 
 
-def conflict_rows(names: tuple[str, ...], ids: Sequence[tuple[str, str]], one: Codes, other: Codes, sign: int) -> Rows:
-    """Return the pairs whose grades differ by at least two, largest difference (``sign`` (other − one)) first."""
-    apart = sign * (other - one)
+def conflict_rows(names: tuple[str, str], ids: Sequence[tuple[str, str]], one: Codes, other: Codes) -> Rows:
+    """Return the pairs whose grades differ by at least two, largest difference first."""
+    apart = one - other
     far = np.flatnonzero(np.abs(apart) >= _FAR)
     order = far[np.argsort(-np.abs(apart[far]), kind="stable")]
     return [(*names, *ids[place], int(one[place]), int(other[place]), int(apart[place])) for place in order]

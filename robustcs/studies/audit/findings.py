@@ -66,13 +66,13 @@ def _about(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> st
     return " ".join(sentences)
 
 
-def verdict(row: Any) -> str:
+def _verdict(row: Any) -> str:
     """Return ``overrates`` or ``underrates`` if the interval of the ratio of relevant passages excludes 1, else nothing."""
     return "overrates" if row["ratio_low"] > 1 else "underrates" if row["ratio_high"] < 1 else ""
 
 
 def _bias(row: Any) -> str:
-    way = verdict(row)
+    way = _verdict(row)
     if row["ratio"] == row["ratio"]:
         ratio = f"calls {plain(row['ratio'], 2)} times as many passages relevant as human judges do"
         ratio += _between(row, "ratio_low", "ratio_high")

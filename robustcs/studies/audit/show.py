@@ -7,7 +7,6 @@ from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.words import clustered, noted, number, signed
 from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, FOUND, Audit
-from robustcs.studies.audit.findings import verdict
 from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, sentences
 
@@ -34,22 +33,20 @@ def show(result: Audit) -> tuple[Block, ...]:
             blocks.append(_slices(result))
     if len(result.systems):
         blocks += [_systems(result), _conclusions(result)]
-    far = "Grades that differ by at least two, largest difference first."
     parts: tuple[tuple[str, str, list[Shown], str], ...] = (
         ("reversals", "Which comparisons of systems change?",
          ["judge", "metric", "first", "second", *(result.spec("reversals").field(f"{side}_difference").bare
                                                   for side in ("human", "judge")), "change"],
          "First minus second. Reversed: opposite order, significant under at least one; swapped: opposite order, significant"
          " under neither; lost: significant only under human judgments; gained: significant only under the judge."),
-        ("conflicts", "On which passages do the judge and human judges differ most?",
-         ["judge", "turn", "document", "human", "model"], far),
-        ("judge_conflicts", "On which passages do two judges differ most?",
-         ["first", "second", "turn", "document", "first_grade", "second_grade"], far),
+        ("conflicts", "On which passages do the judges differ most?",
+         ["judge", "other", "turn", "document", "grade", "other_grade"],
+         "Grades that differ by at least two, largest difference first."),
         ("off_scale", "Grades off the scale", ["judge", "grade", "count", "kept"], ""),
     )  # fmt: skip
     for name, caption, columns, note in parts:
         rows = result.tables[name]
-        if name == "judge_conflicts":
+        if name == "conflicts":
             rows = rows.sort_values("difference", key=abs, ascending=False, kind="stable")
         cut = f" First {_SHOWN} of {counted(len(rows), 'row')}; JSON and CSV contain all." if len(rows) > _SHOWN else ""
         if len(rows):
@@ -74,11 +71,9 @@ def _agreement(result: Audit) -> Table:
 
 def _bias(result: Audit) -> Table:
     rows = _whole(result)
-    told = [verdict(row) for _, row in rows.iterrows()]
-    over, under = (told.count(which) for which in ("overrates", "underrates"))
     note = (
         f"Relevant: grade ≥ {result.evaluated.policy.relevance_level}. Ratio: judge / human. Judge − human: difference of the"
-        f" mean grades. Judges that significantly overrate relevance: {over} of {len(rows)}; underrate: {under}."
+        " mean grades."
     )
     columns = ["judge", "human_share", "judge_share", "ratio", "mean_difference"]
     return result_table(result, "bias", "Does the judge over- or underrate relevance?", columns, note, rows=rows)
@@ -99,16 +94,10 @@ def _slices(result: Audit) -> Table:
 
 
 def _systems(result: Audit) -> Table:
-    frame = result.systems
     note = (
         "Value: on these topics. 95% limit: one-sided lower limit for another sample of topics of the same size. There is no"
         " upper limit, because noise lowers the correlation of two rankings."
     )
-    apart = frame[frame["note"].str.startswith("the human judgments and")]
-    if len(apart):
-        first = apart.iloc[0]
-        note += f" {', '.join(apart['judge'].unique())}: different topics; {counted(first['turns'], 'turn')} with human"
-        note += f" judgments, {first['judge_turns']} with labels of the judge."
     return wide_table(
         result, "systems", "Are the systems ranked in the same order?", ["judge", "metric"], "method", ["value", "ci_low"],
         note, heads=_METHODS,

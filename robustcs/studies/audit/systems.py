@@ -13,14 +13,12 @@ from robustcs.result import count, difference, measure, number, p_value, score, 
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.ranks import DECIMALS, rank_stability
+from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 
 #: Pairs whose adjusted p is at most this differ significantly.
 ALPHA = 0.05
-#: The rank correlations: methods of :data:`robustcs.statistics.ranks.METHODS`.
-METHODS = ("kendall", "tau_ap", "rbo")
 #: The kinds of change of a pair of systems: see :data:`REVERSALS`.
 CHANGES = ("reversed", "swapped", "lost", "gained")
 

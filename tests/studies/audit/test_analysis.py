@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from robustcs.statistics.units import units_of
-from robustcs.studies.audit.analysis import BIAS, Common, agreement, bias_rows, conflict_rows, confusion_rows
+from robustcs.studies.audit.analysis import BIAS, HUMAN, Common, agreement, bias_rows, conflict_rows, confusion_rows
 
 
 def common_of(human: list[int], model: list[int], units: list[int], level: int = 2, highest: int = 3) -> Common:
@@ -65,8 +65,8 @@ def test_bias_by_hand() -> None:
 def test_conflicts_are_the_pairs_furthest_apart() -> None:
     common = common_of([0, 1, 3, 2], [2, 1, 0, 3], [1, 1, 2, 2])
     ids = list(zip(["1_1", "1_1", "2_1", "2_1"], "abcd", strict=True))
-    assert conflict_rows(("j",), ids, common.human, common.model, 1) == [
-        ("j", "2_1", "c", 3, 0, -3), ("j", "1_1", "a", 0, 2, 2)
+    assert conflict_rows(("j", HUMAN), ids, common.model, common.human) == [
+        ("j", HUMAN, "2_1", "c", 0, 3, -3), ("j", HUMAN, "1_1", "a", 2, 0, 2)
     ]  # fmt: skip
 
 

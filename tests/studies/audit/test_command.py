@@ -149,7 +149,6 @@ def test_labels_for_texts_say_what_labels_for_ids_say(demo: Path, tmp_path: Path
     by_ids.write_text("".join(" ".join(row) + "\n" for row in labels[3:]), encoding="utf-8")
     line = ["--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3"]
     found, expected = (answer(capfd, *line, "--judge", f"j={file}") for file in (path, by_ids))
-    assert found["tables"]["agreement"][0].pop("fallback") == 3 and expected["tables"]["agreement"][0].pop("fallback") == 0
     assert found["tables"] == expected["tables"]
     assert "j: 3 answers that its parser could not read (result_status 0) skipped" in found["notes"]
     assert {entry["role"] for entry in found["inputs"]} >= {"judge j", "collection"}
