@@ -73,8 +73,8 @@ OFF_SCALE = table(
     flag("kept", "clipped to the scale (true) or dropped (false)", "clipped"),
 )  # fmt: skip
 CONFLICTS = table(
-    "conflicts", "Pairs whose grades by a judge and by human judges, or by two judges, differ by at least two. Per pair of judges,"
-    " the largest difference is first.",
+    "conflicts",
+    "Pairs whose grades by a judge and by human judges, or by two judges, differ by at least two; largest difference first.",
     text("judge", header="Judge"), text("other", "human judges, or the name of another judge"), text("turn"), text("document"),
     count("grade", "of the judge"), count("other_grade"), count("difference", "judge − other"),
 )  # fmt: skip
