@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -105,33 +104,28 @@ def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
         matrix, turns=turns, grades=matrix.grades[kept], judged=matrix.judged[kept],
         retrieved=matrix.retrieved[kept], missing=matrix.missing[kept],
     )  # fmt: skip
-    rows, _ = np.nonzero(run.top.grades == UNJUDGED)
-    unjudged = run.unjudged.take(kept[rows])
+    unjudged = run.unjudged.take(kept[_rows(run)])
     return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged)
 
 
 def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
     """Yield the runs (all on the same turns) on a few turns at a time, to limit the memory for their passages."""
-    rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
-    for begin, end in _cuts(rows, len(runs[0].matrix.turns), _AT_ONCE):
+    rows, turns = [_rows(run) for run in runs], len(runs[0].matrix.turns)
+    step = max(1, turns * _AT_ONCE // max(sum(map(len, rows)), 1))
+    for begin in range(0, turns, step):
+        ends = begin, begin + step
         yield [
             replace(
-                run, matrix=run.matrix.take(slice(begin, end)), holes=(), unjudged=run.unjudged.take(_part(some, begin, end))
+                run, matrix=run.matrix.take(slice(*ends)), holes=(),
+                unjudged=run.unjudged.take(slice(*np.searchsorted(some, ends).tolist())),
             )
             for run, some in zip(runs, rows, strict=True)
         ]  # fmt: skip
 
 
-def _cuts(rows: Sequence[npt.NDArray[np.int64]], turns: int, size: int) -> Iterator[tuple[int, int]]:
-    """Return ranges of turns with about ``size`` passages each; ``rows``: the turns of the passages, ascending."""
-    count = np.sum([np.bincount(some, minlength=turns) for some in rows], axis=0)
-    ends = np.searchsorted(np.cumsum(count), np.arange(size, int(count.sum()), size), side="right")
-    return pairwise(dict.fromkeys([0, *ends.tolist(), turns]))
-
-
-def _part(rows: npt.NDArray[np.int64], begin: int, end: int) -> slice:
-    """Return the slice of ascending ``rows`` with the turns from ``begin`` to ``end``."""
-    return slice(*np.searchsorted(rows, [begin, end]).tolist())
+def _rows(run: JudgedRun) -> npt.NDArray[np.int64]:
+    """Return the row of the turn of each ``unjudged`` passage, ascending."""
+    return np.nonzero(run.top.grades == UNJUDGED)[0]
 
 
 def only_relevant(qrels: Qrels, level: int) -> bool:
@@ -145,43 +139,15 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
 
     The same passage of the same turn has the same number in all runs. Later turns have higher numbers.
     """
-    rows = [np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs]
-    numbers = [np.empty(len(some), dtype=np.int64) for some in rows]
-    done = 0
-    # a few turns at a time, so that their ids fit the processor's cache
-    for begin, end in _cuts(rows, len(runs[0].matrix.turns), _PASSAGES):
-        parts = [_part(some, begin, end) for some in rows]
-        ids = Ids.joined([run.unjudged.take(part) for run, part in zip(runs, parts, strict=True)])
-        found = _numbered(np.concatenate([some[part] for some, part in zip(rows, parts, strict=True)]) - begin, ids)
-        place = 0
-        for own, part in zip(numbers, parts, strict=True):
-            length = part.stop - part.start
-            own[part] = done + found[place : place + length]
-            place += length
-        done += int(found.max(initial=-1)) + 1
-    return numbers
-
-
-def _numbered(rows: npt.NDArray[np.int64], ids: Ids) -> npt.NDArray[np.int64]:
-    """Return int64[n] from 0: equal for equal rows with equal ids, higher for higher rows."""
-    bits = int(rows.max(initial=0)).bit_length()
-    keys = (rows.astype(np.uint64) << np.uint64(64 - bits) if bits else np.uint64(0)) | ids.hashes() >> np.uint64(bits)
-    order = np.argsort(keys)
-    same = np.zeros(len(rows), dtype=bool)
-    same[1:] = keys[order[1:]] == keys[order[:-1]]
-    if not ids.take(order[1:][same[1:]]).equal(ids.take(order[:-1][same[1:]])).all():
-        # two ids have the same hash
-        pairs = list(zip(rows.tolist(), ids.texts(), strict=True))
-        place = {pair: number for number, pair in enumerate(sorted(set(pairs)))}
-        return np.array([place[pair] for pair in pairs], dtype=np.int64)
-    numbers = np.empty(len(rows), dtype=np.int64)
-    numbers[order] = np.cumsum(~same) - 1
-    return numbers
+    rows, codes = [_rows(run) for run in runs], Ids.joined([run.unjudged for run in runs]).encoded()[1]
+    keys = np.concatenate(rows) * (int(codes.max(initial=0)) + 1) + codes
+    numbers = np.unique(keys, return_inverse=True)[1]
+    return np.split(numbers, np.cumsum([len(some) for some in rows])[:-1])
 
 
 def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
     """Return int64[T]: distinct unjudged passages of every turn in all ``runs``; ``numbers``: :func:`passage_numbers`."""
-    rows = np.concatenate([np.nonzero(run.top.grades == UNJUDGED)[0] for run in runs])
+    rows = np.concatenate([_rows(run) for run in runs])
     _, first = np.unique(np.concatenate(numbers), return_index=True)
     return np.bincount(rows[first], minlength=len(runs[0].matrix.turns))
 
