@@ -42,10 +42,10 @@ def made(study: str, tables: Mapping[str, Rows], **settings: Any) -> Result:
     basis |= {name: settings.pop(name) for name in _EVALUATED if name in settings}
     evaluated = Evaluated(settings.pop("policy", EvaluationPolicy()), "runs", **basis)
     if study == "augment":
-        specs = {spec.name: spec for spec in module._CHANGE}
+        specs = {spec.name: spec for spec in module.TABLES}
         assert set(tables) <= set(specs)
-        change = module.Change(**{name: frame(spec, tables.get(name, ())) for name, spec in specs.items()})
-        return module.Augmentation(evaluated, change, None, None, 10, None, **settings)  # type: ignore[no-any-return]
+        found = {name: frame(specs[name], rows) for name, rows in tables.items()}
+        return module.Augmentation(evaluated, found, 10, None, **settings)  # type: ignore[no-any-return]
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Result)]
     [kind] = [kind for kind in kinds if kind.study == study]
     specs = {spec.name: spec for spec in kind.declared}

@@ -28,7 +28,6 @@ from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability, ranks
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.augment.judged import TABLES as JUDGED
-from robustcs.studies.augment.judged import Estimated
 from robustcs.studies.augment.whatif import FLIPS, WHAT_IF, WhatIf
 
 _WITHOUT = (
@@ -194,57 +193,44 @@ POWER = table(
     number("adjusted_floor", "smallest adjusted p that this design can give"),
 )  # fmt: skip
 
-_CHANGE = (_MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES)
-
-
-@dataclass(frozen=True)
-class Change:
-    """Scores and rankings before and after new judgments, over the turns that the old ones cover."""
-
-    measures: pd.DataFrame
-    ranking: pd.DataFrame
-    power: pd.DataFrame
-    conflicts: pd.DataFrame
-    turns: pd.DataFrame
-    files: pd.DataFrame
+TABLES: tuple[TableSpec, ...] = (
+    _MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, WHAT_IF, FLIPS, TIPPING, LEFT_OUT, GROUPS_OUT, *JUDGED
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Augmentation(Result):
-    """The requested parts; the others are None.
+    """The requested tables.
 
+    found
+        Table name → frame, of the requested parts.
     depth
         The depth of the pool.
     merged
         The merged judgments; None if there are no human judgments yet.
+    drawn
+        What the tables of what-if are based on, if requested.
+    judged_unit
+        Kind of the sampling unit of the estimates with judges; empty without them.
     """
 
     study = "augment"
 
-    change: Change | None
-    what_if: WhatIf | None
-    leave_one_out: pd.DataFrame | None
+    found: Mapping[str, pd.DataFrame]
     depth: int
     merged: Qrels | None
-    leave_group_out: pd.DataFrame | None = None
-    estimated: Estimated | None = None
+    drawn: WhatIf | None = None
+    judged_unit: str = ""
 
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables of all requested parts."""
-        specs = (*_CHANGE, WHAT_IF, FLIPS, TIPPING, LEFT_OUT, GROUPS_OUT, *JUDGED)
-        return tuple(spec for spec in specs if spec.name in self.tables)
+        return tuple(spec for spec in TABLES if spec.name in self.found)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Table name → frame."""
-        drawn, left = self.what_if, {"leave_one_out": self.leave_one_out, "leave_group_out": self.leave_group_out}
-        return {
-            **({spec.name: getattr(self.change, spec.name) for spec in _CHANGE} if self.change else {}),
-            **({"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping} if drawn else {}),
-            **{name: frame for name, frame in left.items() if frame is not None},
-            **(self.estimated.tables if self.estimated else {}),
-        }
+        return {spec.name: self.found[spec.name] for spec in self.declared}
 
 
 def augment(
@@ -257,8 +243,8 @@ def augment(
     counted: Mask,
     units: Units,
     seed: int,
-) -> Change:
-    """Score every run with the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare.
+) -> dict[str, pd.DataFrame]:
+    """Score every run with the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare. Return name → table.
 
     Both cover the turns of the pool, that is, those of the old judgments. A turn that only new judgments cover would change the
     mean by being added, whatever its passages are. ``counted`` (bool[T]): the turns over which means are taken; ``units``:
@@ -291,15 +277,15 @@ def augment(
             for method in METHODS:
                 found = rank_stability(*of_units, seed, method, noun=units.kind)
                 order.append((by.name, method, found.value, found.low, found.note))
-    moved = _TURNS.frame(changed)
-    return Change(
-        measures=_MEASURES.frame(rows),
-        ranking=_RANKING.frame(order),
-        power=discriminative_power(one, two, measures, units, seed),
-        conflicts=_CONFLICTS.frame(merge.conflicts),
-        turns=moved.sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True),
-        files=_FILES.frame(merge.joined),
-    )
+    turns_moved = _TURNS.frame(changed).sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True)
+    return {
+        "measures": _MEASURES.frame(rows),
+        "ranking": _RANKING.frame(order),
+        "power": discriminative_power(one, two, measures, units, seed),
+        "conflicts": _CONFLICTS.frame(merge.conflicts),
+        "turns": turns_moved,
+        "files": _FILES.frame(merge.joined),
+    }
 
 
 def discriminative_power(before: Floats, after: Floats, measures: Sequence[Measure], units: Units, seed: int) -> pd.DataFrame:
@@ -332,12 +318,8 @@ def _new_grades(before: Grades, after: Grades) -> str:
 
 def without_folders(result: Augmentation) -> Augmentation:
     """Return the result with file names of new judgments without their folders, for storing or sharing."""
-    if result.change is None:
-        return result
-    columns = {"files": "file", "conflicts": "new_file"}
-    frames = {table: getattr(result.change, table) for table in columns}
     short = {
-        table: frames[table].assign(**{column: [name.rpartition("/")[2] for name in frames[table][column]]})
-        for table, column in columns.items()
+        table: result.found[table].assign(**{column: [name.rpartition("/")[2] for name in result.found[table][column]]})
+        for table, column in (("files", "file"), ("conflicts", "new_file"))
     }
-    return replace(result, change=replace(result.change, **short))
+    return replace(result, found={**result.found, **short})

@@ -14,10 +14,9 @@ from robustcs.wording import counted, system_name, verb
 
 def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
     """Return the largest change of a run's score, with the number of runs that change rank."""
-    change = result.change
-    if change is None or not len(change.measures):
+    if not len(result.found.get("measures", ())):
         return ()
-    part = _headline(change.measures)
+    part = _headline(result.found["measures"])
     row = part.loc[part["difference"].abs().idxmax()]
     p = "" if math.isnan(row["p_corrected"]) else f"; adjusted p {p_equals(row['p_corrected'])}"
     return (
@@ -25,7 +24,7 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
             f"The new judgments change {measure_label(row['metric'])} of {system_name(row['system'])} by"
             f" {signed(row['difference'], 3)}{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
-            f"{int(change.files['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
+            f"{int(result.found['files']['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
             abs(float(row["difference"]))
         ),
     )  # fmt: skip
@@ -33,18 +32,18 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
 
 def augment_findings(result: Augmentation) -> tuple[str, ...]:
     """Return how much the headline measure changes, how many runs change rank, and how similar the rankings are."""
-    change = result.change
-    if change is None or not len(change.measures):
+    if not len(result.found.get("measures", ())):
         return ()
-    part = _headline(change.measures)
+    part = _headline(result.found["measures"])
     metric = str(part["metric"].iloc[0])
     least, most = part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]
     span = f"{signed(least['difference'], 3)} ({system_name(least['system'])})"
     if len(part) > 1:
         span = f"{span} to {signed(most['difference'], 3)} ({system_name(most['system'])})"
-    added = counted(int(change.files["added"].sum()), "new judgment")
+    added = counted(int(result.found["files"]["added"].sum()), "new judgment")
     sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
-    tau = change.ranking[(change.ranking["metric"] == metric) & (change.ranking["method"] == "kendall")]
+    ranking = result.found["ranking"]
+    tau = ranking[(ranking["metric"] == metric) & (ranking["method"] == "kendall")]
     if len(tau):
         row = tau.iloc[0]
         limit = "" if math.isnan(row["ci_low"]) else f" (one-sided 95% lower limit {plain(row['ci_low'], 2)})"

@@ -11,8 +11,7 @@ from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, noted, number, percent, score
 from robustcs.lazy import pd
 from robustcs.result import count, text
-from robustcs.studies.augment.analysis import ALPHA, Augmentation, Change
-from robustcs.studies.augment.judged import Estimated
+from robustcs.studies.augment.analysis import ALPHA, Augmentation
 from robustcs.studies.augment.whatif import WhatIf
 from robustcs.wording import counted, system_name, verb
 
@@ -27,12 +26,12 @@ _PLACE: Shown = (
 
 def show(result: Augmentation) -> tuple[Block, ...]:
     """Return the blocks of all requested parts: before and after, what-if, leave-one-out, and estimates with judges."""
-    blocks: list[Block] = _change(result, result.change) if result.change else []
-    blocks += _what_if(result, result.what_if) if result.what_if else []
-    if result.leave_one_out is not None:
-        blocks += [Heading("Can the judgments be reused for a new run?", 2), *_left_out(result, result.leave_one_out)]
-    blocks += _left_out(result, result.leave_group_out) if result.leave_group_out is not None else []
-    return (*blocks, *(_judged(result, result.estimated) if result.estimated else []))
+    blocks: list[Block] = _change(result) if "measures" in result.found else []
+    blocks += _what_if(result, result.drawn) if result.drawn else []
+    if "leave_one_out" in result.found:
+        blocks += [Heading("Can the judgments be reused for a new run?", 2), *_left_out(result, "leave_one_out")]
+    blocks += _left_out(result, "leave_group_out") if "leave_group_out" in result.found else []
+    return (*blocks, *(_judged(result) if "estimates" in result.found else []))
 
 
 def _by_metric(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
@@ -47,8 +46,8 @@ def _more(frame: pd.DataFrame, what: str) -> str:
 # ---------------------------------------------------------------- before and after
 
 
-def _change(result: Augmentation, change: Change) -> list[Block]:
-    unit = result.evaluated.unit
+def _change(result: Augmentation) -> list[Block]:
+    unit, measures, conflicts = result.evaluated.unit, result.found["measures"], result.found["conflicts"]
     blocks: list[Block] = [
         Heading("Before and after new judgments", 2),
         result_table(
@@ -57,10 +56,10 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
             "Repeated: judged before with the same grade. Conflicts: judged before with a different grade."
         ),
     ]  # fmt: skip
-    if len(change.conflicts):
+    if len(conflicts):
         blocks.append(result_table(
             result, "conflicts", "Passages judged twice with different grades", ["turn", "document", "old", "new", "kept"],
-            _more(change.conflicts, "conflicts").strip(), rows=change.conflicts.head(_SHOWN),
+            _more(conflicts, "conflicts").strip(), rows=conflicts.head(_SHOWN),
         ))  # fmt: skip
     blocks += [
         result_table(
@@ -70,24 +69,24 @@ def _change(result: Augmentation, change: Change) -> list[Block]:
             + noted((system_name(row.system), row.note) for row in part.itertuples()),
             rows=part, slug=f"measures-{metric}"
         )
-        for metric, label, part in _by_metric(change.measures)
+        for metric, label, part in _by_metric(measures)
     ]  # fmt: skip
-    if len(change.measures):
+    if len(measures):
         told = "; ".join(
             f"{label}: "
             + ", ".join(f"{system_name(row.system)} {score(row.before)} to {score(row.after)}" for row in part.itertuples())
-            for _, label, part in _by_metric(change.measures)
+            for _, label, part in _by_metric(measures)
         )
         blocks.append(Figure(
             "augment", "Mean scores before (open) and after (filled) the new judgments.",
-            f"Mean scores before and after the new judgments. {told}.", lambda: draw_change(change),
+            f"Mean scores before and after the new judgments. {told}.", lambda: draw_change(measures),
         ))  # fmt: skip
-    blocks += [*(_ranking(result, change) if len(change.ranking) else []), *_turns(result, change.turns)]
+    blocks += [*(_ranking(result) if len(result.found["ranking"]) else []), *_turns(result)]
     return blocks
 
 
-def _ranking(result: Augmentation, change: Change) -> list[Block]:
-    floor = change.power["adjusted_floor"].max()
+def _ranking(result: Augmentation) -> list[Block]:
+    floor = result.found["power"]["adjusted_floor"].max()
     blind = f" With so few units, no p can be below {floor:.2g}." if floor > ALPHA else ""
     method: Shown = (text("agreement"), lambda row: _METHODS[row.method])
     return [
@@ -107,11 +106,11 @@ def _ranking(result: Augmentation, change: Change) -> list[Block]:
     ]  # fmt: skip
 
 
-def _turns(result: Augmentation, turns: pd.DataFrame) -> list[Block]:
+def _turns(result: Augmentation) -> list[Block]:
     note = "Largest in: the run whose score changes most. New grades: rank:grade; empty if only the ideal ranking changed."
     columns: list[Shown] = ["turn", text("system", header="largest in"), "before", "after", "new_grades"]
     blocks: list[Block] = []
-    for metric, label, part in _by_metric(turns):
+    for metric, label, part in _by_metric(result.found["turns"]):
         most = part.drop_duplicates("turn")
         blocks.append(result_table(
             result, "turns", f"{label}: turns with the largest changes", columns, note + _more(most, "turns"),
@@ -120,12 +119,12 @@ def _turns(result: Augmentation, turns: pd.DataFrame) -> list[Block]:
     return blocks
 
 
-def draw_change(change: Change) -> Drawing:
+def draw_change(measures: pd.DataFrame) -> Drawing:
     """Draw scores before and after, one panel per measure."""
     from robustcs.studies.augment.figure import augment_figure
 
     return augment_figure([
-        (label, part.sort_values("before", ascending=False, kind="stable")) for _, label, part in _by_metric(change.measures)
+        (label, part.sort_values("before", ascending=False, kind="stable")) for _, label, part in _by_metric(measures)
     ])  # fmt: skip
 
 
@@ -165,23 +164,18 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     return [*blocks, *tipping_table(result, drawn.tipping)]
 
 
-def _left_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
-    """Return the tables of single runs, or of groups if there is a column ``group``."""
-    grouped = "group" in left
-    what = "group of runs" if grouped else "run"
+def _left_out(result: Augmentation, name: str) -> list[Block]:
+    """Return the tables of single runs or of groups of runs."""
+    left, grouped = result.found[name], name == "leave_group_out"
+    what, whose = ("group of runs", "this group's runs") if grouped else ("run", "this run")
     note = (
-        f"Unique: judged passages in the top {result.depth} of this run and of no other run given here. Without: the score"
-        " after these judgments are removed."
+        f"Unique: judged passages in the top {result.depth} of {whose} and of no other run given here. Without: the score after"
+        " these judgments are removed."
     )
-    if grouped:
-        how = "Groups: those of [run_groups] or the sets of [groups]; every other run is a group"
-        if left["guessed"].any():
-            how = "Groups are guessed: runs that share many passages contributed by no other run; [run_groups] names them"
-        note = (
-            f"Unique: judged passages in the top {result.depth} of this group's runs and of no other run. Without: the score"
-            f" after these judgments are removed. {how}."
-        )
-    name = "leave_group_out" if grouped else "leave_one_out"
+    if grouped and left["guessed"].any():
+        note += " Groups are guessed: runs that share many passages contributed by no other run; [run_groups] names them."
+    elif grouped:
+        note += " Groups: those of [run_groups] or the sets of [groups]; every other run is a group."
     columns = [*(["group"] if grouped else []), "system", "unique", "unique_relevant", "before", "after", "difference", _PLACE]
     return [
         result_table(result, name, f"{label}, leaving one {what} out", columns, note, rows=part, slug=f"{name}-{metric}")
@@ -192,9 +186,9 @@ def _left_out(result: Augmentation, left: pd.DataFrame) -> list[Block]:
 # ---------------------------------------------------------------- with judges
 
 
-def _judged(result: Augmentation, found: Estimated) -> Sequence[Block]:
+def _judged(result: Augmentation) -> Sequence[Block]:
     """Return the estimates and pairs of every judge, then the sample, and the plan if requested."""
-    tables, unit = found.tables, found.unit
+    tables, unit = result.found, result.judged_unit
     blocks: list[Block] = [Heading(f"What are the scores with human judgments of all {unit}s?", 2)]
     pairs = dict(list(tables["estimate_pairs"].groupby(["judge", "metric"], sort=False)))
     for judge, rows in tables["estimates"].groupby("judge", sort=False):

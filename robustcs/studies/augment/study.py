@@ -16,6 +16,7 @@ from robustcs.evaluation.run_pool import RunPool
 from robustcs.inputs.paths import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.text import text_lines
+from robustcs.lazy import pd
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.project import hole_imputation
 from robustcs.project.model import Project, needs
@@ -132,25 +133,27 @@ def ask(
     pool, merge, counted, evaluated = pooled.pool, pooled.merge, pooled.counted, pooled.evaluated
     after, policy, seed = pool.grades(merge.qrels), project.policy, project.seed
     common = pool_depth, pooled.measures, policy, counted
-    drawn = change = left = groups_left = estimated = None
+    found, drawn, unit = dict[str, pd.DataFrame](), None, ""
     if project.new_judgments:
         units = units_of([pool.turns[turn] for turn in np.flatnonzero(counted)], policy.unit)
-        change = augment(pool, pool.grades(workspace.qrels), after, merge, pooled.measures, policy, counted, units, seed)
+        found = augment(pool, pool.grades(workspace.qrels), after, merge, pooled.measures, policy, counted, units, seed)
         evaluated = _with(evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count)
     if what_if:
         sources = hole_imputation.run_sources(project, pool.names)
         drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, sources)
+        found |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping}
         evaluated = _with(evaluated, [*hole_imputation.selection_warnings(project), *drawn.warnings])
     if leave_one_out:
-        left = leave_out(pool, after, *common)
+        found["leave_one_out"] = leave_out(pool, after, *common)
         named = hole_imputation.run_groups(project)
         groups = hole_imputation.group_numbers(named, pool.names) if named else guessed_groups(pool, after, pool_depth)
         if named or len(set(groups)) < len(groups):
-            groups_left = leave_out(pool, after, *common, groups, dict(enumerate(named)) or None)
+            found["leave_group_out"] = leave_out(pool, after, *common, groups, dict(enumerate(named)) or None)
     if project.judges:
         estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
+        found, unit = (found | estimated.tables, estimated.unit) if estimated else (found, unit)
         evaluated = _with(evaluated, notes)
-    return Augmentation(evaluated, change, drawn, left, pool_depth, merge.qrels, groups_left, estimated)
+    return Augmentation(evaluated, found, pool_depth, merge.qrels, drawn, unit)
 
 
 def _with(evaluated: Evaluated, notes: Sequence[str], **more: Any) -> Evaluated:
@@ -177,7 +180,7 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
         project.policy, "runs", found.turns, int(judged.turns.lacking.sum()), tuple(dict.fromkeys(notes)),
         unit=found.unit, units=found.units,
     )  # fmt: skip
-    return Augmentation(evaluated, None, None, None, depth, people, None, found)
+    return Augmentation(evaluated, found.tables, depth, people, judged_unit=found.unit)
 
 
 def _estimated(

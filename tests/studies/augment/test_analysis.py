@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.statistics.families import max_t
 from robustcs.statistics.ranks import METHODS
 from robustcs.statistics.units import unit_of, units_of
-from robustcs.studies.augment.analysis import Change, augment
+from robustcs.studies.augment.analysis import augment
 from tests.evaluation.test_augmentation import Pairs, as_pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
 
@@ -26,7 +27,7 @@ NAMES = ("ndcg_cut_3", "recall_1000", "map")
 
 def compare(
     runs: list[Ranking], old: Pairs, new: Pairs, names: tuple[str, ...] = NAMES, counted: list[bool] | None = None
-) -> Change:
+) -> SimpleNamespace:
     before = as_qrels(old, "old")
     merge = merge_qrels(before, [as_qrels(new, "new")], "replace")
     # the pool knows the old turns and all judgments
@@ -34,7 +35,8 @@ def compare(
     every = np.ones(len(pool.turns), dtype=bool) if counted is None else np.array(counted)
     measures = [parse_measure(name) for name in names]
     units = units_of([turn for turn, known in zip(pool.turns, every, strict=True) if known])
-    return augment(pool, pool.grades(before), pool.grades(merge.qrels), merge, measures, POLICY, every, units, seed=0)
+    found = augment(pool, pool.grades(before), pool.grades(merge.qrels), merge, measures, POLICY, every, units, seed=0)
+    return SimpleNamespace(**found)
 
 
 @pytest.fixture(scope="module")

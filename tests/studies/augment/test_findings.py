@@ -42,7 +42,7 @@ def test_a_loss_can_be_the_largest_change() -> None:
 
 def test_one_run_has_no_span_and_keeps_its_rank() -> None:
     one = [{**MEASURES[1], "p_corrected": float("nan")}]
-    card, span = said("augment", {"measures": one, "files": [{"added": 1}]})
+    card, span = said("augment", {"measures": one, "files": [{"added": 1}], "ranking": ()})
     assert "none of 1 run changes rank" in card and "adjusted" not in card and "largest" not in card
     assert span == "With 1 new judgment, NDCG@3 changes by +0.010 (a); none of 1 run changes rank."
     assert said("augment", {}) == []

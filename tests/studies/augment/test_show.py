@@ -41,7 +41,9 @@ def result() -> Augmentation:
     measures = [parse_measure("P_2")]
     drawn = what_if(pool, grades, 3, 40, measures, policy, counted, seed=0)
     left = leave_one_out(pool, grades, 3, measures, policy, counted)
-    return Augmentation(Evaluated(policy, "runs", 2, 0), compare(RUNS, OLD, NEW, ("P_2",)), drawn, left, 3, qrels)
+    found = vars(compare(RUNS, OLD, NEW, ("P_2",))) | {"leave_one_out": left}
+    found |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping}
+    return Augmentation(Evaluated(policy, "runs", 2, 0), found, 3, qrels, drawn)
 
 
 def test_every_table_is_shown(result: Augmentation) -> None:
@@ -65,11 +67,11 @@ def test_terminal_and_latex(result: Augmentation) -> None:
     text = io.StringIO()
     render_terminal(blocks, result.evaluated.policy_line, (), Console(file=text, width=80))
     assert max(map(len, text.getvalue().splitlines())) <= 80
-    assert render_latex(blocks, result.evaluated.policy_line, ()).count(r"\begin{tabular}") >= 8
+    assert render_latex(blocks, result.evaluated.policy_line, ()).count(r"\begin{tabular") >= 8
 
 
 def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
-    alone = Augmentation(result.evaluated, None, None, result.leave_one_out, 3, result.merged)
+    alone = Augmentation(result.evaluated, {"leave_one_out": result.found["leave_one_out"]}, 3, result.merged)
     assert list(alone.tables) == [spec.name for spec in alone.declared] == ["leave_one_out"]
     blocks = show(alone)
     assert [block.slug for block in blocks if isinstance(block, Table)] == ["leave_one_out-P_2"]
@@ -97,23 +99,21 @@ def test_panels_do_not_overlap(panels: int) -> None:
 
 
 def test_no_flips_are_said_in_words(result: Augmentation) -> None:
-    assert result.what_if is not None
-    still = replace(result.what_if, pairs=result.what_if.pairs.assign(flips=0.0))
-    table = show(replace(result, change=None, what_if=still, leave_one_out=None))[-1]
+    assert result.drawn is not None
+    still = replace(result.drawn, pairs=result.drawn.pairs.assign(flips=0.0))
+    found = {name: result.found[name] for name in ("what_if", "flips", "tipping")}
+    table = show(replace(result, found=found, drawn=still))[-1]
     assert isinstance(table, Table) and "0 of 1 pair of runs change places in at least one draw" in table.note
 
 
-@pytest.mark.parametrize("part", ["change", "what_if", "leave_one_out"])
-def test_every_column_of_every_part_is_declared(result: Augmentation, part: str) -> None:
-    table = {"change": "ranking", "what_if": "flips", "leave_one_out": "leave_one_out"}[part]
-    odd = result.tables[table].assign(odd=1)
-    wrong = odd if part == "leave_one_out" else replace(getattr(result, part), **{"pairs" if table == "flips" else table: odd})
+@pytest.mark.parametrize("table", ["ranking", "flips", "leave_one_out"])
+def test_every_column_of_every_part_is_declared(result: Augmentation, table: str) -> None:
     with pytest.raises(TypeError, match=f"table {table} has columns"):
-        replace(result, **{part: wrong})
+        replace(result, found={**result.found, table: result.found[table].assign(odd=1)})
 
 
 def test_nothing_changes_has_no_turns() -> None:
     change = compare(RUNS, OLD, OLD, ("P_2",))
-    blocks = show(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), change, None, None, 10, as_qrels(OLD)))
+    blocks = show(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), vars(change), 10, as_qrels(OLD)))
     assert not any(isinstance(block, Table) and block.slug.startswith(("turns", "conflicts")) for block in blocks)
     assert isinstance(change.turns, pd.DataFrame) and change.turns.empty
