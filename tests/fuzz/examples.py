@@ -242,7 +242,7 @@ def sheet(random: Random) -> str:
     rows: list[list[object]] = [["31", "31_1", text(random), f"d{place}", text(random), 0.5, random.choice(grades)]
                                 for place in range(5)]  # fmt: skip
     columns = ["topic", "turn", "human", "document", "passage", "influence", "grade"]
-    return random.choice(("\ufeff", "sep=,\n", "")) + table(random, ",", columns, rows)
+    return random.choice(("\ufeff", "")) + table(random, ",", columns, rows)
 
 
 def labels_csv(random: Random) -> str:

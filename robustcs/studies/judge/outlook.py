@@ -132,14 +132,11 @@ class Outlook:
     def __init__(self, holes: Holes, judged: Mapping[Pair, int], fitted: Fitted | None = None):
         self.holes = holes
         self.contest = holes.contest
-        self._take(fitted or self._fitted(judged), judged)
+        self.learn(judged, fitted)
 
-    def learn(self, judged: Mapping[Pair, int]) -> None:
-        """Fit the model to the judgments and the grades ``judged``."""
-        self._take(self._fitted(judged), judged)
-
-    def _take(self, fitted: Fitted, judged: Mapping[Pair, int]) -> None:
-        model, effects = fitted
+    def learn(self, judged: Mapping[Pair, int], fitted: Fitted | None = None) -> None:
+        """Fit the model to the judgments and the grades ``judged``, unless it is given."""
+        model, effects = fitted or self._fitted(judged)
         #: Unjudged passages at the time of the fit.
         self.covered = self.contest.holes(self.holes.with_grades(judged))
         trusted = model is not None and len(model.judged) >= ENOUGH

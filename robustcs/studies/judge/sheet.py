@@ -29,7 +29,6 @@ _FORMULA = re.compile(r"[=+\-@]")
 _NUMBER_OR_DATE = re.compile(r"[0-9.,:/eE+ -]+")
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
 _GRADE = re.compile(r"([0-9]+)[.,]0+")
-_SEPARATOR_LINE = re.compile(r"sep=.")
 
 
 def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
@@ -66,15 +65,13 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
     """
     # read_text has normalized the line ends
     text = read_text(path).removeprefix("\ufeff")
-    skipped = 1 if _SEPARATOR_LINE.fullmatch(text.split("\n", 1)[0].strip().strip('"')) else 0
-    text = text.split("\n", 1)[1] if skipped and "\n" in text else text
     head = text.split("\n", 1)[0]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(head) or ",")
     names = [name.strip().lower() for name in next(rows, [])]
     lacking = [name for name in ("turn", "document", "grade") if name not in names]
     if lacking:
         found = f"no column {lacking[0]!r}; the columns are: {', '.join(names)}"
-        raise input_error(path, 1 + skipped, found, "keep the header line that --export wrote", "no-such-column")
+        raise input_error(path, 1, found, "keep the header line that --export wrote", "no-such-column")
     turn_at, document_at, grade_at = (names.index(name) for name in ("turn", "document", "grade"))
     problems = ProblemList(path)
     grades: dict[Pair, int] = {}
@@ -82,7 +79,7 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
     last_line = 1
     try:
         for row in rows:
-            line, last_line = last_line + 1 + skipped, rows.line_num
+            line, last_line = last_line + 1, rows.line_num
             if not any(cell.strip() for cell in row):
                 continue
             # spreadsheets may omit empty cells at the end of a row
@@ -102,7 +99,7 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
                     problems.add(line, found, "clear the cell, or write the same grade", "contradicting-grades")
             grades.setdefault(pair, int(grade))
     except csv.Error as error:
-        problems.add(rows.line_num + skipped, f"not valid CSV ({error})", "save the sheet again as CSV (UTF-8)", "not-csv")
+        problems.add(rows.line_num, f"not valid CSV ({error})", "save the sheet again as CSV (UTF-8)", "not-csv")
     problems.raise_if_any()
     return grades, blank
 

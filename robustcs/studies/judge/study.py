@@ -183,7 +183,7 @@ class _Desk:
         refuse_existing(target)
         judged, project = read_judgments(self.path, self.scale), self.workspace.project
         texts = self.workspace.texts_of(self.workspace.qrels.turns)
-        questions = texts.get("original", {}) | (human := texts.get("human", {}))
+        questions = texts.get("original", {}) | texts.get("human", {})
         passages = _passages(self.workspace, {document for _, document in self.holes.pairs.keys() - judged.keys()})
         worklist, _ = worklist_of(self.holes, judged)
         left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
@@ -194,10 +194,6 @@ class _Desk:
         if without := len(left) - int(left["document"].isin(list(passages)).sum()):
             where = f"not in {project.collection}" if project.collection else "no --collection given"
             self.call.tell(f"{without} of them {verb(without, 'has', 'have')} no text ({where}) but can still be graded")
-        if lacking := set(left["turn"]) - set(human):
-            has = f"{counted(len(lacking), 'turn')} {verb(len(lacking), 'has', 'have')} no Human text"
-            own = ", so the sheet has the Original one" if lacking <= questions.keys() else ""
-            self.call.tell(f"{has}{own}; add it with --rewrites human=FILE")
 
     def take(self, source: Path) -> None:
         """Add the grades of a filled-in sheet."""
@@ -252,13 +248,10 @@ class _Desk:
         if ending := interview.ending(tally, state):
             tell(ending)
         elif state.settled and not interview.to_the_end:
-            word = " according to this judge" if said.keys() & self.holes.pairs.keys() else ""
-            tell(f"{state.told}{word}; stopped (--all continues)")
+            tell(f"{state.told}; stopped (--all continues)")
         if not said:
             tell("the program gave no valid grade" if tally.asked else "the program was not asked about any passage")
             return
-        if said.keys() <= self.scale.judged:
-            tell("only human-judged passages were graded, no unjudged ones")
         grades = f"{counted(len(said), 'grade')} by {judge.name}, version {judge.version}"
         tell(f"wrote {judge.path}: {grades} (model grades, not human judgments)")
         if judge.name not in project.judges:

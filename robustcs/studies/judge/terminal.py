@@ -138,15 +138,13 @@ class Sitting:
             self._print(f"{earlier}  {one_line(self.raw[earlier])}", indent=2)
         human = one_line(self.human.get(turn, ""))
         self._titled("Human", human or "(this turn has no Human text)", "bold")
-        lines = self._titled(f"Passage {document}", visible(self.passages[document]))
-        if human and lines > self.console.height // 2:
-            self._titled("Human", human, "bold")
+        self._titled(f"Passage {document}", visible(self.passages[document]))
         self.console.print(Text("─" * self.console.width, "dim"))
         self._print(f"0–{self.max_grade}, {_COMMANDS}: ", end="")
 
-    def _titled(self, title: str, text: str, style: str = "") -> int:
+    def _titled(self, title: str, text: str, style: str = "") -> None:
         self._print(title, "dim")
-        return self._print(text, style, 2)
+        self._print(text, style, 2)
 
     def _conversation(self, turn: str) -> list[str]:
         """Return the turns of the conversation up to this one that have a raw text."""
@@ -175,8 +173,8 @@ class Sitting:
             path = session.file.path
             self._print(f"The grades are in {path}. To add them to the qrels: robustcs augment --new-judgments {path}")
 
-    def _print(self, text: str, style: str = "", indent: int = 0, end: str = "\n") -> int:
-        """Print the text wrapped to the width; return the number of lines."""
+    def _print(self, text: str, style: str = "", indent: int = 0, end: str = "\n") -> None:
+        """Print the text wrapped to the width."""
         width = max(self.console.width - indent, 1)
         lines = Text(visible(text), style).wrap(self.console, width, overflow="fold", tab_size=4)
         for number, line in enumerate(lines):
@@ -184,7 +182,6 @@ class Sitting:
             if not last or end == "\n":
                 line.rstrip()
             self.console.print(Text(" " * indent).append_text(line), no_wrap=True, end=end if last else "\n", crop=False)
-        return len(lines)
 
 
 @contextmanager

@@ -131,12 +131,12 @@ def test_every_bad_grade_and_unknown_pair_is_named_with_its_line(tmp_path: Path,
     ]
 
 
-def test_excels_own_first_line_and_old_line_ends(tmp_path: Path, scale: Scale) -> None:
+def test_semicolons_and_old_line_ends(tmp_path: Path, scale: Scale) -> None:
     sheet = tmp_path / "s.csv"
-    sheet.write_bytes("\ufeffsep=;\r\nGrade;Document;TURN\r\n4;a;1_1\r\n9;a;1_1\r\n".encode())
-    with pytest.raises(InputError, match=r"s\.csv:4: grade '9'"):
+    sheet.write_bytes("\ufeffGrade;Document;TURN\r\n4;a;1_1\r\n9;a;1_1\r\n".encode())
+    with pytest.raises(InputError, match=r"s\.csv:3: grade '9'"):
         read_sheet(sheet, scale, frozenset(PAIRS), {})
-    sheet.write_bytes("\ufeffsep=;\r\nGrade;Document;TURN\r\n4;a;1_1\r\n".encode())
+    sheet.write_bytes("\ufeffGrade;Document;TURN\r\n4;a;1_1\r\n".encode())
     assert read_sheet(sheet, scale, frozenset(PAIRS), {}) == ({PAIRS[0]: 4}, 0)
 
 
