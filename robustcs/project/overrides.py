@@ -15,7 +15,7 @@ from robustcs.inputs.paths import IRDS_PREFIX, located, pooled
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
 from robustcs.project.model import STUDY_TABLES, Project, TextSource, answer_files, parse_role, parse_text_source
-from robustcs.project.sources import BY_NAME, SOURCES, Source, settings_of, several
+from robustcs.project.sources import BY_NAME, SOURCES, Source, mapping_of, settings_of, several
 
 #: Other names of keys, mostly the singular of keys that accept several values; both are accepted.
 SINGULARS = {"metric": "metrics", "threshold": "thresholds", "run": "runs", "judge": "judges",
@@ -58,9 +58,21 @@ def _unknown(key: str, known: Collection[str]) -> UsageError:
 def _of_study(table: str, key: str, value: Any) -> Any:
     """Return a value of a study's table: files, or a setting."""
     setting = settings_of(table).get(key)
-    if setting is None:
-        return files(BY_NAME[f"{table}.{key}"], value)
-    return setting.checked(_by_name(key, value, "[RATING, …]") if setting.kind == "lists" else value)
+    return setting.checked(value) if setting else files(BY_NAME[f"{table}.{key}"], value)
+
+
+def with_policy(policy: EvaluationPolicy, key: str, value: Any) -> EvaluationPolicy:
+    """Return a policy with another value. Raises :class:`UsageError` for an invalid one."""
+    setting = settings_of("policy").get(key)
+    change: dict[str, Any] = {key: setting.checked(value) if setting else value}
+    return replace(policy, **change)
+
+
+def group_of(name: str, baseline: Any, sets: Any) -> Group:
+    """Return a group. Raises :class:`UsageError` unless it has a baseline and sets."""
+    if not (baseline and isinstance(baseline, str) and sets and all(isinstance(one, str) for one in several(sets))):
+        raise UsageError("bad-type", f"group {name!r} has no baseline or no sets", "write both, with names of runs")
+    return Group(baseline, tuple(several(sets)))
 
 
 def _with(project: Project, key: str, value: Any) -> Project:
@@ -70,13 +82,15 @@ def _with(project: Project, key: str, value: Any) -> Project:
             project = project.with_formulation(role, run=first, sample_runs=tuple(others))
         return project
     if key in _POLICY:
-        setting = settings_of("policy").get(key)
-        policy: dict[str, Any] = {key: setting.checked(value) if setting else value}
-        return replace(project, policy=replace(project.policy, **policy))
+        return replace(project, policy=with_policy(project.policy, key, value))
     if key in _SETTINGS:
         return replace(project, **{key: _SETTINGS[key].checked(value)})
     if key == "groups":
-        return replace(project, groups=_groups(value))
+        groups = {}
+        for name, one in mapping_of(key, value, "(BASELINE, [SET, …])").items():
+            pair = (one.baseline, one.sets) if isinstance(one, Group) else one
+            groups[name] = group_of(name, *(pair if isinstance(pair, list | tuple) and len(pair) == 2 else (None, None)))
+        return replace(project, groups=groups)
     source = BY_NAME[key]
     found = files(source, value)
     if source.table != "formulations":
@@ -103,7 +117,7 @@ def _several_runs(role: str, value: Any) -> dict[str, list[Path]]:
 
     if isinstance(value, Mapping) and not is_nested(value):
         # an empty name is the formulation without a name
-        named = _by_name(role, value).items()
+        named = mapping_of(role, value).items()
         return {f"{role}:{name}" if name else role: runs(_item(role, name), one) for name, one in named}
     return {role: runs(role, value)}
 
@@ -117,7 +131,7 @@ def files(source: Source, value: Any, folder: Path = Path()) -> Any:
     if source.shape in ("one", "several"):
         return placed(source, key, value, "", folder)
     found = {}
-    for name, one in _by_name(key, value).items():
+    for name, one in mapping_of(key, value).items():
         of_role = source.table == "formulations" and (key, name) != ("scores", "answers")
         found[name] = placed(source, _item(key, name), one, parse_role(name)[0] if of_role else "", folder)
     return found
@@ -152,12 +166,12 @@ def text_source(keyword: str, value: Any, role: str, folder: Path = Path()) -> T
 
 def named_files(reader: str, keyword: str, value: Any) -> dict[str, Path]:
     """Apply :func:`file_of` to each value of a mapping by name."""
-    return {name: file_of(reader, _item(keyword, name), one) for name, one in _by_name(keyword, value).items()}
+    return {name: file_of(reader, _item(keyword, name), one) for name, one in mapping_of(keyword, value).items()}
 
 
 def named_texts(keyword: str, value: Any, role: str) -> dict[str, TextSource]:
     """Apply :func:`text_source` to each value of a mapping by name."""
-    return {name: text_source(_item(keyword, name), one, role) for name, one in _by_name(keyword, value).items()}
+    return {name: text_source(_item(keyword, name), one, role) for name, one in mapping_of(keyword, value).items()}
 
 
 def file_of(reader: str, keyword: str, value: Any, role: str = "", folder: Path = Path()) -> Path:
@@ -173,13 +187,6 @@ def file_of(reader: str, keyword: str, value: Any, role: str = "", folder: Path 
     from robustcs.inputs.forms import as_file
 
     return as_file(reader, keyword, value, role)
-
-
-def _by_name(keyword: str, value: Any, what: str = "FILE") -> Mapping[str, Any]:
-    """Return a mapping by name. Raises :class:`UsageError` for anything else."""
-    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise UsageError("bad-type", f"{keyword} is not a dictionary by name", f"write {keyword}={{NAME: {what}}}")
-    return value
 
 
 def _item(keyword: str, name: str) -> str:
@@ -198,24 +205,6 @@ def _parts(value: Any, by_turn: bool = False) -> Sequence[Any]:
 
 def _at(keyword: str, place: int, parts: Sequence[Any]) -> str:
     return f"{keyword}[{place}]" if len(parts) > 1 else keyword
-
-
-def _groups(value: Any) -> dict[str, Group]:
-    """Convert a mapping from name to (baseline, [sets]) to groups."""
-    found = {}
-    for name, group in _by_name("groups", value, "(BASELINE, [SET, …])").items():
-        if isinstance(group, Group):
-            found[name] = group
-            continue
-        try:
-            baseline, sets = group
-        except (TypeError, ValueError):
-            baseline = sets = None
-        if not isinstance(baseline, str) or isinstance(sets, str) or not isinstance(sets, Sequence):
-            found_text = f"group {name} is {str(group)[:60]!r}"
-            raise UsageError("bad-type", found_text, "write (BASELINE, [SET, …]) with the names of runs")
-        found[name] = Group(baseline, tuple(sets))
-    return found
 
 
 #: All keys outside the tables of studies.

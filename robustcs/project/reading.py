@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
 from robustcs.evaluation.state import Group
@@ -33,11 +34,12 @@ from robustcs.project.model import (
     parse_text_source,
     protect_inputs,
 )
-from robustcs.project.overrides import files, placed
-from robustcs.project.sources import BY_NAME, SOURCES, Setting, Source, settings_of
+from robustcs.project.overrides import files, group_of, placed, with_policy
+from robustcs.project.sources import BY_NAME, SOURCES, Source, settings_of, several, text_of
 from robustcs.project.toml import DEEPEST, TOO_DEEP, key_lines, read_toml
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
+T = TypeVar("T")
 #: ``run`` may be a list, with one run per sample.
 _SEVERAL_RUNS = replace(BY_NAME["run"], shape="several")
 #: Largest number of characters in the name of a system, a group or a key.
@@ -144,12 +146,8 @@ class _Reader:
         formulations = {}
         tables = self._table(data, "formulations")
         for key in tables.values:
-            try:
-                role, name = parse_role(key)
-            except UsageError as error:
-                self._problem(tables, key, error.found, error.advice)
-                continue
-            formulations[key] = self._formulation(role, name, self._table(tables, key))
+            if known := self._checked(_Table({key: key}, tables.path), key, parse_role):
+                formulations[key] = self._formulation(*known, self._table(tables, key))
         found = {
             "name": self.folder.resolve().name,
             **qrels,
@@ -193,46 +191,34 @@ class _Reader:
                 every = {name: self._one(named, name, source) for name in named.values}
                 value: Any = {name: one for name, one in every.items() if one is not None}
             else:
-                value = self._list(table, key) if source.shape == "role texts" else self._one(table, key, source)
+                value = self._one(table, key, source)
             if value is not None:
                 place = of == "formulations"
                 found[key] = placed(source, key, value, "", self.folder) if place else files(source, value, self.folder)
         for key, setting in settings_of(of).items():
-            if key in table.values and (value := self._setting(table, setting)) is not None:
+            if (value := self._checked(table, key, setting.checked)) is not None:
                 found[key] = value
         return found
 
     def _one(self, table: _Table, key: str, source: Source) -> Any:
         """Read one file, or several in its place: a list, or a table by name of collection."""
         value = table.values[key]
-        if source.shape == "several" or (source.joins and isinstance(value, list) and value):
-            values = value if isinstance(value, list) else [value]
-            if all(isinstance(item, str) and item for item in values):
-                return values
-            return self._problem(table, key, f"{key} is {value!r}", "write a text in quotes, or a list of them")
         if source.joins and isinstance(value, dict) and value:
             inner = self._table(table, key)
-            named = {name: text for name in inner.values if (text := self._text(inner, name)) is not None}
+            named = {name: text for name in value if (text := self._checked(inner, name, partial(text_of, name)))}
             if source.key != "qrels" or not named:
                 return list(named.values()) or None
             return pooled([files(source, text, self.folder) for text in named.values()], tuple(named))
-        return self._text(table, key)
+        many = source.shape in ("several", "role texts") or (source.joins and isinstance(value, list) and value)
+        return self._checked(table, key, partial(_texts_of if many else text_of, key))
 
-    def _setting(self, table: _Table, setting: Setting) -> Any:
-        key = setting.key
-        if setting.kind == "text":
-            return self._text(table, key)
-        if setting.kind == "lists":
-            lists = self._table(table, key)
-            return {name: self._list(lists, name) for name in lists.values}
-        parsed = setting.kind in ("measures", "thresholds")
-        found: list[Any] = []
-        for value in self._list(table, key) if parsed else [table.values[key]]:
-            try:
-                found.append(setting.checked(value))
-            except UsageError as error:
-                self._problem(table, key, error.found if parsed else f"{key} is {value!r}", error.advice)
-        return tuple(one for some in found for one in some) if parsed else next(iter(found), None)
+    def _checked(self, table: _Table, key: str, check: Callable[[Any], T]) -> T | None:
+        """Return a value as ``check`` does; None if it is absent, or invalid, which is a problem of its line."""
+        try:
+            return check(table.values[key]) if key in table.values else None
+        except UsageError as error:
+            self._problem(table, key, error.found, error.advice)
+            return None
 
     def _formulation(self, role: Role, name: str, table: _Table) -> Formulation:
         self._known(table, FORMULATION_FILES)
@@ -250,12 +236,9 @@ class _Reader:
         for name in tables.values:
             table = self._table(tables, name)
             self._known(table, _keys(Group))
-            baseline, sets = self._text(table, "baseline"), self._list(table, "sets")
-            if baseline is None or not sets:
-                found = f"group {name!r} has no baseline or no sets"
-                self._problem(tables, name, found, "write both, with names of runs")
-            else:
-                groups[name] = Group(baseline, sets)
+            given = partial(group_of, name, table.values.get("baseline"))
+            if group := self._checked(_Table({name: table.values.get("sets")}, tables.path), name, given):
+                groups[name] = group
         return groups
 
     def _retrieval(self, table: _Table) -> RetrievalSettings | None:
@@ -276,16 +259,7 @@ class _Reader:
         self._known(table, _keys(EvaluationPolicy))
         policy = EvaluationPolicy()
         for key in _keys(EvaluationPolicy):
-            if key not in table.values:
-                continue
-            setting = settings_of("policy").get(key)
-            change: dict[str, Any] = {key: self._setting(table, setting) if setting else table.values[key]}
-            if change[key] is None:
-                continue
-            try:
-                policy = replace(policy, **change)
-            except UsageError as error:
-                self._problem(table, key, error.found, error.advice)
+            policy = self._checked(table, key, partial(with_policy, policy, key)) or policy
         return policy
 
     def _known(self, table: _Table, keys: tuple[str, ...]) -> None:
@@ -302,21 +276,6 @@ class _Reader:
         self._problem(table, key, f"{key} is not a table", f"write [{_header(path)}] above its keys")
         return _Table({}, path)
 
-    def _text(self, table: _Table, key: str) -> str | None:
-        value = table.values.get(key)
-        if value is None or (isinstance(value, str) and value):
-            return value
-        self._problem(table, key, f"{key} is {value!r}", "write a text in quotes")
-        return None
-
-    def _list(self, table: _Table, key: str) -> tuple[str, ...]:
-        value = table.values.get(key, [])
-        values = value if isinstance(value, list) else [value]
-        if not all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in values):
-            self._problem(table, key, f"{key} is {value!r}", "write a list of texts in quotes")
-            return ()
-        return tuple(str(item) for item in values)
-
     def _problem(self, table: _Table, key: str, found: str, advice: str) -> None:
         self._note((*table.path, key), found, advice)
 
@@ -330,6 +289,13 @@ class _Reader:
         while path and path not in self.lines:
             path = path[:-1]  # inside a value, such as an inline table
         return self.lines.get(path)
+
+
+def _texts_of(key: str, value: Any) -> list[str]:
+    values: list[str] = several(value)
+    if all(isinstance(item, str) and item for item in values):
+        return values
+    raise UsageError("bad-type", f"{key} is {value!r}", "write a text in quotes, or a list of them")
 
 
 def _header(path: tuple[str, ...]) -> str:

@@ -7,9 +7,8 @@ one declaration here and one reader in :mod:`robustcs.inputs`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
@@ -247,15 +246,20 @@ class Setting:
 
     def checked(self, value: Any) -> Any:
         """Return a value from Python or the project file in the type of the project. Raises :class:`UsageError` for others."""
-        if self.kind in ("measures", "thresholds"):
-            module, parser = ("measure", "parse_measure") if self.kind == "measures" else ("thresholds", "parse_threshold")
-            parse = getattr(import_module(f"robustcs.evaluation.{module}"), parser)
-            parse = partial(parse, given=True) if self.kind == "measures" else parse
-            return tuple(parse(str(one)) if isinstance(one, str | Real) else one for one in several(value))
+        if self.kind == "measures":
+            from robustcs.evaluation.measure import parse_measure
+
+            return tuple(parse_measure(str(one), given=True) for one in several(value))
+        if self.kind == "thresholds":
+            from robustcs.evaluation.thresholds import parse_threshold
+
+            return tuple(parse_threshold(str(one)) for one in several(value))
         if self.kind == "lists":
-            return {name: tuple(map(str, several(some))) for name, some in value.items()}
-        if value is None or self.kind == "text":
-            return value if value is None else str(value)
+            return {name: tuple(map(str, several(some))) for name, some in mapping_of(self.key, value, "[NAME, …]").items()}
+        if value is None:
+            return None
+        if self.kind == "text":
+            return text_of(self.key, value)
         if self.kind == "share":
             if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1:
                 return value
@@ -285,6 +289,20 @@ def settings_of(table: str) -> dict[str, Setting]:
 def several(value: Any) -> Any:
     """Return a list or tuple unchanged and any other value as a tuple of one."""
     return value if isinstance(value, list | tuple) else (value,)
+
+
+def text_of(key: str, value: Any) -> str:
+    """Return a text that is not empty. Raises :class:`UsageError` for anything else."""
+    if isinstance(value, str) and value:
+        return value
+    raise UsageError("bad-type", f"{key} is {value!r}", "write a text in quotes")
+
+
+def mapping_of(key: str, value: Any, what: str = "FILE") -> Mapping[str, Any]:
+    """Return a mapping by name. Raises :class:`UsageError` for anything else."""
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return value
+    raise UsageError("bad-type", f"{key} is not a dictionary by name", f"write {key}={{NAME: {what}}}")
 
 
 # ---------------------------------------------------------------- ``NAME=FILE``: files named in options
