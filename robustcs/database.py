@@ -110,6 +110,18 @@ def _objects(database: sqlite3.Connection) -> set[tuple[str, ...]]:
     return set(database.execute("SELECT type, name, sql FROM sqlite_master"))
 
 
+#: Kind of SQLite's error with an intact store → problem (empty: that of SQLite) and advice.
+_FAILURES = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "free some space"),
+    sqlite3.SQLITE_IOERR: ("", "check the disk and its free space"),
+    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), ("", "check the permissions")),
+    **dict.fromkeys(
+        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
+        ("another process has been writing to it for a minute", "wait for it"),
+    ),
+}
+
+
 def not_stored(path: Path, error: Exception, elsewhere: str) -> OutputError | None:
     """Return the error for an intact store that cannot be written to, with advice for its cause; None for a damaged one.
 
@@ -118,16 +130,8 @@ def not_stored(path: Path, error: Exception, elsewhere: str) -> OutputError | No
     if isinstance(error, OSError):
         return not_written(path, error)
     # the low byte is the kind; Python's own errors have no code
-    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if kind == sqlite3.SQLITE_FULL:
-        return OutputError(path, "the disk is full", f"free some space, or {elsewhere}")
-    if kind == sqlite3.SQLITE_IOERR:
-        return OutputError(path, str(error), f"check the disk and its free space, or {elsewhere}")
-    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return OutputError(path, str(error), f"check the permissions, or {elsewhere}")
-    if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return OutputError(path, "another process has been writing to it for a minute", f"wait for it, or {elsewhere}")
-    return None
+    found, advice = _FAILURES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, (None, ""))
+    return None if found is None else OutputError(path, found or str(error), f"{advice}, or {elsewhere}")
 
 
 def select(database: sqlite3.Connection, query: str, first: tuple[Any, ...], keys: Sequence[str]) -> Iterable[tuple[Any, ...]]:

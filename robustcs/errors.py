@@ -105,16 +105,19 @@ class OutputError(RobustcsError):
         super().__init__("not-written", f"{os.fspath(path)}: not written, {reason}", advice)
 
 
+#: Error of the operating system → problem and advice.
+_NOT_WRITTEN: dict[type, tuple[str, str]] = {
+    FileNotFoundError: ("its folder does not exist", "create the folder first"),
+    FileExistsError: ("a file has the name of its folder", "choose another name"),
+    NotADirectoryError: ("a part of its path is a file, not a folder", "check the path"),
+    PermissionError: ("no permission to write to its folder", "check the permissions"),
+}
+
+
 def not_written(path: str | os.PathLike[str], error: OSError | ValueError) -> OutputError:
     """Return the :class:`OutputError` for an error of the operating system while writing ``path``."""
-    if isinstance(error, FileNotFoundError):
-        return OutputError(path, "its folder does not exist", "create the folder first")
-    if isinstance(error, FileExistsError):
-        return OutputError(path, "a file has the name of its folder", "choose another name")
-    if isinstance(error, NotADirectoryError):
-        return OutputError(path, "a part of its path is a file, not a folder", "check the path")
-    if isinstance(error, PermissionError):
-        return OutputError(path, "no permission to write to its folder", "check the permissions")
+    if known := _NOT_WRITTEN.get(type(error)):
+        return OutputError(path, *known)
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     full = isinstance(error, OSError) and error.errno in _FULL
     return OutputError(path, reason[:1].lower() + reason[1:], FULL_ADVICE if full else "")

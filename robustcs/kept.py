@@ -154,8 +154,6 @@ def locked(folder: Path) -> Iterator[None]:
     """
     try:
         descriptor = os.open(folder, os.O_RDONLY) if fcntl else None
-    except PermissionError:  # the folder can be written to, but not listed
-        descriptor = None
     except OSError as error:
         raise not_written(folder, error) from None
     try:

@@ -140,13 +140,10 @@ def _identity(path: str) -> tuple[int, int] | None:
     """Return device and inode of a file or folder; None for anything else."""
     try:
         found = os.stat(path)
-    except (OSError, ValueError):
+    except OSError:
         return None
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode) else None
 
 
 def _real(path: StrPath) -> str:
-    try:
-        return os.path.normcase(os.path.realpath(path))
-    except ValueError:  # such as a NUL in the name; opening the file reports it
-        return os.fspath(path)
+    return os.path.normcase(os.path.realpath(path))

@@ -174,17 +174,13 @@ class Evaluated:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ``policy`` of the JSON output."""
-        more: dict[str, Any] = {"unit": self.unit, "units": self.units} if self.unit else {}
-        if self.as_given:
-            more["as_given"] = list(self.as_given)
-        if self.skipped:
-            more["skipped"] = list(self.skipped)
-        if self.collections:
-            more["collections"] = self.collections
-        if self.ranker:
-            more["ranker"] = self.ranker
+        more = {
+            "as_given": list(self.as_given), "skipped": list(self.skipped), "collections": self.collections,
+            "ranker": self.ranker,
+        }  # fmt: skip
+        units = {"unit": self.unit, "units": self.units} if self.unit else {}
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}
         return {
-            **policy, **more, "missing": self.missing_rule, "basis": self.basis, "turns": self.turns,
-            "missing_turns": self.missing, "line": self.policy_line,
+            **policy, **units, **{key: one for key, one in more.items() if one}, "missing": self.missing_rule,
+            "basis": self.basis, "turns": self.turns, "missing_turns": self.missing, "line": self.policy_line,
         }  # fmt: skip

@@ -59,21 +59,22 @@ def try_program(
     answers = counted(len(replies.answers), "usable answer")
     click.echo(f"{counted(len(requests), 'request')} of {protocol}: {answers} in {seconds:.1f} s")
     works = len(replies.answers) == len(requests) and not replies.complaint
-    remarks = [*_faults(replies, len(requests), wanted), *_remarks(replies, seconds / len(requests))]
+    remarks = _remarks(replies, len(requests), wanted)
+    if seconds > _SLOW * len(requests):
+        remarks.append(f"it is slow: {seconds / len(requests):.0f} s per request")
     click.echo("The program works" + (", but:" if remarks else ".") if works else "The program does not work:")
     for remark in remarks:
         click.echo(f"- {remark}")
     return ExitCode.DONE if works else ExitCode.BAD_INPUT
 
 
-def _faults(replies: Replies, asked: int, wanted: str) -> list[str]:
-    """Return the problems because of which the program does not work."""
+def _remarks(replies: Replies, asked: int, wanted: str) -> list[str]:
+    """Return the problems of the answers, and then the ignored lines."""
     from robustcs.programs.runner import printable
     from robustcs.wording import counted
 
     found = [f"it {replies.complaint}"] if replies.complaint else []
-    silent = asked - len(replies.answers) - len(replies.refused)
-    if silent:
+    if silent := asked - len(replies.answers) - len(replies.refused):
         early = "" if replies.complaint else "it ended early: "
         found.append(f'{early}{counted(silent, "request")} without an answer; for each request, print one line of JSON with'
                      ' its "id", and flush stdout')  # fmt: skip
@@ -81,16 +82,10 @@ def _faults(replies: Replies, asked: int, wanted: str) -> list[str]:
         text = printable(json.dumps(answer.get("error", answer), ensure_ascii=False).encode())
         reason = "reports an error" if "error" in answer else f"has no {wanted}"
         found.append(f"the answer to request {key} {reason}: {text}")
+    for why, line in replies.useless.items():
+        said = f"{why}: {line}" if line else why
+        found.append(f"a line on stdout {said}; print only answers to stdout, everything else to stderr")
     return found
-
-
-def _remarks(replies: Replies, seconds: float) -> list[str]:
-    """Return warnings: ignored lines, and slowness."""
-    found = [
-        f"a line on stdout {why}{f': {line}' if line else ''}; print only answers to stdout, everything else to stderr"
-        for why, line in replies.useless.items()
-    ]
-    return [*found, *([f"it is slow: {seconds:.0f} s per request"] if seconds > _SLOW else [])]
 
 
 _Requests = tuple[list[dict[str, Any]], Callable[[dict[str, Any]], bool], str]

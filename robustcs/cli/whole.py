@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from robustcs.project.model import Project
     from robustcs.project.parallel_io import Jobs
     from robustcs.project.report_files import Made
-    from robustcs.reporting.store import Store
 
 #: Command → its shared options.
 USES: Mapping[str, Sequence[str]] = {
@@ -233,8 +232,8 @@ def _make(
     inputs; runs that are retrieved, and inputs that are not files, are compared each time.
     """
     from robustcs.inputs.paths import url_of
-    from robustcs.project.report_files import KEPT, Made
-    from robustcs.reporting.folder import require_report_folder
+    from robustcs.project.report_files import KEPT, Made, checksums
+    from robustcs.reporting.folder import require_report_folder, write_report
     from robustcs.reporting.names import Names
     from robustcs.reporting.store import Store
 
@@ -245,13 +244,23 @@ def _make(
     depends_on = key if files else [described, command, *key[-1:]]
     made, changed = store.report(depends_on), 0
     if made is None:
+        from robustcs.reporting.build import make_report
+
         # searching for reference cycles, of which there are few, would take a tenth of the time
         gc.disable()
         try:
-            made, changed = _made(project, folder, inputs, command, jobs, store)
+            report = make_report(
+                project, folder=inputs, command=command, jobs=jobs, track=track,
+                tell=lambda message: tell(f"· {message}"), store=store,
+            )  # fmt: skip
+            changed = len(write_report(folder, report.files))
         finally:
             gc.enable()
-        made["inputs"] = {str(path): checksum for path, checksum in names.sums.items()} if files else {}
+        made = {
+            "files": checksums(report.files), "kept": store.sums(),
+            "inputs": {str(path): checksum for path, checksum in names.sums.items()} if files else {},
+            "lacking": [note for note in report.document.notes if note.startswith("Not answered: ")],
+        }  # fmt: skip
         store.keep("report", depends_on, json.dumps(made), Made)
     _tell(folder, made, changed)
 
@@ -263,21 +272,6 @@ def _tell(folder: Path, made: Made, changed: int) -> None:
     tell(f"{folder} contains {len(made['files'])} files, {changed} of them new or changed")
     for name in ("report.html", "report.pdf"):
         click.echo(harmless(f"wrote {folder / name}"))
-
-
-def _made(project: Project, folder: Path, inputs: Path, command: str, jobs: Jobs, store: Store) -> tuple[Made, int]:
-    """Write the changed files; return the record of all files, and the number of files written."""
-    from robustcs.project.report_files import checksums
-    from robustcs.reporting.build import make_report
-    from robustcs.reporting.folder import write_report
-
-    made = make_report(
-        project, folder=inputs, command=command, jobs=jobs, track=track,
-        tell=lambda message: tell(f"· {message}"), store=store,
-    )  # fmt: skip
-    written = write_report(folder, made.files)
-    lacking = [note for note in made.document.notes if note.startswith("Not answered: ")]
-    return {"files": checksums(made.files), "kept": store.sums(), "inputs": {}, "lacking": lacking}, len(written)
 
 
 def _command(given: Mapping[str, Any]) -> str:

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustcs.errors import InputError, RobustcsError, UsageError
-from robustcs.inputs.paths import PooledFile, pooled, shown
-from robustcs.inputs.readings import CLASH
+from robustcs.inputs.paths import pooled, shown
 from robustcs.lazy import pd
 
 if TYPE_CHECKING:
     from robustcs.project.model import Formulation, Project
-    from robustcs.project.reader import Inputs
     from robustcs.project.workspace import Workspace
     from robustcs.result import Result
 
@@ -58,11 +56,8 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
         raise UsageError("bad-setting", f"by is {by!r}", "write collection")
     collections = workspace.collections
     if len(collections) < 2:
-        common, needed = _common(workspace), "--by collection needs several collections, but"
-        if common:
-            raise UsageError("one-collection", f"{needed} {common}, so they count as one", CLASH)
-        advice = "name the qrels of each: qrels = [FILE, FILE], or --qrels twice"
-        raise UsageError("one-collection", f"{needed} the qrels are of one collection", advice)
+        found = "--by collection needs qrels of several collections, which have no turn in common"
+        raise UsageError("one-collection", found, "name the qrels of each: qrels = [FILE, FILE], or --qrels twice")
     whole, parts, notes = ask(workspace, **settings), dict[str, R](), list[str]()
     error: RobustcsError | None = None
     for name, qrels in collections.items():
@@ -79,19 +74,6 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
     if not parts and error is not None:
         raise error
     return whole.changed(by_collection=_stacked(parts)).with_notes(notes)
-
-
-def _common(inputs: Inputs) -> str:
-    """Return two files of judgments with a common turn as ``a.tsv and b.tsv share turn X``; empty for a single file."""
-    if not isinstance(source := inputs.project.qrels, PooledFile):
-        return ""
-    known: dict[str, Path | str] = {}
-    for file, (_, turns) in zip(source.files, inputs.qrels.parts, strict=True):
-        for turn in turns:
-            if turn in known:
-                return f"{shown(known[turn])} and {shown(file)} share turn {turn}"
-        known |= dict.fromkeys(turns, file)
-    return ""
 
 
 def _of_collection(

@@ -15,7 +15,6 @@ from typing import TypeVar
 from robustcs.errors import NotInstalledError, UsageError
 from robustcs.evaluation.grid import Cell, parse_cell
 from robustcs.evaluation.measure import ANSWER_FAMILIES, refuse_given
-from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.model import Formulation, Project, needs, of_rankings
@@ -106,23 +105,12 @@ def new_judgments(workspace: Workspace) -> None:
     needs(given, "no-new-judgments", "no new judgments are given", advice)
 
 
-def groups_to_add(project: Project) -> str:
-    """Return the options that would make groups of the project's test sets; empty if it has no test sets."""
-    original = ORIGINAL_REWRITTEN if project.retrieval and project.retrieval.rewriter else "original"
-    found = []
-    for name, baseline, sources in (("manual", "human", project.texts), ("raw", original, project.raw_texts)):
-        if sources:
-            found.append(f"--group {name}={','.join([baseline, *sources])}")
-    return " ".join(found)
-
-
 def groups(workspace: Workspace) -> None:
     """Require groups of given runs; if sets were rewritten, their baseline must be rewritten too."""
-    named = [name for group in workspace.project.groups.values() for name in (group.baseline, *group.sets)]
-    options = groups_to_add(workspace.project) or "--group NAME=BASELINE,SET,SET"
-    needs(named, "no-groups", "no groups of runs are given", f"add {options}, or [groups] in robustcs.toml")
+    advice = "add --group NAME=BASELINE,SET,SET, or [groups] in robustcs.toml"
+    needs(workspace.project.groups, "no-groups", "no groups of runs are given", advice)
     check_baselines(workspace.project)
-    workspace.system_files(named)
+    compared_runs(workspace)
 
 
 def compared_runs(workspace: Workspace) -> None:

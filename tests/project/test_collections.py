@@ -222,14 +222,14 @@ def test_contradictions_are_told(in_domains: Command, tmp_path: Path) -> None:
 
 
 def test_wrong_use(in_domains: Command, tmp_path: Path) -> None:
-    said = "robustcs: --by collection needs several collections, but the qrels are of one collection; name the qrels of each: "
+    said = (
+        "robustcs: --by collection needs qrels of several collections, which have no turn in common; name the qrels of each: "
+    )
     assert in_domains(f"{options('evaluate', 'bank')} --by collection", code=2).err.startswith(said)
     # files with a common turn are one collection
     (tmp_path / "more.txt").write_text("bank0<::>1 0 further 1\n")
     line = f"{options('evaluate', 'bank')} --qrels more.txt"
-    shared = "--by collection needs several collections, but qrels_bank.txt and more.txt share turn bank0<::>1"
-    shared += ", so they count as one; keep "
-    assert in_domains(f"{line} --by collection", code=2).err.startswith(f"robustcs: {shared}")
+    assert in_domains(f"{line} --by collection", code=2).err.startswith(said)
     assert json.loads(in_domains(line).out)["policy"]["collections"] == 1
     with pytest.raises(UsageError, match="by is 'turn'; write collection"):
         robustcs.evaluate(qrels=["qrels_bank.txt", "qrels_law.txt"], runs={"a": "bm25_manual_bank.trec"}, by="turn")

@@ -259,7 +259,8 @@ NUMBER = "write a whole number of at least 0"
             ":1: the rule for missing turns is []; write zero, drop or own", f":1: depth is 'all'; {NUMBER}"]),
         ("[policy]\ndocuments = 'yes'", [":2: documents is 'yes'; write true or false"]),
         *[(f"[formulations.original]\n{key} = 'fine'\n[formulations.qr]\n\n{key} = false",
-           [f":5: {key} is False; {TEXT}{', or a list of them' if key == 'rewrites' else ''}"]) for key in ("run", "scores", "answers", "rewrites")],
+           [f":5: {key} is False; {TEXT}{', or a list of them' * (key == 'rewrites')}"])
+          for key in ("run", "scores", "answers", "rewrites")],
         ("[formulations]\nqr = 'run.trec'", [":2: qr is not a table; write [formulations.qr] above its keys"]),
         ("formulations.'qr:t5' = 1", [':1: qr:t5 is not a table; write [formulations."qr:t5"] above its keys']),
         ("[runs]\nfine = 'a'\nwrong = 1\n\"set 2\" = []", [f":3: wrong is 1; {TEXT}", f":4: set 2 is []; {TEXT}"]),
