@@ -33,7 +33,7 @@ from docs.stub import STUB, stub  # noqa: E402
 from docs.tables import TABLES, tables_reference  # noqa: E402
 from robustcs.cli.commands import help_record  # noqa: E402
 from robustcs.cli.main import cli, run  # noqa: E402
-from robustcs.cli.options import PROGRAM, SETTINGS, shared_options  # noqa: E402
+from robustcs.cli.options import SETTINGS, SHARED  # noqa: E402
 from robustcs.project.sources import SOURCES  # noqa: E402
 from tests.papers import page as papers_page  # noqa: E402
 
@@ -53,7 +53,7 @@ _EXAMPLE = re.compile(r"^```console\n\$ (robustcs(?:[^\n]*\\\n)*[^\n]*)\n(.*?)^`
 _LEFT_OUT = "…"
 #: Shared options by name, inputs of the project first. Studies with separate inputs describe those themselves.
 _NAMES = [*SETTINGS, *(source.name for source in SOURCES if source.option and source.table in ("", "formulations"))]
-_SHARED = {option.opts[0]: option.help for option in (*shared_options(_NAMES), *PROGRAM.values())}
+_SHARED = {option.opts[0]: option.help for option in map(SHARED.__getitem__, _NAMES)}
 _HEAD = """# Command line reference
 
 Made from the program by `python docs/update.py`; `robustcs COMMAND --help` says the same.
@@ -158,7 +158,7 @@ def refreshed_notebook(text: str) -> str:
 def reference() -> str:
     """Return the text of docs/cli.md."""
 
-    shared = click.Command("shared", params=[*shared_options(_NAMES), *PROGRAM.values()])
+    shared = click.Command("shared", params=[SHARED[name] for name in _NAMES])
     parts = [_HEAD, "## Shared options\n", "A command accepts those that its section names.\n", _table(shared)]
     parts += [_section(name, command) for name, command in commands(cli)]
     return "\n".join(parts)

@@ -41,7 +41,7 @@ def options_of(name: str) -> list[click.Option]:
     """Every option that a command takes: its own, and those of the program that it heeds."""
     command = COMMANDS[name]
     assert isinstance(command, PagedCommand)
-    return [one for one in (*command.params, *command.shared) if isinstance(one, click.Option)]
+    return [one for one in command.params if isinstance(one, click.Option)]
 
 
 def parsed(line: str) -> dict[str, object]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from robustcs.cli.options import ALWAYS, PROGRAM, RARE, RESULT, SET, load_project, program_first, shared_options
+from robustcs.cli.options import ALWAYS, RARE, RENAMED, RESULT, SET, SHARED, WHOLE, load_project
 from robustcs.cli.terminal import FIGURE_SUFFIXES, emit, tell, track
 from robustcs.errors import UsageError
 from robustcs.overwrite_guard import refuse_protected
@@ -46,19 +45,6 @@ _OTHERS = {
 _LISTED = {name: said for name, (_, *said) in _OTHERS.items()} | {one.name: [one.short, one.theme] for one in STUDIES}
 
 
-class _Once(click.Command):
-    """A command that rejects a second value of a single-valued option; click alone would silently use the last."""
-
-    def make_parser(self, context: click.Context) -> Any:
-        """Return click's parser, changed to reject a second value of a single-valued option."""
-        parser = super().make_parser(context)
-        options = {id(one): one for one in (*parser._long_opt.values(), *parser._short_opt.values())}
-        for option in options.values() if not context.resilient_parsing else ():
-            if option.action == "store":
-                option.process = partial(_process_once, option, option.process)  # type: ignore[method-assign]
-        return parser
-
-
 def _process_once(option: Any, process: Callable[[Any, Any], None], value: Any, state: Any) -> None:
     """Set the value of an option. Raises :class:`UsageError` if it already has one."""
     if option.dest in state.opts:
@@ -76,10 +62,11 @@ class FileName(click.types.StringParamType):
         return [CompletionItem(incomplete, type="file")]
 
 
-class PagedCommand(_Once):
+class PagedCommand(click.Command):
     """A command with examples first and grouped options on its help page, and with completion of file names.
 
-    ``shared``: options of the program that it accepts; it rejects all others. ``settings``: the keys of --set.
+    It rejects a second value of a single-valued option; click alone would silently use the last.
+    ``settings``: the keys of --set.
     """
 
     def __init__(self, name: str, uses: Sequence[str], *, help: str, **settings: Any):
@@ -88,29 +75,39 @@ class PagedCommand(_Once):
         self.settings = {key: own.pop(key) for key in SET.get(name, ()) if key in own}
         for setting in self.settings.values():
             setting.hidden = True  # type: ignore[attr-defined]
-        self.params = [*own.values(), *shared_options(uses)]
-        self.shared = [option for key, option in PROGRAM.items() if key in (*uses, *ALWAYS)]
-        for parameter in (*self.params, *self.shared):
+        self.params = [*own.values(), *(SHARED[one] for one in dict.fromkeys((*uses, *ALWAYS)))]
+        for parameter in self.params:
             if isinstance(parameter, click.Argument) or (parameter.metavar or "").partition("[:")[0].endswith(_FILES):
                 parameter.type = FileName() if parameter.type is click.STRING else parameter.type
 
+    def make_parser(self, context: click.Context) -> Any:
+        """Return click's parser, changed to reject a second value of a single-valued option."""
+        parser = super().make_parser(context)
+        options = {id(one): one for one in (*parser._long_opt.values(), *parser._short_opt.values())}
+        for option in options.values() if not context.resilient_parsing else ():
+            if option.action == "store":
+                option.process = partial(_process_once, option, option.process)  # type: ignore[method-assign]
+        return parser
+
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Parse as click does, and add the program's options. Raises for those that the command does not accept."""
-        program = context.find_root()
-        given = {name for name in PROGRAM if program.get_parameter_source(name) == ParameterSource.COMMANDLINE}
-        for name in given - {option.name for option in self.shared}:
-            raise click.NoSuchOption(PROGRAM[name].opts[0], ctx=context)
-        if "help_all" in given:
-            click.echo(self.get_help(context))
-            context.exit()
-        changed = [word for item in program.params.get("set") or () for word in self._words(item)]
-        try:
-            rest = super().parse_args(context, [*changed, *arguments])
-        except click.NoSuchOption as error:
-            words = [word for option in (*self.params, *self.shared) for word in option.opts]
-            raise click.NoSuchOption(error.option_name, possibilities=words, ctx=context) from None
-        context.params |= {str(one.name): program.params.get(str(one.name)) for one in self.shared if one.expose_value}
-        return rest
+        """Parse as click does, with old names of options replaced, and each --set by the option of its key."""
+        return super().parse_args(context, arguments if context.resilient_parsing else list(self._current(arguments)))
+
+    def _current(self, arguments: Sequence[str]) -> Iterator[str]:
+        words, old = iter(arguments), RENAMED.get(str(self.name), {})
+        for word in words:
+            name, equals, value = word.partition("=")
+            new = old.get(name, name)
+            if name == "--set" and (item := value if equals else next(words, "")):
+                yield from self._words(item)
+                continue
+            if new.removeprefix("--") in self.settings:
+                tell(f"{name} is now --set {new.removeprefix('--')}=VALUE; the next release removes the old form")
+            elif new != name:
+                tell(f"{name} is now called {new}; the next release removes the old name")
+            yield new + equals + value
+            if word == "--":
+                yield from words
 
     def _words(self, item: str) -> list[str]:
         """Return ``KEY=VALUE`` as an option; commas separate several values. Raises :class:`UsageError`."""
@@ -124,8 +121,8 @@ class PagedCommand(_Once):
         return [f"--{key}", *(value.split(",") if option.nargs > 1 else [value])]
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
-        """Return the command's own options and settings; for completion also the program's options that it accepts."""
-        return [*super().get_params(context), *self.settings.values(), *(self.shared if context.resilient_parsing else ())]
+        """Return all options, including the settings."""
+        return [*super().get_params(context), *self.settings.values()]
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete options, and file names where no option matches: of NAME=FILE the shell has cut off the name."""
@@ -133,8 +130,8 @@ class PagedCommand(_Once):
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options, then the shared ones by group; rarely used ones only with --help-all."""
-        every = [one for one in (*super().get_params(context), *self.shared) if isinstance(one, click.Option)]
-        whole = context.find_root().get_parameter_source("help_all") == ParameterSource.COMMANDLINE
+        every = [one for one in super().get_params(context) if isinstance(one, click.Option)]
+        whole = WHOLE in context.meta
         shown = every if whole else _shown(every)
         for title in ("Options", *GROUPS):
             records = [help_record(option, context) for option in shown if _group(option) == title]
@@ -175,18 +172,8 @@ def examples_first(text: str) -> str:
     return "\n\n".join([first, *sorted(others, key=lambda part: not part.startswith(_EXAMPLES))])
 
 
-class Commands(_Once, click.Group):
+class Commands(click.Group):
     """All commands, listed by theme; each is loaded when it is called."""
-
-    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Parse as click does; the program's options may be anywhere on the line."""
-        try:
-            return super().parse_args(context, program_first(arguments, context.resilient_parsing))
-        except click.UsageError as error:
-            # the message names the help page of the command, although the program parses its shared options
-            if command := next((found for word in arguments if (found := self.get_command(context, word))), None):
-                error.ctx = click.Context(command, context, command.name)
-            raise
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of the commands by theme; within a theme, studies are in the order of the registry."""
@@ -213,7 +200,7 @@ class Commands(_Once, click.Group):
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write --version and --help, then the commands, without loading them."""
         with formatter.section("Options"):
-            formatter.write_dl([help_record(one, context) for one in self.get_params(context) if one.name not in PROGRAM])  # type: ignore[arg-type]
+            formatter.write_dl([help_record(one, context) for one in self.get_params(context)])  # type: ignore[arg-type]
         width = max(map(len, _LISTED))
         for theme in THEMES:
             formatter.write(f"\n{theme}\n")
@@ -237,7 +224,7 @@ def whole_command(name: str) -> click.Command:
 def study_command(study: Study) -> click.Command:
     """Return the command of a study: its own parameters, its shared options, and the output options."""
     command = study.command
-    uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT, *ALWAYS)
+    uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT)
 
     def callback(**values: Any) -> None:
         own = {parameter.name: values.pop(parameter.name) for parameter in command.parameters}

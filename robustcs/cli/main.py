@@ -7,22 +7,19 @@ import signal
 import sys
 import traceback
 from types import FrameType
-from typing import Any
 
 import click
 
 from robustcs.cli.commands import Commands
-from robustcs.cli.options import PROGRAM
 from robustcs.cli.terminal import agreed, tell, unforeseen, usable_streams, usable_width, without_reader
 from robustcs.errors import ExitCode, InputError, RobustcsError, Terminated, UntrustedError
 from robustcs.overwrite_guard import is_trusted, protection, trust_projects
 from robustcs.version import __version__
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-             params=list(PROGRAM.values()))  # fmt: skip
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="robustcs")
-def cli(**shared: Any) -> None:
+def cli() -> None:
     """Robustness and error analysis for conversational search.
 
     \b

@@ -1,20 +1,17 @@
 """Options that several commands share, with the same spelling in each.
 
-Input options are made from :data:`robustcs.project.sources.SOURCES`. Options in :data:`PROGRAM` belong to the program itself:
-they are declared once and may precede or follow the command. A command lists the names of the options that it uses and rejects
-all others.
+Input options are made from :data:`robustcs.project.sources.SOURCES`, the others from :data:`SETTINGS`. A command lists
+the names of the options that it uses and rejects all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from robustcs.cli.terminal import tell
 from robustcs.overwrite_guard import trust_projects
 from robustcs.project.sources import BY_NAME, Source, assigned, distinct, named
 from robustcs.studies.study import MOST
@@ -23,9 +20,20 @@ if TYPE_CHECKING:
     from robustcs.project.model import Project
 
 
+def _help_all(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        context.meta[WHOLE] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
 def _trust(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
         trust_projects()
+
+
+#: Whether a help page shows all options.
+WHOLE = "robustcs.whole"
 
 
 class SharedOption(click.Option):
@@ -90,9 +98,10 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
         " runs and qrels."}),
     "trust": ("Running", {"is_flag": True, "expose_value": False, "callback": _trust,
         "help": "Allow the project file to name URLs, pipes, and output paths outside its folder (see docs/safety.md)."}),
-    "set": ("Output", {"multiple": True, "metavar": "KEY=VALUE",
+    "set": ("Output", {"multiple": True, "metavar": "KEY=VALUE", "expose_value": False,
         "help": "Change a rarely used setting; --help-all lists the settings of a command."}),
-    "help_all": ("Running", {"is_flag": True, "expose_value": False, "help": "Show all options of the command."}),
+    "help_all": ("Running", {"is_flag": True, "expose_value": False, "is_eager": True, "callback": _help_all,
+        "help": "Show all options of the command."}),
     "traceback": ("Running", {"is_flag": True, "expose_value": False,
         "help": "Show the Python traceback of an error."}),
 }  # fmt: skip
@@ -113,9 +122,10 @@ def _source_option(source: Source) -> click.Option:
     return SharedOption([source.option], group="Inputs", multiple=multiple, metavar=source.metavar, help=source.help)
 
 
-#: Name → option of the program. A command rejects those that it does not list.
-PROGRAM: Mapping[str, click.Option] = {
-    name: _setting(name) for name in SETTINGS if name not in ("original", "qr", "human", "metric", "threshold")
+#: Name → option; each is declared once for all commands.
+SHARED: Mapping[str, click.Option] = {
+    **{name: _setting(name) for name in SETTINGS},
+    **{name: _source_option(source) for name, source in BY_NAME.items() if source.option},
 }
 #: Shared options that only --help-all shows.
 RARE = frozenset((
@@ -147,47 +157,6 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "samples": {"--within": "--margin"},
     "unjudged": {"--depth": "--top"},
 }
-
-
-def shared_options(names: Iterable[str]) -> list[click.Option]:
-    """Return the shared options of these names that commands declare themselves, without those of :data:`PROGRAM`."""
-    return [_setting(name) if name in SETTINGS else _source_option(BY_NAME[name]) for name in names if name not in PROGRAM]
-
-
-def program_first(arguments: Sequence[str], partial: bool) -> list[str]:
-    """Return the command line with the program's options moved before the command, and with old names replaced.
-
-    ``partial``: the line may end in an option without its value. Otherwise such a line raises :class:`click.BadOptionUsage`.
-    """
-    takes = {word: not option.is_flag for option in PROGRAM.values() for word in option.opts}
-    old: Mapping[str, str] = {}
-    keys: Sequence[str] = ()
-    first: list[str] = []
-    others: list[str] = []
-    words = iter(arguments)
-    for word in words:
-        name, equals, value = word.partition("=")
-        new = old.get(name, name)
-        if new.removeprefix("--") in keys:
-            tell(f"{name} is now --set {new.removeprefix('--')}=VALUE; the next release removes the old form")
-        elif new != name:
-            tell(f"{name} is now called {new}; the next release removes the old name")
-        word, name = new + equals + value, new
-        if word == "--":
-            others += [word, *words]
-        elif name not in takes and word[:2] not in takes:
-            if not others:  # the command
-                old, keys = RENAMED.get(word, {}), SET.get(word, ())
-            others.append(word)
-        elif equals or name not in takes or not takes[name]:  # includes its value, or needs no value
-            first.append(word)
-        elif given := list(islice(words, 1)):
-            first += [word, *given]
-        elif partial:
-            others.append(word)
-        else:
-            raise click.BadOptionUsage(name, f"Option {name!r} requires an argument.")
-    return first + others
 
 
 def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = True) -> Project:

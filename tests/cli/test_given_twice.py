@@ -7,19 +7,18 @@ import re
 import click
 import pytest
 
-from robustcs.cli.main import cli
 from robustcs.errors import UsageError
 from tests.conftest import COMMANDS, Command
 
 SINGLE = {
     name: [one for one in command.params if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)]
-    for name, command in {"robustcs": cli, **COMMANDS}.items()
+    for name, command in COMMANDS.items()
 }
 
 
 @pytest.mark.parametrize("name", [name for name, options in SINGLE.items() if options])
 def test_every_single_option_is_refused_a_second_value(name: str) -> None:
-    command = COMMANDS.get(name, cli)
+    command = COMMANDS[name]
     for option in SINGLE[name]:
         word = max(option.opts, key=len)
         parser = command.make_parser(click.Context(command))

@@ -53,15 +53,8 @@ def test_a_short_page_has_the_usual_options_and_names_the_long_one(in_demo: Comm
 
 def test_all_options_together() -> None:
     options = [option for command in (cli, *COMMANDS.values()) for option in command.params if isinstance(option, click.Option)]
-    assert len(options) <= 350 and len({max(option.opts, key=len) for option in options}) <= 110
-
-
-def test_options_of_the_program_stand_anywhere(in_demo: Command) -> None:
-    line = "unjudged --table rates --format csv --seed 2"
-    out = in_demo(line).out
-    assert in_demo("--table rates --format=csv --seed 2 unjudged").out == out
-    assert in_demo("--format csv unjudged --seed 2 --table rates -o -").out == out
-    assert "Option '--seed' requires an argument" in in_demo("unjudged --seed", code=2).err
+    # those that several commands share are declared once
+    assert len(set(options)) <= 350 and len({max(option.opts, key=len) for option in options}) <= 110
 
 
 def test_settings_are_changed_by_set(in_demo: Command) -> None:
