@@ -39,10 +39,9 @@ from robustcs.documents.document import (
 from robustcs.documents.drawing import Drawing
 from robustcs.documents.svg import svg_text
 from robustcs.documents.text import turn_anchor
-from robustcs.errors import InputError, UsageError
+from robustcs.errors import UsageError
 from robustcs.kept import encode, typed
 from robustcs.project.model import Project
-from robustcs.project.parallel_io import Jobs
 from robustcs.project.reading import read_project
 from robustcs.reporting.answers import Shown, files_of
 from robustcs.reporting.build import Report, make_report
@@ -570,26 +569,6 @@ def test_a_kept_answer_gives_the_same_report_as_a_new_one(small: Path) -> None:
     new = make_report(project, folder=small, store=Store(small / "kept")).files
     kept = make_report(project, folder=small, store=Store(small / "kept"))
     assert not kept.computed and kept.files == new
-
-
-def test_questions_answered_side_by_side_give_the_same_report(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = read_project(small / "robustcs.toml")
-    alone = make_report(project, folder=small)
-    monkeypatch.setattr("robustcs.reporting.build.ask", None)  # answered elsewhere
-    beside = make_report(project, folder=small, jobs=Jobs(2))
-    assert beside.computed == alone.computed == EVERY
-    assert beside.files == alone.files
-
-
-def test_a_broken_file_is_told_by_several_processes_as_by_one(small: Path) -> None:
-    (small / "paraphrases.csv").write_text("TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE\n1_1,a\n")
-    told = []
-    for processes in (1, 2):
-        with pytest.raises(InputError) as caught:
-            make_report(read_project(small / "robustcs.toml"), folder=small, jobs=Jobs(processes))
-        told.append(str(caught.value))
-    assert told[0] == told[1]
-    assert "paraphrases.csv:2" in told[0]
 
 
 @pytest.mark.parametrize("document", [plain_document, hostile_document])

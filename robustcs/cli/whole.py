@@ -155,7 +155,7 @@ def report(call: Call, *, fresh: bool = False) -> None:
       figures/                  SVG and PDF, in page width and column width
       .kept/                    all results as JSON, and what robustcs needs later
 
-    A second run recomputes only the analyses whose inputs, settings or program changed. --jobs N runs N analyses in parallel.
+    A second run recomputes only the analyses whose inputs, settings or program changed.
 
     fresh
         Compute everything again; ignore results of earlier runs.

@@ -59,15 +59,14 @@ def misfit_baseline(project: Project, name: str) -> UsageError | None:
     odd = [set_ for set_, how in rewritten.items() if how != baseline]
     if not odd:
         return None
-    how = "by " + " and ".join(dict.fromkeys(rewritten[set_] for set_ in odd))
-    other = f"was rewritten by {baseline}" if baseline else "was not" if baseline == "" else "was not, as far as is known"
-    found = f"group {name}: {', '.join(odd)} {'was' if len(odd) == 1 else 'were'} rewritten {how}, but the baseline"
+    how, were = " and ".join(dict.fromkeys(rewritten[set_] for set_ in odd)), verb(len(odd), "was", "were")
+    found = f"group {name}: {', '.join(odd)} {were} rewritten by {how}, but the baseline {group.baseline} was not"
     if group.baseline == ORIGINAL_REWRITTEN:
         advice = "retrieve both with the same rewriter"
     else:
         sets = ",".join([ORIGINAL_REWRITTEN, *odd])
         advice = f'write --group {name}={sets}, or baseline = "{ORIGINAL_REWRITTEN}" in [groups.{name}]'
-    return UsageError("unrewritten-baseline", f"{found} {group.baseline} {other}", advice)
+    return UsageError("unrewritten-baseline", found, advice)
 
 
 def _rewriter_of(name: str, systems: Mapping[str, Path]) -> str | None:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -59,23 +59,12 @@ def outcomes(packed: bytes, files: Iterable[Place]) -> list[Outcome]:
     work = _unpacked(packed)
     found: list[Outcome] = []
     for role, path, place in files:
-        one = outcome(partial(work, role), place)
-        if isinstance(one.error, InputError):
-            one = Outcome(error=as_given(one.error, place, path))
-        found.append(one)
-        if one.error is not None:
+        try:
+            found.append(Outcome(work(role, place)))
+        except (RobustcsError, OSError) as error:
+            found.append(Outcome(error=as_given(error, place, path) if isinstance(error, InputError) else error))
             break
     return found
-
-
-def outcome(work: Callable[[U], Any], item: U, folder: str | None = None) -> Outcome:
-    """Apply ``work`` to one item; another process changes to ``folder``, the working folder of this process, first."""
-    if folder is not None:
-        os.chdir(folder)
-    try:
-        return Outcome(work(item))
-    except (RobustcsError, OSError) as error:
-        return Outcome(error=error)
 
 
 def as_given(error: InputError, place: Path, path: Path) -> InputError:
@@ -130,21 +119,6 @@ class Jobs:
         with closing(self._away(work, away)) as done:
             for file in files:
                 yield next(done) if file in elsewhere else work(*file)
-
-    def side_by_side(self, items: Sequence[Any], files: Sequence[Path]) -> bool:
-        """Return whether :meth:`all` uses several processes; workers of a cluster only read runs."""
-        return self.processes > 1 and not self.dask and len(items) > 1 and not any(map(_only_here, files))
-
-    def all(self, work: Callable[[U], Any], items: Sequence[U], files: Sequence[Path]) -> Generator[Outcome, None, None]:
-        """Apply ``work`` to each item, in this order; ``files`` are the files that it reads.
-
-        Several processes are used if there are several items and all files can be read by other processes; then ``work``, the
-        items and the results must be picklable. Raises :class:`InterruptedWorkError` as :meth:`each` does.
-        """
-        if not self.side_by_side(items, files):
-            yield from (outcome(work, item) for item in items)
-            return
-        yield from _in_processes(outcome, ((work, item, os.getcwd()) for item in items), self.processes)
 
     def _away(self, work: Callable[[str, Path], T], files: Sequence[File]) -> Generator[T, None, None]:
         if not files:
@@ -227,7 +201,7 @@ def _only_here(path: Path) -> bool:
         return url.startswith("memory:")
     try:
         return not stat.S_ISREG(os.stat(path).st_mode) or os.fspath(path).startswith("/dev/")
-    except (OSError, ValueError):
+    except OSError:
         return False
 
 
@@ -237,7 +211,7 @@ def _size(path: File) -> int:
         return WORTH
     try:
         return os.stat(path[1]).st_size
-    except (OSError, ValueError):
+    except OSError:
         return 0
 
 

@@ -81,7 +81,6 @@ class Inputs:
         self._paths: dict[str, StrPath] = {}
         self._opened: dict[Path | str, TextFile] = {}
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
-        self._sample_files: list[tuple[Path | str, dict[str, str]]] = []
         self.notes: list[str] = []
         self.skipped: dict[tuple[str, str], Skipped] = {}
         protect_inputs(project)
@@ -295,13 +294,13 @@ class Inputs:
     def _text_samples(self, source: TextSource, key: str) -> dict[str, Samples]:
         samples = self._open(source).samples("qr", source.column)
         self.remember(f"{key} texts", source.path, len(samples))
-        self._sample_files.append((source.path, {turn: texts[0] for turn, texts in samples.items()}))
+        self._text_files.append((source.path, {turn: texts[0] for turn, texts in samples.items()}))
         return samples
 
     def samples_of(self, turns: Iterable[str]) -> dict[str, dict[str, Samples]]:
         """Return :attr:`samples` after checking that they share ``turns`` of the qrels or runs; see :meth:`texts_of`."""
         samples = self.samples
-        self.refuse_strangers(self._sample_files, turns)
+        self.refuse_strangers(self._text_files, turns)
         return samples
 
     def _open(self, source: TextSource) -> TextFile:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
 from robustcs.errors import UsageError
 from robustcs.inputs.readings import reading_once
-from robustcs.project.model import Project, input_files, needs, only, protect_inputs
+from robustcs.project.model import Project, needs, only, protect_inputs
 from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
@@ -65,7 +63,7 @@ def make_report(
     command
         The command line, for the provenance.
     jobs
-        With several processes, questions are answered and figures drawn in parallel.
+        The processes that read runs.
     tell
         Receives the title of every question before it is answered.
 
@@ -89,28 +87,25 @@ def make_report(
     parts |= dict.fromkeys(_SHAPES, _turn_part(project))
     depends = {name: names.described(part) for name, part in parts.items()}
     found = {name: store.find(name, depends[name], _SHAPES.get(name, Kept)) for name in parts}
-    waiting = [(name, part) for name, part in parts.items() if found[name] is None]
-    files_read = [*input_files(project), *(path for path in project.new_judgments if isinstance(path, Path))]
-    work = partial(_work, names, *((HERE, untracked) if jobs.side_by_side(waiting, files_read) else (jobs, track)))
     answered: dict[str, list[Kept]] = {}
-    with closing(jobs.all(work, waiting, files_read)) as outcomes:
-        for name in parts:
-            if name == "turns" and not answered.keys() - failed:
-                needed = "; ".join(_lacking(project, every.values(), failed, names))
-                raise UsageError("nothing-to-report", "no analysis has all its inputs", needed or start)
-            question = every.get(name)
-            if title := question.title if question else {"turns": "Every turn"}.get(name):
-                tell(title)
-            if found[name] is None:
-                result, error, _ = next(outcomes)
-                if isinstance(error, UsageError) and question:
-                    failed[question.key] = error
-                    continue
-                if error is not None:
-                    raise error
-                found[name] = store.keep(name, depends[name], result, _SHAPES.get(name, Kept))
-            if question:
-                answered.setdefault(question.key, []).append(found[name])
+    for name, part in parts.items():
+        if name == "turns" and not answered.keys() - failed:
+            needed = "; ".join(_lacking(project, every.values(), failed, names))
+            raise UsageError("nothing-to-report", "no analysis has all its inputs", needed or start)
+        question = every.get(name)
+        if title := question.title if question else {"turns": "Every turn"}.get(name):
+            tell(title)
+        if found[name] is None:
+            try:
+                result = _work(name, part, names, jobs, track)
+            except UsageError as error:
+                if question is None:
+                    raise
+                failed[question.key] = error
+                continue
+            found[name] = store.keep(name, depends[name], result, _SHAPES.get(name, Kept))
+        if question:
+            answered.setdefault(question.key, []).append(found[name])
     sections = [question for question in every.values() if not question.joins and question.key in answered.keys() - failed]
     answers = [(question, joined(answered[question.key])) for question in sections]
     lacking = _lacking(project, every.values(), failed, names)
@@ -152,9 +147,8 @@ def _lacking(project: Project, every: Iterable[Question], failed: Mapping[str, U
     return [f"{question.title} ({names.hide(str(failed[question.key]))})" for question in some]
 
 
-def _work(names: Names, jobs: Jobs, track: Track, item: tuple[str, Project]) -> str:
-    """Return a part of the report, by its name, as JSON; may run in another process."""
-    name, part = item
+def _work(name: str, part: Project, names: Names, jobs: Jobs, track: Track) -> str:
+    """Return a part of the report, by its name, as JSON."""
     if name in _SHAPES:
         return json.dumps({"turns": _turns, "state": _state}[name](part, names, jobs, track))
     return ask(next(question for question in questions() if question.name == name), part, names, jobs, track)

@@ -44,12 +44,9 @@ def test_an_unrewritten_baseline_is_refused_with_the_line_to_write(tmp_path: Pat
     assert comparable_groups(own) == {}
 
 
-@pytest.mark.parametrize(
-    ("baseline", "found"),
-    [(None, "base was not, as far as is known"), ("first", "base was rewritten by first"), ("", "base was not")],
-)
-def test_every_other_baseline_is_refused(tmp_path: Path, baseline: str | None, found: str) -> None:
-    with pytest.raises(UsageError, match=f"raw_1 was rewritten by previous, but the baseline {found};"):
+@pytest.mark.parametrize("baseline", [None, "first", ""])
+def test_every_other_baseline_is_refused(tmp_path: Path, baseline: str | None) -> None:
+    with pytest.raises(UsageError, match="raw_1 was rewritten by previous, but the baseline base was not;"):
         check_baselines(project(tmp_path, "base", base=baseline, raw_1="previous", raw_2=""))
 
 
@@ -62,7 +59,7 @@ def test_what_can_be_compared(tmp_path: Path) -> None:
 
 def test_a_baseline_of_another_rewriter(tmp_path: Path) -> None:
     own = project(tmp_path, "original_rewritten", original_rewritten="first", raw_1="previous")
-    with pytest.raises(UsageError, match="original_rewritten was rewritten by first; retrieve both with the same rewriter"):
+    with pytest.raises(UsageError, match="but the baseline original_rewritten was not; retrieve both with the same rewriter"):
         check_baselines(own)
 
 

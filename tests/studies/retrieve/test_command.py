@@ -330,15 +330,6 @@ def test_a_report_makes_the_experiment(capfd: pytest.CaptureFixture[str], projec
     assert rows == table(capfd, "measures", "robustness", "--metric", "ndcg_cut_3")
 
 
-def test_groups_to_add_are_told(capfd: pytest.CaptureFixture[str], demo: Path, tmp_path: Path) -> None:
-    line = ("robustness", "--qrels", demo / "qrels.txt", "--human", demo / "runs" / "stem_human.trec")
-    (tmp_path / "t.tsv").write_text("1_1\tWhat?\n")
-    sets = ("--texts", f"m1={tmp_path / 't.tsv'}", "--raw-texts", f"r1={tmp_path / 't.tsv'}")
-    code, _, err = call(capfd, *line, *sets)
-    told = "add --group manual=human,m1 --group raw=original,r1, or [groups] in robustcs.toml"
-    assert code == 2 and err == f"robustcs: no groups of runs are given; {told}\n"
-
-
 RAW_GROUP = """
 [raw_texts]
 raw_1 = "runs/raw.tsv"
