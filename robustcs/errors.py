@@ -133,9 +133,8 @@ class Problem(NamedTuple):
     slug: str
 
     def __str__(self) -> str:
-        path = re.sub(_URL, r"\1://", os.fspath(self.path))
-        place = path if self.line is None else re.sub(_URL, r"\1://", place_of(self.path, self.line))
-        return f"{place}: " + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
+        place = os.fspath(self.path) if self.line is None else place_of(self.path, self.line)
+        return re.sub(_URL, r"\1://", f"{place}: ") + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
 
 
 def place_of(path: str | os.PathLike[str], line: int) -> str:

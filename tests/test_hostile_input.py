@@ -244,10 +244,10 @@ def test_zeros_without_end(call: Call) -> None:
         (f"runs.{'.'.join('a' * 5000)} = 1", TOO_DEEP),
         (
             'name = "x"\nqrels = "a\\u0000b"',
-            ":2: qrels contains a NUL character; write another text; no file can have this name",
+            ":2: qrels contains a NUL character; remove it",
         ),
-        ('[crowd.runs]\na = "a\\u0000b"', ":2: a contains a NUL character; write another text; no file can have this name"),
-        ('[runs]\n"a\\u0000b" = "run.trec"', ":2: a name contains a NUL character; choose another name"),
+        ('[crowd.runs]\na = "a\\u0000b"', ":2: a contains a NUL character; remove it"),
+        ('[runs]\n"a\\u0000b" = "run.trec"', ":2: a\\x00b contains a NUL character; remove it"),
     ],
     ids=range(9),
 )

@@ -21,7 +21,7 @@ from robustcs.project.model import Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums
-from robustcs.wording import some_of, turns_in_words, verb
+from robustcs.wording import turns_in_words, verb
 
 
 def wants_original_rewritten(project: Project) -> bool:
@@ -261,16 +261,6 @@ def retrievable(workspace: Inputs, samples: bool = False) -> list[System]:
     parts = workspace.project.formulations.values()
     scored = {part.name for part in parts if not part.run and (part.scores or part.answers)}
     return [system for system in systems_of(workspace, samples) if system.base not in scored]
-
-
-def believed(project: Project, systems: Sequence[System]) -> list[str]:
-    """Return a note on runs that were retrieved before from an index that is absent now."""
-    names = [system.name for system in systems if system.kept and system.kept != system.given]
-    if not names or project.retrieval is None or project.retrieval.index.exists():
-        return []
-    settings = project.retrieval
-    whose = f"{verb(len(names), 'the run', 'the runs')} of {some_of(names)} {verb(len(names), 'is', 'are')}"
-    return [f"there is no index at {settings.index}; {whose} used as retrieved before ({settings.describe()})"]
 
 
 def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str]], raw: Collection[str] = ()) -> list[str]:

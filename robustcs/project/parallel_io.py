@@ -32,15 +32,10 @@ _PIECES = 8
 
 
 class Outcome(NamedTuple):
-    """The result or error of a file, or of another piece of work.
-
-    worker
-        Address of the worker, if it is on a cluster.
-    """
+    """The result or error of a file."""
 
     result: Any = None
     error: RobustcsError | OSError | None = None
-    worker: str = ""
 
 
 def pieces(files: Sequence[File], workers: int) -> Iterator[list[Place]]:
@@ -193,7 +188,7 @@ def _without_ctrl_c() -> Iterator[None]:
 
 
 def _only_here(path: Path) -> bool:
-    """Return whether other processes cannot open this path: an object in memory, a pipe, or several files."""
+    """Return whether this process reads this path: an object in memory, a pipe, several files, or no file."""
     if isinstance(path, MemoryFile | PooledFile):
         return True
     url = url_of(path)
@@ -202,7 +197,7 @@ def _only_here(path: Path) -> bool:
     try:
         return not stat.S_ISREG(os.stat(path).st_mode) or os.fspath(path).startswith("/dev/")
     except OSError:
-        return False
+        return True
 
 
 def _size(path: File) -> int:
@@ -243,8 +238,7 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
             raise UsageError("no-workers", found, f"start one with: dask worker {address}") from None
         try:
             with closing(_done(client, packed, files)) as done:
-                for piece in done:
-                    yield [_told(outcome, address) for outcome in piece]
+                yield from done
         except KilledWorker as error:
             found = f"several workers of the Dask cluster ended while reading a run, last {error.last_worker.address}"
             raise InterruptedWorkError(found, "if their memory ran out, give them more memory") from None
@@ -309,22 +303,16 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 def _on_worker(version: str, packed: bytes, files: Sequence[Place]) -> list[Outcome]:
-    """Return the outcomes of some files; called by a worker."""
+    """Return the outcomes of some files; called by a worker, which says so if it cannot open a file."""
     from distributed import get_worker
 
     if version != __version__:
         raise ImportError(f"robustcs {__version__}")
-    return [outcome._replace(worker=get_worker().address) for outcome in outcomes(packed, files)]
-
-
-def _told(outcome: Outcome, address: str) -> Outcome:
-    """Return ``outcome``; if only the worker cannot open a file, the error says so."""
-    error = outcome.error
-    if not isinstance(error, InputError) or error.slug not in _UNSEEN:
-        return outcome
-    problem = error.problems[0]
-    if url_of(problem.path) is not None or not os.path.isfile(problem.path):
-        return outcome
-    found = f"{problem.found} on worker {outcome.worker} of the Dask cluster at {address}"
-    advice = "give a path or URL that all workers can open"
-    return Outcome(error=input_error(absolute(Path(problem.path)), None, found, advice, error.slug))
+    found = outcomes(packed, files)
+    error = found[-1].error
+    if isinstance(error, InputError) and error.slug in _UNSEEN:
+        problem = error.problems[0]
+        said = f"{problem.found} on worker {get_worker().address} of the Dask cluster"
+        unseen = input_error(problem.path, None, said, "give a path or URL that all workers can open", error.slug)
+        found[-1] = Outcome(error=unseen)
+    return found

@@ -113,8 +113,6 @@ class _Reader:
             if depth > DEEPEST:
                 self._note(path, TOO_DEEP, "check this line")
                 continue
-            if path and "\0" in path[-1]:
-                self._note(path, "a name contains a NUL character", "choose another name")
             if path and len(path[-1]) > _LONGEST_NAME:
                 self._note(path, f"a name has {len(path[-1]):,} characters", f"use at most {_LONGEST_NAME:,}")
             if isinstance(value, dict):
@@ -123,8 +121,8 @@ class _Reader:
                 left += [(path, inner, depth + 1) for inner in reversed(value)]
             elif isinstance(value, int) and value.bit_length() > 63:
                 self._note(path, f"{path[-1]} is a number of more than 64 bits", "write a smaller number")
-            elif isinstance(value, str) and "\0" in value:
-                self._note(path, f"{path[-1]} contains a NUL character", "write another text; no file can have this name")
+            elif "\0" in f"{''.join(path)}{value}":
+                self._note(path, f"{path[-1]} contains a NUL character", "remove it")
             elif isinstance(value, str) and path != ("name",):
                 self._check_place(path, value)
 

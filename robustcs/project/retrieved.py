@@ -22,7 +22,7 @@ from robustcs.inputs.text import text_lines
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.project.model import Project
-from robustcs.project.open_questions import Maker, System, believed, cells_of, retrievable, systems_of, unanswered, with_run
+from robustcs.project.open_questions import Maker, System, cells_of, retrievable, systems_of, unanswered, with_run
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.retrieval.index import IndexState, index_state, ready_index
@@ -160,8 +160,6 @@ class Retrieval:
         waiting = any(system.open for system in self.systems)
         if waiting and not self.workspace.may_retrieve:
             raise unanswered(self.systems, _FORBIDDEN)
-        for note in believed(self.workspace.project, self.systems):
-            self.tell(note)
         if waiting:
             _ = self.index
 

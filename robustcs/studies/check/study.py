@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from robustcs.errors import InputError, Problem, UsageError
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.project.open_questions import believed, retrievable, with_run
+from robustcs.project.open_questions import retrievable, with_run
 from robustcs.project.trust import limits_of_qrels, limits_of_rows, limits_of_sources, limits_of_turns
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
@@ -40,7 +40,6 @@ def ask(workspace: Workspace) -> Check:
         except UsageError:
             pass  # two systems with the same name; the survey reports them
         else:
-            notes += believed(workspace.project, systems)
             waiting = {system.name: system.open for system in systems}
             for system in systems:
                 if system.run and not system.given:
