@@ -156,10 +156,6 @@ def _one_line(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:half]} … ({len(text) - 2 * half} characters) … {text[-half:]}"
 
 
-def _without_line(problem: Problem) -> Problem:
-    return problem._replace(line=None)
-
-
 class InputError(RobustcsError):
     """One or more problems of input files. At most :data:`MAX_PROBLEMS` are listed; ``total`` is the number of all."""
 
@@ -171,17 +167,17 @@ class InputError(RobustcsError):
         super().__init__(self.problems[0].slug, "")
 
     def __str__(self) -> str:
-        alike = Counter(_without_line(problem) for problem in self.problems)
+        alike = Counter(problem._replace(line=None) for problem in self.problems)
         lines = []
         for problem in self.problems:
-            count = alike[_without_line(problem)]
+            count = alike[kind := problem._replace(line=None)]
             if 0 < count <= 5:
                 lines.append(str(problem))
             elif count:
                 # a file of the wrong kind has one problem, not one per line
                 what = "lines" if getattr(problem.path, "place", None) is None else "rows"
                 lines.append(f"{problem} (the same in {count - 1} more {what})")
-                alike[_without_line(problem)] = 0
+                alike[kind] = 0
         if self.total > len(self.problems):
             lines.append(f"… and {self.total - len(self.problems):,} more problems")
         return "\n".join(lines)

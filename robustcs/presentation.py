@@ -77,11 +77,6 @@ def to_html(result: Result, path: StrPath | None = None, *, table: Tables = None
     return _text(result, "html", path, table)
 
 
-def show_in_notebook(result: Result) -> str:
-    """Return the HTML that a notebook displays."""
-    return str(to_html(result))
-
-
 def _data(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
     from robustcs.documents.forms import data_of
 
@@ -113,5 +108,5 @@ def _given(text: str, path: StrPath | None) -> str | None:
 #: Method of results → function.
 METHODS: dict[str, Any] = {
     "plot": plot, "figures": figures, "to_csv": to_csv, "to_json": to_json, "to_latex": to_latex,
-    "to_markdown": to_markdown, "to_html": to_html, "_repr_html_": show_in_notebook,
+    "to_markdown": to_markdown, "to_html": to_html, "_repr_html_": to_html,
 }  # fmt: skip

@@ -24,6 +24,8 @@ from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import require_unchanged
 from robustcs.tempfiles import temporary
 
+#: Keys of ``[retrieval]`` that name files and folders.
+_PLACES = ("index", "folder", "store", "reranker", "rewriter")
 #: Keys of a project file that never name a file.
 _NAMES = ("name", "groups", "run_groups")
 
@@ -174,7 +176,8 @@ def _config(config: Path, project: Project, places: _Places) -> str:
     values = read_toml(config, text)
     moved = {key: value if key in _NAMES else places.named(value) for key, value in values.items()}
     settings = moved.get("retrieval", {})
-    outside = {key for key in ("index", "folder", "store", "reranker", "rewriter") if not _is_in(places, settings.get(key, ""))}
+    paths = {key: places.absolute(places.root / settings.get(key, "")) for key in _PLACES}
+    outside = {key for key, path in paths.items() if not path.is_relative_to(places.root)}
     for key in outside:
         settings[key] = {"index": "index", "folder": "retrieved"}.get(key, Path(settings[key]).name)
     if "store" in outside:
@@ -182,10 +185,6 @@ def _config(config: Path, project: Project, places: _Places) -> str:
     if moved != values:
         return toml_text({"name": project.name, **moved})
     return text + "\n" if "name" in values else f"name = {quoted(project.name)}\n{text}\n"
-
-
-def _is_in(places: _Places, text: str) -> bool:
-    return places.absolute(places.root / text).is_relative_to(places.root)
 
 
 def _is_collection_alone(project: Project) -> bool:

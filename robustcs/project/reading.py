@@ -305,8 +305,6 @@ def find_project(config: str | None, trust: bool = False) -> Project:
 
     See :func:`read_project`.
     """
-    if config is not None:
-        return read_project(config, trust)
-    if Path(CONFIG_NAME).is_file():
-        return read_project(CONFIG_NAME, trust)
-    return Project()
+    if config is None and not Path(CONFIG_NAME).is_file():
+        return Project()
+    return read_project(CONFIG_NAME if config is None else config, trust)
