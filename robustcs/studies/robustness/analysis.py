@@ -27,13 +27,12 @@ from robustcs.similarity.near_duplicates import text_key
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics import Floats
-from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR
-from robustcs.statistics.effect import check_margin, detectable_differences, effect_sizes, within_margin
+from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR, comparisons
+from robustcs.statistics.effect import check_margin, within_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import TIE, cluster_t_test, risk
 from robustcs.statistics.ranks import DECIMALS
-from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
 
@@ -81,33 +80,20 @@ VARIATIONS = (
 
 def drops_of(
     values: Floats, base: Floats, units: Units, margin: float | None, seed: int
-) -> list[tuple[dict[str, object], Tested, Floats]]:
+) -> tuple[pd.DataFrame, Sequence[Tested], Floats]:
     """Return the drop of every row of ``values`` (systems × turns) below ``base``, its test, and the unit sums of the test.
 
-    The drop has value, baseline, drop (baseline − value) and the columns of :func:`tests_of` except the adjusted p.
+    The drop has value, baseline, drop (baseline − value) and the columns of :func:`tests_of`, not adjusted.
     """
     # equal scores may differ in their last bits; the test must not count that as a drop
     sums = units.sums(np.round(base - values, DECIMALS))
-    tests = paired_tests(sums, units.sizes, seed, units.kind)
-    more = zip(
-        values.mean(axis=1).tolist(), tests, sums, cluster_t_test(sums, units.sizes).tolist(),
-        effect_sizes(sums, units.sizes, units.kind), detectable_differences(sums, units.sizes, units.kind), strict=True,
+    found = comparisons(sums, units.sizes, units.kind, seed, range(len(sums)))
+    baseline, drop = float(base.mean()), base.mean() - values.mean(axis=1)
+    frame = found.frame.assign(
+        value=values.mean(axis=1), baseline=baseline, drop=drop, drop_percent=100 * drop / baseline if baseline else np.nan,
+        t_p=cluster_t_test(sums, units.sizes), equivalent=[within_margin(test, margin) for test in found.tests],
     )  # fmt: skip
-    baseline = float(base.mean())
-    return [
-        (
-            {
-                "value": value, "baseline": baseline, "drop": baseline - value,
-                "drop_percent": 100 * (baseline - value) / baseline if baseline else np.nan,
-                "p": test.p, "t_p": t_p, "ci_low": test.low, "ci_high": test.high, "p_floor": test.floor, "exact": test.exact,
-                "effect": effect.value, "detectable": least.value,
-                "equivalent": within_margin(test, margin), "note": test.note,
-            },
-            test,
-            own
-        )
-        for value, test, own, t_p, effect, least in more
-    ]  # fmt: skip
+    return frame, found.tests, sums
 
 
 def slice_drops(
@@ -163,11 +149,11 @@ def variation_drops(
         chosen = labels == category
         inside = chosen.any(axis=1)
         own = (scores * chosen).sum(axis=1)[inside] / chosen.sum(axis=1)[inside]
-        ((drop, test, of_part),) = drops_of(own[None], baseline[inside], units.take(inside), margin, seed)
-        rows.append({"category": category, "turns": int(inside.sum()), "texts": int(chosen.sum()), **drop})
-        tests.append(test)
+        drop, test, of_part = drops_of(own[None], baseline[inside], units.take(inside), margin, seed)
+        rows += drop.assign(category=category, turns=inside.sum(), texts=chosen.sum()).to_dict("records")
+        tests += test
         sums.append(np.zeros(units.count))  # all categories share the columns; units without such a turn have 0
-        sums[-1][np.unique(units.codes[inside])] = of_part
+        sums[-1][np.unique(units.codes[inside])] = of_part[0]
     adjusted = max_t_family(tests, sums, seed).p.tolist() if rows else []
     return [row | {"p_corrected": p} for row, p in zip(rows, adjusted, strict=True)]
 
@@ -293,13 +279,15 @@ def robustness(
         sets = np.stack([scores[set_][metric] for set_ in group.sets], axis=1)
         key = {"group": name, "metric": metric}
         # the drop of the sets' mean is the mean of their drops
-        *drops, (mean, mean_test, mean_sums) = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
-        for set_, values, (drop, test, sums) in zip(group.sets, sets.T, drops, strict=True):
-            tables["measures"].append(key | {"set": set_} | drop | {"baseline_run": group.baseline})
-            tables["risk"].append(key | {"set": set_} | vars(risk(values - base)))
-            tests.setdefault(("measures", metric), []).append((test, sums))
-        tables["groups"].append(key | {_OF_MEANS.get(at, at): value for at, value in mean.items()} | {"sets": sets.shape[1]})
-        tests.setdefault(("groups", metric), []).append((mean_test, mean_sums))
+        drops, of_drops, sums = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
+        own = drops.iloc[:-1].assign(set=group.sets, baseline_run=group.baseline, **key)
+        tables["measures"] += own.to_dict("records")
+        tables["groups"] += drops.iloc[-1:].rename(columns=_OF_MEANS).assign(sets=len(group.sets), **key).to_dict("records")
+        tests.setdefault(("measures", metric), []).extend(zip(of_drops[:-1], sums[:-1], strict=True))
+        tests.setdefault(("groups", metric), []).append((of_drops[-1], sums[-1]))
+        tables["risk"] += [
+            key | {"set": set_} | vars(risk(values - base)) for set_, values in zip(group.sets, sets.T, strict=True)
+        ]
         tables["variance"] += [key | part for part in variance_shares(sets, units, seed)]
         tables["spread"].append(key | spread(sets))
         kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
