@@ -18,11 +18,10 @@ from robustcs.documents.words import (
     qa_component,
     whole_percent,
 )
-from robustcs.lazy import pd
 from robustcs.statistics.estimate import p_text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA
-from robustcs.wording import and_more, counted, some_of, verb
+from robustcs.wording import counted, some_of, verb
 
 
 class _Told:
@@ -59,15 +58,16 @@ class _Told:
         oracle = " even with the human rewrite" if cause == "qa" else ""
         if cause != ("qa" if self.lines.loc["qa", "share"] >= self.lines.loc["qr", "share"] else "qr"):
             return rate + oracle
-        if self.depends:  # one example per component: more would exceed the length of a verdict; blame() lists them
-            where = (f"{side.removeprefix('the ')}: {_cuts(rows, 1)}" for side, rows in self.sides.items())
+        if self.depends:  # one example per component: more would exceed the length of a verdict
+            cuts = {side: next(iter(shown_cuts(rows))) for side, rows in self.sides.items()}
+            where = (f"{side.removeprefix('the ')}: {cut_label(cut)}" for side, cut in cuts.items())
             return f"{self.depends} ({'; '.join(where)}); {rate}"
         if self.row.p_corrected <= ALPHA:
             return f"{rate}{oracle}, more often than {other} ({_p(self.row)})"
         return f"{rate}; the data do not show whether it or {other} fails more often ({_p(self.row)})"
 
-    def blame(self) -> list[str]:
-        """Return which component fails more often: first whether that depends on the threshold, then by how much here."""
+    def blame(self) -> str:
+        """Return which component fails more often here, and by how much."""
         row, sign = self.row, 1 if self.row.difference > 0 else -1
         family = f"max-T over {counted(row.comparisons, 'comparison')}"
         limits = sorted((sign * row.ci_low, sign * row.ci_high))
@@ -79,14 +79,7 @@ class _Told:
         else:
             said = f"The data do not show whether {self.part} or {self.who} fails more often at {cut_label(self.cut)}: on these"
             said += f" turns, {first} does, by {size}"
-        where = "; ".join(f"{name} fails more often at {_cuts(rows, 3)}" for name, rows in self.sides.items())
-        depends = f"{self.depends}: {where} (adjusted p ≤ {ALPHA:g}, {family})."
-        return [*([depends] if self.depends else []), f"{said} ({between}{_p(row)}, {family})."]
-
-
-def _cuts(rows: pd.DataFrame, most: int) -> str:
-    cuts = [cut_label(cut) for cut in shown_cuts(rows)]
-    return ", ".join(cuts[:most]) + (and_more(len(cuts), most) if most > 1 else "")
+        return f"{said} ({between}{_p(row)}, {family})."
 
 
 def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
@@ -159,7 +152,7 @@ def finding(result: Breakdown) -> tuple[str, ...]:
         *((_of_rewriters(result, cut),) if any(others) else ()),
         f"Of {counted(result.evaluated.turns, 'turn')} (correct if {cut_label(cut)}), {told.part} fails on {said['qa']} even"
         f" with the human rewrite, {told.who} fails on {said['qr']}, and {qr} and Human are correct on {said['correct']}.",
-        *told.blame(),
+        told.blame(),
         f"If {qr} and Human were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would still count"
         " as rewriter errors.",
     )

@@ -19,7 +19,6 @@ from robustcs.studies.breakdown.analysis import ANY, Breakdown
 from robustcs.studies.breakdown.rewriters import SIDE_BY_SIDE
 from robustcs.studies.breakdown.show_rewriters import (
     figure,
-    overview_table,
     rewriter_names,
     show_costs,
     show_rewriters,
@@ -50,7 +49,7 @@ def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
     blocks += [replace(table, asked=several and table.of != "answerable") for table in tables]
     blocks += show_costs(result, cut) if asked("error_types") else []
     blocks += show_slices(result, cut) if asked("slices", "found_slices") else []
-    return (*blocks, *([replace(overview_table(result, cut), asked=True)] if asked("overview") else []))
+    return tuple(blocks)
 
 
 def _of(rows: pd.DataFrame) -> list[str]:

@@ -5,7 +5,7 @@ slice and by the difference between rewrite and Human text.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
 
 from robustcs.documents.bins import CAUSE_TITLES, formulations, marks
 from robustcs.documents.document import Drawing, Figure, Table
@@ -25,10 +25,11 @@ from robustcs.documents.words import (
 )
 from robustcs.evaluation.bins import bins_of
 from robustcs.evaluation.thresholds import TERMS
+from robustcs.lazy import pd
 from robustcs.result import count, text
 from robustcs.studies.breakdown.analysis import Breakdown
 from robustcs.studies.breakdown.rewriters import ALPHA, UNKNOWN
-from robustcs.wording import counted, verb
+from robustcs.wording import counted
 
 #: More squares are too small to distinguish.
 _MOST_TURNS = 800
@@ -50,7 +51,7 @@ def best_rewriter(result: Breakdown, cut: Cut) -> str:
 def overview(result: Breakdown) -> tuple[Table | Figure, ...]:
     """Return the table of all systems and the figure."""
     cut = headline_cut(shown_cuts(result.rows("bins")))
-    return overview_table(result, cut), figure(result, cut)
+    return systems_table(result, [cut], "overview"), figure(result, cut)
 
 
 def figure(result: Breakdown, cut: Cut) -> Figure:
@@ -59,69 +60,50 @@ def figure(result: Breakdown, cut: Cut) -> Figure:
     return (_squares if squares else _bars)(result, cut)
 
 
-def overview_table(result: Breakdown, cut: Cut) -> Table:
-    """Return the table ``overview`` at one measure and threshold: Human, the rewriters by their means, Original."""
-    rows = at(result.overview, cut)
+def systems_table(result: Breakdown, cuts: Sequence[Cut], name: str) -> Table:
+    """Return Human, the rewriters by their means, and Original at some thresholds of one measure, as the view of ``name``."""
+    rows = pd.concat([at(result.overview, cut).assign(cut=place) for place, cut in enumerate(cuts)])
     ends = rows["system"].map({"human": 0, "original": 2}).fillna(1)
     rows = rows.assign(place=ends, to_human=rows["to_human"].where(ends != 0)).sort_values(
-        ["place", "mean"], ascending=[True, False], kind="stable"
+        ["cut", "place", "mean"], ascending=[True, True, False], kind="stable"
     )
-    field = result.spec("overview").field
-    mean, to_human = field("mean").called(f"{measure_label(cut[0])} (95% CI)"), replace(field("to_human"), limits=())
-    columns: list[Shown] = ["system", "answered", "error", mean, to_human.called("− Human")]
-    rewriters = at(result.rewriters, cut)
+    field, label, rewriters = result.spec("overview").field, measure_label(cuts[0][0]), rewriter_names(result)
+    mean = field("mean").called(f"{label} (95% CI)") if len(cuts) == 1 else field("mean").bare.called(label)
+    columns: list[Shown] = [field("system"), field("answered"), field("error"), mean, field("to_human").bare.called("− Human")]
+    if len(cuts) > 1:
+        columns.insert(0, (text("Correct if"), lambda row: cut_label((row.metric, row.threshold))))
+    qa = (f"{percent(at(result.rewriters, cut)['qa'].iloc[0])} if {cut_label(cut)}" for cut in cuts)
     note = (
-        f"Answered: {TERMS['answered']}. Rewriter error: {TERMS['rewriter error']}. QA errors:"
-        f" {percent(rewriters['qa'].iloc[0])}. 95% CI: Wilson (shares) and t (means) intervals"
-        f"{clustered(result.evaluated.unit)}."
+        f"Answered: {TERMS['answered']}. Rewriter error: {TERMS['rewriter error']}. QA errors: {'; '.join(qa)}. 95% CI: Wilson"
+        f" (shares) and t (means) intervals{clustered(result.evaluated.unit)}."
     )
     if len(rewriters) > 1:
-        columns.append("letters")
-        note += _alike(len(rewriters))
+        columns.append(field("letters"))
+        note += (
+            " Rewriters that share a letter do not differ significantly in their means (p adj. >"
+            f" {ALPHA:g}, max-T over {_pairs(len(rewriters))})."
+        )
+    caption = f"Turns that each system answers{f', correct if {cut_label(cuts[0])}' if len(cuts) == 1 else ''}"
     return result_table(
-        result, "overview", f"Turns that each system answers, correct if {cut_label(cut)}", columns, note, rows=rows, by="place"
-    )
+        result, name, caption, columns, note, rows=rows, by="cut" if len(cuts) > 1 else "place",
+        slug=f"{name}-{cuts[0][0]}" if name == "rewriters" else "",
+    )  # fmt: skip
 
 
 def _pairs(rewriters: int) -> str:
     return counted(rewriters * (rewriters - 1) // 2, "pair")
 
 
-def _alike(rewriters: int) -> str:
-    """Return what shared letters mean for this number of rewriters."""
-    over = f"max-T over {_pairs(rewriters)}"
-    return f" Rewriters that share a letter do not differ significantly in their means (p adj. > {ALPHA:g}, {over})."
-
-
 def show_rewriters(result: Breakdown) -> tuple[Table, ...]:
     """Return the tables that compare the rewriters; answered turns are tested at the headline threshold only."""
     cuts = shown_cuts(result.rewriters)
     cut = headline_cut(cuts)
-    tables = [_rewriters(result, metric) for metric in dict.fromkeys(metric for metric, _ in cuts)]
+    by_measure: dict[str, list[Cut]] = {}
+    for own in cuts:
+        by_measure.setdefault(own[0], []).append(own)
+    tables = [systems_table(result, some, "rewriters") for some in by_measure.values()]
     pairs = _tests(result, cut), _scores(result)
     return (*tables, *pairs, _repairs(result, cuts), _choice(result))
-
-
-def _rewriters(result: Breakdown, metric: str) -> Table:
-    frame = result.rewriters[result.rewriters["metric"] == metric]
-    thresholds = list(dict.fromkeys(frame["threshold"]))
-    frame = frame.assign(place=frame["threshold"].map(thresholds.index))
-    frame = frame.sort_values(["place", "mean"], ascending=[True, False], kind="stable")
-    mean, to_human = (replace(result.spec("rewriters").field(name), limits=()) for name in ("mean", "to_human"))
-    columns: list[Shown] = [
-        (text("Correct if"), lambda row: cut_label((row.metric, row.threshold))),
-        "rewriter", "qr", "answered", mean.called("mean"), to_human.called("− Human"),
-        "letters",
-    ]  # fmt: skip
-    qa = dict(zip(frame["threshold"], frame["qa"], strict=True))
-    lost = "; ".join(f"{percent(share)} if {cut_label((metric, threshold))}" for threshold, share in qa.items())
-    note = (
-        f"Answered: the rewriter's own score passes the threshold. Rewriter error: Human is correct and the rewriter is not. QA"
-        f" errors are the same for all: {lost}. 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
-        f"{_alike(frame['rewriter'].nunique())}"
-    )
-    caption = f"{measure_label(metric)}: the rewriters side by side"
-    return result_table(result, "rewriters", caption, columns, note, rows=frame, by="threshold", slug=f"rewriters-{metric}")
 
 
 def _tests(result: Breakdown, cut: Cut) -> Table:
@@ -274,28 +256,20 @@ def show_slices(result: Breakdown, cut: Cut) -> list[Table]:
 
 
 def slice_findings(result: Breakdown) -> tuple[str, ...]:
-    """Return the most frequent difference in the best rewriter's errors, and the slice on which rewriters lose the most.
-
-    Errors without a text are reported as well.
-    """
+    """Return the most frequent difference in the best rewriter's errors, and the slice on which rewriters lose the most."""
     cut = headline_cut(shown_cuts(result.rows("bins")))
     best = best_rewriter(result, cut)
     rows = at(result.error_types, cut)
     rows = rows[(rows["rewriter"] == best) & (rows["errors"] > 0)].sort_values("errors", ascending=False, kind="stable")
-    unknown = rows["type"] == UNKNOWN
     sentences = []
     errors = "rewriter errors" if best == "qr" else f"errors of {best}"
-    for row in rows[~unknown].head(1).itertuples():
+    for row in rows[rows["type"] != UNKNOWN].head(1).itertuples():
         known = "" if math.isnan(row.loss_low) else f" (95% CI {number_interval(row.loss_low, row.loss_high)})"
         sentences.append(
             f"{whole_percent(row.of_errors)} of the {errors} (correct if {cut_label(cut)}) occur in rewrites that differ from"
             f" Human by “{row.type}”: {counted(row.errors, 'error')} on {counted(row.turns, 'such turn')}. On these turns, the"
             f" mean loss to Human is {number(row.loss, 3)} {measure_label(cut[0])}{known}."
         )
-    for row in rows[unknown].itertuples():
-        who = "the rewriter" if best == "qr" else best
-        lack = f"{verb(row.errors, 'has', 'have')} no rewrite or no Human text, so the difference is unknown"
-        sentences.append(f"{counted(row.errors, 'error')} of {who} {lack}.")
     finds = result.found_slices[(result.found_slices["metric"] == cut[0]) & (result.found_slices["like"] == "")]
     for row in finds.head(1).itertuples():
         sentences.append(

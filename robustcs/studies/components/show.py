@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Table
@@ -42,7 +40,7 @@ _SYSTEM: Shown = (text("System"), lambda row: f"{row.wording}/{row.ranker}")
 
 
 def show(result: Components) -> tuple[Block, ...]:
-    """Return the tables, the figures, and the table of every threshold, which is shown only if it is named."""
+    """Return the tables and the figures."""
     cut = cut_of(result)
     tables: list[Table] = [_systems(result, cut), *_means(result)]
     tables += [_factors(result)] if len(result.factors) else []
@@ -50,7 +48,7 @@ def show(result: Components) -> tuple[Block, ...]:
     tables += [_swaps(result, cut[0])] if len(result.swaps) else []
     tables += _best(result) if len(result.choice) else []
     tables += [_missing(result, cut)] if len(result.missing) else []
-    return (*tables, *_figures(result, cut), replace(_blame(result), asked=True))
+    return (*tables, *_figures(result, cut))
 
 
 def overview(result: Components) -> tuple[Table | Figure, ...]:
@@ -102,17 +100,7 @@ def _systems(result: Components, cut: Cut) -> Table:
     )
     caption = f"Which component loses the answer? Correct if {cut_label(cut)}"
     return result_table(result, "blame", caption, columns, note, rows=rows.head(SHOWN), slug="systems",
-                        hint="--table blame shows every threshold, with intervals and averages.")  # fmt: skip
-
-
-def _blame(result: Components) -> Table:
-    columns: list[Shown] = [_CORRECT_IF, _SYSTEM, "cause", "count", "share", "average"]
-    note = (
-        "Average: mean count over all wordings with this ranker (cause wording), or over all rankers with this wording (cause"
-        f" ranker). 95% CI: Wilson intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons."
-    )
-    rows = result.blame.assign(cell=pd.factorize(result.blame["wording"] + "/" + result.blame["ranker"])[0])
-    return result_table(result, "blame", "Turns of every system by cause", columns, note + notes_of(rows), rows=rows, by="cell")
+                        hint="CSV and JSON contain every threshold, with intervals and averages.")  # fmt: skip
 
 
 def _means(result: Components) -> list[Table]:

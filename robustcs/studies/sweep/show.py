@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ Panel = tuple[str, str]
 def show(result: Sweep, marked: Cut | None = None, names: Sequence[str] = ()) -> tuple[Block, ...]:
     """Return the figure, the table of areas and, per measure, the counts at every tenth of the range.
 
-    With several rewriters, the areas and counts of each are shown only if they are named.
+    With several rewriters, the areas and counts have no view of their own.
 
     marked
         The measure and threshold that the text next to the figure mentions; the figure marks it with a line.
@@ -35,12 +34,12 @@ def show(result: Sweep, marked: Cut | None = None, names: Sequence[str] = ()) ->
         Tables that are shown (default: all, with the figure); only these are computed.
     """
     labels = panel_labels(result)
-    rewriters = dict.fromkeys(name for name, _ in labels)
     blocks: list[Block] = [] if names else [_figure(result, marked)]
     blocks += [_blame(result)] if not names or "blame" in names else []
-    tables = [_areas(result, name) for name in rewriters] if not names or "areas" in names else []
-    tables += [_counts(result, panel, label) for panel, label in labels.items() if not names or "bins" in names]
-    return (*blocks, *(replace(table, asked=len(rewriters) > 1) for table in tables))
+    if len({name for name, _ in labels}) == 1:
+        blocks += [_areas(result, labels)] if not names or "areas" in names else []
+        blocks += [_counts(result, panel, label) for panel, label in labels.items() if not names or "bins" in names]
+    return tuple(blocks)
 
 
 def _figure(result: Sweep, marked: Cut | None) -> Figure:
@@ -80,19 +79,17 @@ def panel_labels(result: Sweep) -> dict[Panel, str]:
     return {panel: f"{measure_label(panel[1])}, {panel[0]}" if several else measure_label(panel[1]) for panel in panels}
 
 
-def _areas(result: Sweep, rewriter: str) -> Table:
-    names = bins_of(result.rows("bins"))
-    parts = {metric: rows for (name, metric), rows in _parts(result, "areas").items() if name == rewriter}
+def _areas(result: Sweep, labels: Mapping[Panel, str]) -> Table:
+    names, areas = bins_of(result.rows("bins")), _parts(result, "areas")
     columns: list[Shown] = [*bin_columns(names)]
-    for metric, rows in parts.items():
-        columns += group_columns(result, "areas", measure_label(metric), {row.bin: row for row in rows}, "area")
-    told = noted((f"{marks(row.bin)} {measure_label(metric)}", row.note) for metric, rows in parts.items() for row in rows)
-    several = len({name for name, _ in _parts(result, "areas")}) > 1
+    for panel, label in labels.items():
+        columns += group_columns(result, "areas", label, {row.bin: row for row in areas[panel]}, "area")
+    told = noted((f"{marks(row.bin)} {label}", row.note) for panel, label in labels.items() for row in areas[panel])
     return result_table(
-        result, "areas", f"{f'{rewriter}: threshold' if several else 'Threshold'}-free share of every bin", columns,
+        result, "areas", "Threshold-free share of every bin", columns,
         f"Share of the {result.evaluated.turns} turns in each bin, averaged over all thresholds: the area of its band in the"
         f" figure. {_interval(result)}.{told}",
-        rows=names, rules=bin_rules(names), slug=f"areas-{rewriter}" if several else "",
+        rows=names, rules=bin_rules(names),
     )  # fmt: skip
 
 

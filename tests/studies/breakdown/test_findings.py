@@ -115,12 +115,6 @@ def test_the_ranker_and_the_rewriter_have_their_names() -> None:
 def test_verdicts_over_thresholds(cells: dict[str, tuple[int, int, float, float]], said: str) -> None:
     result = blamed(made(), **cells)
     assert said in [verdict.text for verdict in verdicts(result)]
-    first, second, *_ = finding(result)
-    assert second.startswith("Blame depends on the threshold: ") == said.startswith("Blame")
-    if said.startswith("Blame"):
-        assert (
-            "the rewriter fails more often at NDCG@3 " in second and "(adjusted p ≤ 0.05, max-T over 7 comparisons)." in second
-        )
 
 
 def test_another_measure_can_turn_the_verdict() -> None:

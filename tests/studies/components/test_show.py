@@ -64,10 +64,9 @@ def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
     assert first.fields[1] == ("Correct", "no system") and second.fields[0][0] == "Correct"
 
 
-def test_the_table_of_every_threshold_is_shown_on_request_only() -> None:
+def test_missing_cells_have_a_table() -> None:
     tables = {block.slug: block for block in show(grid(2, 2)) if isinstance(block, Table)}
-    assert tables["blame"].asked and not tables["systems"].asked
-    assert len(tables["blame"].rows) == 24 and "swaps" in tables and "missing" not in tables
+    assert "swaps" in tables and "missing" not in tables
     assert "missing" in {block.slug for block in show(grid(2, 2, {(1, 1)})) if isinstance(block, Table)}
 
 

@@ -103,7 +103,7 @@ def test_several_rewriters_are_one_table(in_demo: Command) -> None:
     assert "turns per bin" not in out
     assert "max-T over 102 comparisons: all thresholds, measures and rewriters)" in " ".join(out.split())
     asked = in_demo(f"sweep {REWRITERS} --metric ndcg_cut_3 --table areas --table bins").out
-    assert "T5: threshold-free share of every bin" in asked and "NDCG@3, B: turns per bin by threshold" in asked
+    assert "Threshold-free share of every bin" in asked and "Turns per bin at every threshold" in asked
     tables = json.loads(in_demo(f"sweep {REWRITERS} --format json").out)["tables"]
     causes = {(row["rewriter"], row["cause"]): row for row in tables["causes"]}
     areas = {(row["rewriter"], row["bin"]): row["area"] for row in tables["areas"]}
