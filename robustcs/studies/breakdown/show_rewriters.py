@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 from robustcs.documents.bins import CAUSE_TITLES, formulations, marks
 from robustcs.documents.document import Drawing, Figure, Table
+from robustcs.documents.figures import BIN_COLOURS
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.slices import found_table, slices_table
+from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import (
     clustered,
@@ -165,29 +167,26 @@ def _choice(result: Breakdown) -> Table:
     return result_table(result, "best_of", "What would the best rewriter for every turn gain?", columns, note)
 
 
+#: From the left: QR and Human correct, rewriter errors, QA errors; with Original and without.
+_ORDER = ("111", "011", "001", "101", "000", "100", "010", "110", "-11", "-01", "-00", "-10")
+
+
 def _bars(result: Breakdown, cut: Cut) -> Figure:
     """Return the figure of the bins of every rewriter as stacked bars."""
-    rows = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")
-    words = "; ".join(
-        f"{row.rewriter}: {CAUSE_TITLES['qr']} {percent(row.qr)}, answered {percent(row.answered)}" for row in rows.itertuples()
+    order = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")["rewriter"].tolist()
+    names, rows = bins_of(result.rows("bins")), at(result.bins, cut)
+    labels = {bin_: marks(bin_).replace(" ", "") for bin_ in _ORDER if bin_ in names}
+    rows = rows.assign(
+        bin=[labels[bin_] for bin_ in names * len(order)], share=rows["count"] / result.evaluated.turns,
+        place=rows["rewriter"].map(order.index),
+    ).sort_values("place", kind="stable")  # fmt: skip
+    caption = (
+        f"Bins of {counted(len(order), 'rewriter')} ({formulations(result.rows('bins'))}) over"
+        f" {counted(result.evaluated.turns, 'turn')}, correct if {cut_label(cut)}; the highest mean is on top."
     )
-    return Figure(
-        "rewriters",
-        f"Bins of {counted(len(rows), 'rewriter')} over {counted(result.evaluated.turns, 'turn')}, correct if {cut_label(cut)};"
-        " the rewriter with the highest mean is on top.",
-        f"{words}. QA error for all: {percent(float(rows['qa'].iloc[0]))}.",
-        lambda: draw_rewriters(result, cut),
+    return share_figure(
+        "rewriters", caption, rows, "rewriter", "bin", {label: BIN_COLOURS[bin_] for bin_, label in labels.items()}
     )
-
-
-def draw_rewriters(result: Breakdown, cut: Cut) -> Drawing:
-    """Draw one stacked bar per rewriter at one (metric, threshold)."""
-    from robustcs.studies.breakdown.figure import bars_figure
-
-    order = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable")["rewriter"]
-    turns = at(result.turns, cut)
-    counts = {name: turns[turns["rewriter"] == name]["bin"].value_counts().to_dict() for name in order}
-    return bars_figure(counts, result.evaluated.turns)
 
 
 def _squares(result: Breakdown, cut: Cut) -> Figure:
