@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from robustcs.documents.files import write_text
 from robustcs.documents.text import one_line
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.text import delimiter_of, read_text
-from robustcs.lazy import pd
+from robustcs.inputs.turns import conversation
 from robustcs.studies.judge.analysis import Pair
 from robustcs.studies.judge.session import Scale, misfit_of
 
-COLUMNS = ("topic", "turn", "question", "document", "passage", "influence", "expected_influence", "grade")
+COLUMNS = ("topic", "turn", "question", "document", "passage", "grade")
 #: A cell of a spreadsheet has at most 32,767 characters; longer text would spill into further rows.
 _LONGEST = 30_000
 _FORMULA = re.compile(r"[=+\-@]")
@@ -31,8 +30,8 @@ _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
 _GRADE = re.compile(r"([0-9]+)[.,]0+")
 
 
-def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
-    """Write the rows of a worklist with an empty grade column.
+def write_sheet(path: Path, pairs: Sequence[Pair], texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
+    """Write ``pairs`` with an empty grade column; as at the terminal, systems, ranks and influence are hidden.
 
     ``texts``: turn → question, ``passages``: document → text; missing texts stay empty.
     """
@@ -40,11 +39,9 @@ def write_sheet(path: Path, holes: pd.DataFrame, texts: Mapping[str, str], passa
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    columns = ("topic", "turn", "document", "influence", "expected_influence")
-    for topic, turn, document, influence, expected in zip(*(holes[name] for name in columns), strict=True):
-        weight = "" if math.isnan(expected) else repr(float(expected))
+    for turn, document in pairs:
         texts_of_pair = _text_cell(texts.get(turn, "")), _id_cell(document), _text_cell(passages.get(document, ""))
-        writer.writerow([_id_cell(topic), _id_cell(turn), *texts_of_pair, repr(float(influence)), weight, ""])
+        writer.writerow([_id_cell(conversation(turn)), _id_cell(turn), *texts_of_pair, ""])
     write_text(path, "\ufeff" + out.getvalue())
 
 

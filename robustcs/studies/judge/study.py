@@ -186,12 +186,12 @@ class _Desk:
         questions = texts.get("original", {}) | texts.get("human", {})
         passages = _passages(self.workspace, {document for _, document in self.holes.pairs.keys() - judged.keys()})
         worklist, _ = worklist_of(self.holes, judged)
-        left = worklist.worklist[[pair not in judged for pair in worklist.pairs]]
+        left = [pair for pair in worklist.pairs if pair not in judged]
         write_sheet(target, left, questions, passages)
         self._warn(worklist)
         done = len(worklist.pairs) - len(left)
         self.call.tell(f"wrote {target}: {counted(len(left), 'passage')} to judge, {done} already judged")
-        if without := len(left) - int(left["document"].isin(list(passages)).sum()):
+        if without := sum(document not in passages for _, document in left):
             where = f"not in {project.collection}" if project.collection else "no --collection given"
             self.call.tell(f"{without} of them {verb(without, 'has', 'have')} no text ({where}) but can still be graded")
 

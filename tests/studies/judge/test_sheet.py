@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,11 +26,6 @@ def scale(tmp_path: Path) -> Scale:
     return scale_for(tmp_path, {"1_1", "1-3"})
 
 
-def holes(pairs: list[Pair]) -> pd.DataFrame:
-    rows = [(turn.partition("_")[0], turn, document, 0.25, 0.125) for turn, document in pairs]
-    return pd.DataFrame(rows, columns=["topic", "turn", "document", "influence", "expected_influence"])
-
-
 def filled(sheet: Path, grades: dict[int, str], delimiter: str = ",") -> Path:
     """The sheet as a spreadsheet saves it after people filled in some rows."""
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
@@ -45,10 +39,10 @@ def filled(sheet: Path, grades: dict[int, str], delimiter: str = ",") -> Path:
 
 def test_there_and_back(tmp_path: Path, scale: Scale) -> None:
     sheet = tmp_path / "sheet.csv"
-    write_sheet(sheet, holes(PAIRS), {"1_1": "Was kostet Brot?"}, {"a": "Zwei\n東京 Euro"})
-    head = "\ufefftopic,turn,question,document,passage,influence,expected_influence,grade\r\n"
+    write_sheet(sheet, PAIRS, {"1_1": "Was kostet Brot?"}, {"a": "Zwei\n東京 Euro"})
+    head = "\ufefftopic,turn,question,document,passage,grade\r\n"
     assert sheet.read_bytes().startswith(head.encode())
-    assert "\r\n1,1_1,Was kostet Brot?,a,Zwei 東京 Euro,0.25,0.125,\r\n" in sheet.read_bytes().decode()
+    assert "\r\n1,1_1,Was kostet Brot?,a,Zwei 東京 Euro,\r\n" in sheet.read_bytes().decode()
     assert read_sheet(sheet, scale, frozenset(PAIRS), {}) == ({}, 4)
     for delimiter in (",", ";", "\t"):
         filled(sheet, {}, ",")
@@ -61,7 +55,7 @@ def test_there_and_back(tmp_path: Path, scale: Scale) -> None:
 
 def test_a_spreadsheet_runs_nothing_and_keeps_every_id(tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.csv"
-    write_sheet(sheet, holes(PAIRS), {"1_1": "+1 or @2"}, {"a": "=HYPERLINK(1)", "b;c": "\x1b[2J-\u202e"})
+    write_sheet(sheet, PAIRS, {"1_1": "+1 or @2"}, {"a": "=HYPERLINK(1)", "b;c": "\x1b[2J-\u202e"})
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["document"] for row in rows] == ["a", "'=cmd|' /C calc'!A0", "'000123", "b;c"]
@@ -86,13 +80,13 @@ def test_any_id_comes_back(tmp_path_factory: pytest.TempPathFactory, pairs: list
     pairs = [(f"t{turn}", document) if turn.startswith("#") or turn.isalpha() else (turn, document) for turn, document in pairs]
     scale = scale_for(folder, {"0_0"} | {turn for turn, _ in pairs})
     sheet = folder / "sheet.csv"
-    write_sheet(sheet, holes(pairs), {}, {})
+    write_sheet(sheet, pairs, {}, {})
     found, _ = read_sheet(filled(sheet, dict.fromkeys(range(1, len(pairs) + 1), "2")), scale, frozenset(pairs), {})
     assert found == dict.fromkeys(pairs, 2)
 
 
 def test_long_passages_fit_a_cell(tmp_path: Path) -> None:
-    write_sheet(tmp_path / "s.csv", holes([("1_1", "a")]), {}, {"a": "x" * 50_000})
+    write_sheet(tmp_path / "s.csv", [("1_1", "a")], {}, {"a": "x" * 50_000})
     with (tmp_path / "s.csv").open(encoding="utf-8-sig", newline="") as stream:
         passage = list(csv.DictReader(stream))[0]["passage"]
     assert len(passage) < 32_767
@@ -102,7 +96,7 @@ def test_long_passages_fit_a_cell(tmp_path: Path) -> None:
 def test_a_sheet_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("hours of work")
     with pytest.raises(UsageError, match="exists and may contain grades; name another file"):
-        write_sheet(tmp_path / "s.csv", holes(PAIRS), {}, {})
+        write_sheet(tmp_path / "s.csv", PAIRS, {}, {})
     assert (tmp_path / "s.csv").read_text() == "hours of work"
 
 
