@@ -73,8 +73,8 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", advice)
     write_text(target, write_config(made, Path(folder).resolve().name))
     click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
-    for path in made.by_models:
-        click.echo(harmless(f"{path} is not used as qrels: {made.folder.aside[path]}"))
+    for path in made.folder.told:
+        click.echo(harmless(f"{path} is not used: {made.folder.aside[path]}"))
     if made.folder.aside:
         click.echo(f"ignored {counted(len(made.folder.aside), 'file')}; robustcs init --why lists them with reasons")
 

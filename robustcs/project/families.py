@@ -5,10 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from robustcs.errors import InputError
+from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
+from robustcs.evaluation.ranking import rank_run
+from robustcs.inputs.ids import are_passage_ids
+from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.runs import Run
+from robustcs.inputs.text import first_lines
 from robustcs.inputs.texts import TextFile
+from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import ROLES, Role
-from robustcs.project.scan import Folder, Found, reason_of, role_of, role_words, set_of, telling_words, words_of
+from robustcs.project.scan import (
+    WORDS,
+    Folder,
+    Found,
+    reason_of,
+    role_of,
+    set_of,
+    short_names,
+    telling_words,
+    without_common,
+    words_of,
+)
 from robustcs.project.text_run_match import Fit
 from robustcs.wording import counted
 
@@ -20,34 +40,58 @@ _FEW = 5
 _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
 
 
-# ---------------------------------------------------------------- rankers
+# ---------------------------------------------------------------- runs and their rankers
 
 
-@dataclass(frozen=True)
+@dataclass
 class System:
     """One run, or one file of per-turn scores.
 
-    name
-        Short unique name.
-    words
-        Words of its folders and its name, or else of its tag.
     turns
         Turns that it answers; ``judged`` is the number of judged ones.
     depth
         Largest number of passages of a turn; 0 for scores.
+    documents
+        Whether it ranks passages ``DOC-N`` and the qrels judge documents.
+    name, words
+        Short unique name; words of its folders and its name, or else of its tag.
     """
 
     file: Found
-    name: str
-    words: tuple[str, ...]
     turns: frozenset[str]
     judged: int
-    depth: int
+    depth: int = 0
+    documents: bool = False
+    name: str = ""
+    words: tuple[str, ...] = ()
 
-    @property
-    def role(self) -> Role | None:
-        """The formulation that its words indicate."""
-        return role_of(" ".join(self.words))
+
+def read_system(file: Found, run: Run, qrels: Qrels | None) -> System | str:
+    """Return the system of a run, or why it cannot be evaluated on the qrels."""
+    ranking = rank_run(run, EvaluationPolicy())
+    depth, turns = int(np.diff(ranking.starts).max(initial=0)), frozenset(ranking.turns)
+    if qrels is None:
+        return System(file, turns, len(turns), depth)
+    matrix = grade_matrix(ranking, qrels)
+    if matrix.missing.all():
+        return f"a run of other turns, such as {ranking.turns[0]!r}; the qrels have turns such as {qrels.turns[0]!r}"
+    documents = no_judged_passage(matrix) and are_passage_ids(ranking.ids)
+    if no_judged_passage(grade_matrix(rank_run(run, EvaluationPolicy(documents=True)), qrels) if documents else matrix):
+        return f"none of its passages is judged; it has passages such as {matrix.first[1]!r}"
+    return System(file, turns, int((~matrix.missing).sum()), depth, documents)
+
+
+def named(folder: Folder, systems: Sequence[System]) -> Sequence[System]:
+    """Give systems their names and their words."""
+    called = [folder.called.get(one.file.path, one.file.path) for one in systems]
+    lines = [
+        first_lines(folder.path / one.file.path) if one.file.what and one.file.what.shape == "lines" else [] for one in systems
+    ]
+    tags = ["_".join(some[0].split()[5:]) if some else "" for some in lines]
+    words = without_common([telling_words(path) or tuple(words_of(tag)) for path, tag in zip(called, tags, strict=True)])
+    for one, name, own in zip(systems, short_names(called, tags), words, strict=True):
+        one.name, one.words = name, own
+    return systems
 
 
 @dataclass
@@ -56,68 +100,61 @@ class Family:
 
     words
         Common words of their names.
-    original, human
-        The most complete system of each.
-    rewriters
-        Name → system.
+    systems
+        Original, human, or the name of a rewriter → the most complete system.
     sets
         Sets of paraphrases by the formulation that they paraphrase.
     """
 
     words: tuple[str, ...] = ()
-    original: System | None = None
-    human: System | None = None
-    rewriters: dict[str, System] = field(default_factory=dict)
+    systems: dict[str, System] = field(default_factory=dict)
     sets: dict[Role, list[System]] = field(default_factory=dict)
 
     @property
-    def members(self) -> list[System]:
-        """Original, Human, the rewriters and the sets."""
-        own = [one for one in (self.original, self.human) if one is not None]
-        return [*own, *self.rewriters.values(), *(one for some in self.sets.values() for one in some)]
+    def rewriters(self) -> dict[str, System]:
+        """Name → system of the rewriters."""
+        return {name: system for name, system in self.systems.items() if name not in ("original", "human")}
 
     @property
     def formulations(self) -> int:
         """The number of formulations with a system."""
-        return (self.original is not None) + (self.human is not None) + bool(self.rewriters)
+        return len(self.systems) - max(len(self.rewriters) - 1, 0)
 
     @property
     def rank(self) -> tuple[float, ...]:
         """Sort key: the family with most formulations, judged turns, sets and rewriters, and the deepest runs, comes first."""
-        systems = [one for one in (self.original, self.human, *list(self.rewriters.values())[:1]) if one]
-        least, depth = min((one.judged for one in systems), default=0), sum(one.depth for one in systems)
+        three = [one for name, one in self.systems.items() if name not in [*self.rewriters][1:]]
+        least, depth = min((one.judged for one in three), default=0), sum(one.depth for one in three)
         return -self.formulations, -least, -len(self.sets), -len(self.rewriters), -depth
 
     def add(self, system: System) -> None:
         """Add a system whose name contains the words of the family and others, which tell the formulation."""
         extra = [word for word in system.words if word not in self.words]
         paraphrased = set_of(" ".join(system.words))
-        if paraphrased is not None:
-            self.sets.setdefault(paraphrased[0], []).append(system)
-            self.sets[paraphrased[0]].sort(key=lambda one: (len(one.name), one.name))
-        elif set(extra) & role_words("original"):
-            self.original = self.original or system
-        elif set(extra) & role_words("human"):
-            self.human = self.human or system
+        if paraphrased:
+            self.sets.setdefault(paraphrased, []).append(system)
+            self.sets[paraphrased].sort(key=lambda one: (len(one.name), one.name))
         else:
-            self.rewriters.setdefault("_".join(extra), system)
+            role = next((role for role in ("original", "human") if WORDS[role] & set(extra)), "_".join(extra))
+            self.systems.setdefault(role, system)
 
 
 def families_of(systems: Sequence[System]) -> list[Family]:
     """Return all families, the most complete first; a system belongs to the family that shares most of its words."""
     families: dict[tuple[str, ...], Family] = {}
-    role: Role
-    for role in ("original", "human", "qr"):
+    for role, own in WORDS.items():
         for system in systems:
-            words = tuple(word for word in system.words if word not in role_words(role))
             # a rewriter starts a family only if it fits no other
-            if system.role == role and (role != "qr" or not any(set(known) <= set(system.words) for known in families)):
+            alone = role != "qr" or not any(set(known) <= set(system.words) for known in families)
+            if alone and role_of(" ".join(system.words)) == role:
+                words = tuple(word for word in system.words if word not in own)
                 families.setdefault(words, Family(words))
     for system in sorted(systems, key=lambda one: (-one.judged, -len(one.turns), -one.depth, one.name)):
         fitting = [words for words in families if set(words) < set(system.words)]
         if fitting:
             families[max(fitting, key=len)].add(system)
-    return sorted((family for family in families.values() if family.members), key=lambda family: (*family.rank, family.words))
+    found = [family for family in families.values() if family.systems or family.sets]
+    return sorted(found, key=lambda family: (*family.rank, family.words))
 
 
 # ---------------------------------------------------------------- texts
@@ -131,12 +168,8 @@ class Texts:
         The files, and the formulation of ``FILE:FORMULATION``; the latter is None for files with one formulation.
     role
         The formulation that the file's fields or its name indicate.
-    words
-        Words that may name a rewriter.
     fields
         Number of formulations for which the file has fields.
-    topics
-        Whether it is a topic file of a collection.
     samples
         Largest number of texts of a turn.
     """
@@ -144,10 +177,8 @@ class Texts:
     files: list[str]
     column: Role | None
     role: Role | None
-    words: tuple[str, ...]
     texts: Mapping[str, str]
     fields: int
-    topics: bool
     samples: int
 
     @property
@@ -172,25 +203,21 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
             samples = TextFile(folder.path / file.path).samples(role or "qr", column)
         except InputError as error:
             if column:
-                folder.leave(f"{file.path}:{column}", reason_of(error))
+                folder.leave(f"{file.path}:{column}", reason_of(error), tell=True)
             elif not found:
                 folder.refuse(file.path, error)
             continue
-        words = (*telling_words(file.path), *words_of(fields.get(role, "") if role else ""))
         texts = {turn: some[0] for turn, some in samples.items() if some[0]}
         most = max(map(len, samples.values()), default=0)
         if texts:
-            topics = file.what.family.endswith("topics")
-            found.append(Texts([file.path], column, role, words, texts, len(fields), topics, most))
+            found.append(Texts([file.path], column, role, texts, len(fields), most))
     return found
 
 
 def most_complete(texts: Sequence[Texts], role: Role, turns: Collection[str]) -> Texts | None:
-    """Return the most complete texts of Original or Human; topic files and files with more formulations break ties."""
+    """Return the most complete texts of Original or Human, else those in a file with more formulations."""
     candidates = [one for one in texts if one.role == role]
-    return min(
-        candidates, key=lambda one: (-len(one.texts.keys() & turns), not one.topics, -one.fields, one.files), default=None
-    )
+    return min(candidates, key=lambda one: (-len(one.texts.keys() & turns), -one.fields, one.files), default=None)
 
 
 def match_texts(
@@ -225,4 +252,4 @@ def match_texts(
 def _alike(name: Sequence[str], one: Texts) -> float:
     """Return the share of a rewriter's words in the name of the texts; one without a name has any texts of a rewriter."""
     ours = {word for word in name if word not in _ANY}
-    return len(ours & set(one.words)) / len(ours) if ours else 0.5 * (one.role == "qr")
+    return len(ours & set(telling_words(one.files[0]))) / len(ours) if ours else 0.5 * (one.role == "qr")

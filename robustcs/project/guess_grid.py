@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
@@ -55,16 +55,12 @@ def _short(levels: Iterable[str]) -> dict[str, str]:
 
 def _core(edges: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
     """Return the pairs whose two parts each occur with at least two others."""
-    left = dict(edges)
     while True:
-        degrees: dict[tuple[int, str], int] = defaultdict(int)
-        for pair in left:
-            for side in (0, 1):
-                degrees[side, pair[side]] += 1
-        kept = {pair: file for pair, file in left.items() if all(degrees[side, pair[side]] > 1 for side in (0, 1))}
-        if len(kept) == len(left):
+        counts = Counter((side, pair[side]) for pair in edges for side in (0, 1))
+        kept = {pair: file for pair, file in edges.items() if counts[0, pair[0]] > 1 < counts[1, pair[1]]}
+        if len(kept) == len(edges):
             return kept
-        left = kept
+        edges = kept
 
 
 def _parts(edges: Mapping[tuple[str, str], str]) -> list[dict[tuple[str, str], str]]:

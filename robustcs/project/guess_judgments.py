@@ -1,28 +1,17 @@
-"""Choose the judgments of a folder, join its collections, and find the runs that the judgments cover."""
+"""Choose the judgments of a folder, and join its collections."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TypeVar
 
-import numpy as np
-
-from robustcs.errors import InputError
 from robustcs.evaluation.holes import grades_by_pair, only_relevant
-from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
-from robustcs.evaluation.ranking import rank_run
-from robustcs.inputs.ids import are_passage_ids
-from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
-from robustcs.inputs.text import text_lines
-from robustcs.policy import EvaluationPolicy
-from robustcs.project.families import Texts
+from robustcs.project.families import Texts, texts_in
 from robustcs.project.scaffold import Proposal
 from robustcs.project.scan import Folder, Found, short_names, words_of
 from robustcs.project.trust import customary_level, model_of
@@ -30,7 +19,7 @@ from robustcs.wording import counted
 
 T = TypeVar("T")
 
-_MODEL_ADVICE = "add it to [judges], or, if assessors made it, set it as qrels"
+_NEVER = "model judgments are never used as qrels; add it to [judges], or, if assessors made it, set it as qrels"
 #: Words of the names of new judgments, and of judges.
 _NEW = frozenset(("new", "additional", "extra", "more", "later"))
 _JUDGE = frozenset(("judge", "judges"))
@@ -55,10 +44,8 @@ def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Fo
         return apart[0][0]
     common = set.intersection(*(_atoms(file.path) for file, _ in apart))
     folder.collections = [(frozenset(qrels.turns), _atoms(file.path) - common) for file, qrels in apart]
-    runs: list[tuple[str, str, Collection[str], str]] = []
-    for file in folder.of("run"):
-        with suppress(InputError):
-            runs.append((file.path, file.path, read_run(folder.place(file)).turns, ""))
+    read = [(file.path, folder.read(file, read_run)) for file in folder.of("run")]
+    runs = [(path, path, run.turns, "") for path, run in read if run]
     groups = _grouped(folder, runs)
     links = [*map(set, groups), *(set(_collections_of(folder, turns)) for *_, turns, _ in runs)]
     chosen = set().union(*(link for link in links if 0 in link)) if runs else set(range(len(apart)))
@@ -74,8 +61,9 @@ def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Fo
     return judgments[0]
 
 
-def join_texts(folder: Folder, texts: Sequence[Texts]) -> list[Texts]:
-    """Join texts whose names differ only in the words of their collections."""
+def join_texts(folder: Folder, files: Sequence[Found]) -> list[Texts]:
+    """Return the texts in these files; those whose names differ only in the words of their collections are joined."""
+    texts = [one for file in files for one in texts_in(folder, file)]
     groups = _grouped(folder, [(one, one.files[0], one.texts, f"{one.role} {one.column}") for one in texts])
     found = []
     for group in groups:
@@ -134,18 +122,13 @@ def choose_judgments(made: Proposal) -> Qrels | None:
     models: list[tuple[Found, Qrels]] = []
     for file in folder.of("qrels", "labels"):
         evidence = _made_by_model(file)
-        try:
-            qrels = read_qrels(folder.place(file)) if file.is_a("qrels") else None
-        except InputError as error:
-            folder.refuse(file.path, error)
-            continue
-        if evidence and (qrels is None or not _named(file, _JUDGE)):
-            made.by_models[file.path] = evidence
-            folder.leave(file.path, f"{evidence}, and model judgments are never used as qrels; {_MODEL_ADVICE}")
-        elif qrels is not None:
+        if evidence and not (file.is_a("qrels") and _named(file, _JUDGE)):
+            folder.leave(file.path, f"{evidence}, and {_NEVER}", tell=True)
+        elif qrels := folder.read(file, read_qrels, tell=True):
             (models if evidence else known).append((file, qrels))
     if not known:
-        made.by_models |= {file.path: "its folder or name indicates a judge" for file, _ in models}
+        for file, _ in models:
+            folder.leave(file.path, f"{_made_by_model(file)}, and {_NEVER}", tell=True)
         return None
     others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
     known.sort(key=lambda one: _order(one[0], one[1], others))
@@ -160,18 +143,15 @@ def choose_judgments(made: Proposal) -> Qrels | None:
             continue
         if set(own.turns).isdisjoint(qrels.turns):
             folder.leave(file.path, f"it judges other turns, such as {own.turns[0]!r}")
-        elif _named(file, _JUDGE) and shared > len(own) / 2:
-            if own.grades.max() > qrels.grades.max():
-                folder.leave(file.path, f"a judge with grade {own.grades.max()}, above the scale of {first.path}")
-            else:
-                judges.append(file.path)
+        elif _named(file, _JUDGE) and shared > len(own) / 2 and own.grades.max() <= qrels.grades.max():
+            judges.append(file.path)
         elif _named(file, _NEW) and shared <= len(own) / 2 and (file, own) in known:
             new.append(file.path)
         else:
-            folder.leave(file.path, f"other judgments of the turns in {first.path}; add it to new_judgments or [judges]")
+            why = f"other judgments of the turns in {first.path}; add it to new_judgments, or with the same scale to [judges]"
+            folder.leave(file.path, why)
     if new:
-        made.put(("new_judgments",), new if len(new) > 1 else new[0])
-        made.take(("new_judgments",), new, "by its name and its further passages")
+        made.use_all(("new_judgments",), new, new, "by its name and its further passages", "for robustcs augment")
     for name, path in zip(short_names(judges), judges, strict=True):
         made.use(("judges", name), path, "by its folder or name")
     return qrels
@@ -184,15 +164,13 @@ def _use_qrels(made: Proposal, path: str, qrels: Qrels) -> None:
     says = f"{of}{counted(len(qrels.turns), 'turn')}, {counted(len(qrels), 'judgment')}, grades {low} to {high}"
     level, collection = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), high)
     if only_relevant(qrels, level):
-        made.comments["qrels",] = "The qrels list relevant passages only. Other selections: pool, filtered, clicks."
         made.use(("qrels", "file"), path, "by its turns", says)
         made.put(("qrels", "selection"), "positives")
     else:
         advice = "If passages were not selected for judging by pooling runs, write [qrels] with file and selection instead."
         made.use(("qrels",), path, "by its turns", f"{says}\n{advice}")
-    usual = f"as in {collection} (recognised by passage ids)" if collection else ""
-    comment = f"for binary measures{f', {usual}' if usual else '; CAsT and iKAT use 2'}"
-    made.put(("policy", "relevance_level"), level, comment)
+    usual = f", as in {collection} (recognised by passage ids)" if collection else "; CAsT and iKAT use 2"
+    made.put(("policy", "relevance_level"), level, f"for binary measures{usual}")
 
 
 def _made_by_model(file: Found) -> str:
@@ -216,48 +194,3 @@ def _order(file: Found, qrels: Qrels, others: Sequence[set[str]]) -> tuple[objec
 def _named(file: Found, words: Collection[str]) -> bool:
     """Return whether the folders or the name of a file contain one of these words."""
     return not set(words).isdisjoint(words_of(file.path))
-
-
-# ---------------------------------------------------------------- runs
-
-
-@dataclass(frozen=True)
-class Read:
-    """Content of a run: its turns, the number of judged ones, the largest number of passages of a turn, and its tag.
-
-    documents
-        Whether it ranks passages ``DOC-N`` and the qrels judge documents.
-    """
-
-    turns: frozenset[str]
-    judged: int
-    depth: int = 0
-    tag: str = ""
-    documents: bool = False
-
-
-def judged_by(path: Path, qrels: Qrels | None) -> Read | str:
-    """Read a run; return why if it cannot be evaluated on the qrels. Raises :class:`InputError` for a broken run."""
-    run = read_run(path)
-    ranking = rank_run(run, EvaluationPolicy())
-    depth = int(np.diff(ranking.starts).max(initial=0))
-    turns = frozenset(ranking.turns)
-    if qrels is None:
-        return Read(turns, len(turns), depth, _tag(path))
-    matrix = grade_matrix(ranking, qrels)
-    if matrix.missing.all():
-        return f"a run of other turns, such as {ranking.turns[0]!r}; the qrels have turns such as {qrels.turns[0]!r}"
-    documents = no_judged_passage(matrix) and are_passage_ids(ranking.ids)
-    by_document = grade_matrix(rank_run(run, EvaluationPolicy(documents=True)), qrels) if documents else matrix
-    if no_judged_passage(by_document):
-        return f"none of its passages is judged; it has passages such as {matrix.first[1]!r}"
-    return Read(turns, int((~matrix.missing).sum()), depth, _tag(path), documents)
-
-
-def _tag(path: Path) -> str:
-    """Return the tag in the last column of the first line of a TREC run."""
-    for _, line in text_lines(parts_of(path)[0]):
-        if not line.startswith("#"):
-            cells = line.split()
-            return "_".join(cells[5:]) if len(cells) >= 6 and cells[0][0] not in "{[" else ""
-    return ""

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from robustcs.errors import InputError, ProblemList
+from robustcs.errors import ProblemList
 from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
 from robustcs.inputs.clariq import read_needs, read_preferences, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
 from robustcs.inputs.file_formats import RAG_RUN
 from robustcs.inputs.mtrag import json_records
-from robustcs.inputs.paths import StrPath, parts_of
+from robustcs.inputs.paths import parts_of
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.ratings import read_gold_checks
 from robustcs.inputs.records import shape_of
-from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import Kind, first_cells
 from robustcs.inputs.text import first_record
 from robustcs.project.guess_judgments import ITEM
 from robustcs.project.scaffold import Proposal
 from robustcs.project.scan import Found, role_of, short_names, words_of
-
-T = TypeVar("T")
 
 #: Names of baselines, whose scores are in evaluations.
 _BASELINES = {"no", "worst", "best"}
@@ -37,12 +34,10 @@ class _Known:
     """What the conditions of the rules need to know about a folder."""
 
     def __init__(self, made: Proposal):
-        self.made, self.folder = made, made.folder
+        self.made, self.folder, self.read = made, made.folder, made.folder.read
         topics = {file.path: read for file in self.folder.of("clariq topics") if (read := self.read(file, read_topics))}
-        asked = [self.cells(file) for file in self.folder.of("run", "question run")]
-        self.topics_file = max(
-            topics, key=lambda path: sum(not cells.isdisjoint(topics[path].requests) for cells in asked), default=""
-        )
+        asked = set().union(*map(self.cells, self.folder.of("run", "question run")))
+        self.topics_file = max(topics, key=lambda path: len(asked & topics[path].requests.keys()), default="")
         self.topics = set(topics[self.topics_file].requests) if topics else set()
         self.facets = set(topics[self.topics_file].facets) if topics else set()
         tasks = [unit for file in self.folder.of("snippets") if not is_reference(file) and (unit := self.unit(file))]
@@ -67,13 +62,6 @@ class _Known:
             file in files and not file.is_a("run") for file in self.folder.files if file.what
         )
         return named or cited or (files if alone else [])
-
-    def read(self, file: Found, read: Callable[[StrPath], T]) -> T | None:
-        """Return what a reader makes of a file; None if it cannot be read."""
-        try:
-            return read(self.folder.place(file))
-        except InputError:
-            return None
 
     def cells(self, file: Found) -> set[str]:
         """Return the first column of a file."""
@@ -157,18 +145,16 @@ _RULES = (
     _Rule(("agreement", "ratings"), ("ratings",), "all"),
     _Rule(("crowd", "subset"), ("qrels",), fits=lambda known, file: "subset" in file.stem and known.item(file),
           why="by its name"),
-    _Rule((), ("qrels",), fits=lambda known, file: known.has("crowd", "grades") and known.item(file),
-          why="judgments of questions or responses, which crowd computes from the grades"),
-    _Rule((), ("qrels",), fits=lambda known, file: known.item(file) not in ("", known.items) or (
-          known.item(file) and "filtered" in file.stem), why="judgments of other items or of some turns; name it in [crowd]"),
+    _Rule((), ("qrels",), fits=lambda known, file: known.item(file) and (
+          known.has("crowd", "grades") or known.item(file) != known.items or "filtered" in file.stem),
+          why="judgments that [crowd] does not need, because of the grades, or of other items, or of some turns"),
     _Rule(("crowd", "qrels"), ("qrels",), "all", lambda known, file: known.item(file)),
     _Rule(("crowd", "runs"), ("mixed-initiative run",), "named"),
     _Rule(("crowd", "bank"), ("texts", "question bank"), fits=lambda known, file: known.has("crowd", "grades", "qrels", "runs")
           and ("bank" in words_of(file.stem) or not file.is_a("texts")), why="by its name"),
     _Rule(("crowd", "gold_checks"), (), fits=lambda known, file: known.has("crowd", "grades") and known.read(
           file, read_gold_checks) and {"gold", "check", "checks"} & set(words_of(file.stem)), why="by its name"),
-    _Rule((), ("question run",), fits=lambda known, file: len(set(read_run(known.folder.place(file)).scores.tolist())) == 1,
-          why="a pool, not a ranking: all its scores are equal"),
+    _Rule((), ("question run",), why="a run or a pool of questions, but there are no ClariQ topics with its turns"),
     _Rule(("review", "files"), ("reviews",), "all"),
 )  # fmt: skip
 
@@ -187,8 +173,8 @@ def guess_studies(made: Proposal) -> None:
             for name, file in zip(_names(known, rule, files), files, strict=True):
                 made.use((*rule.key, name), file.path, rule.why)
         elif rule.how == "all" and files:
-            made.put(rule.key, [file.path for file in files])
-            made.take(rule.key, [file.path for file in files], rule.why)
+            paths = [file.path for file in files]
+            made.use_all(rule.key, paths, paths, rule.why)
         elif files:
             made.use(rule.key, files[0].path, rule.why)
             for file in files[1:]:
@@ -211,13 +197,11 @@ def of_tasks(file: Found) -> bool:
 
 def tasks_of(made: Proposal, file: Found) -> list[dict[str, Any]]:
     """Return the MTRAG tasks in a file or an export; none for other files and broken ones."""
-    if not of_tasks(file):
-        return []
-    try:
-        files = parts_of(made.folder.place(file))
-        return [record.fields for path in files for record in json_records(path, ProblemList(path))]
-    except InputError:
-        return []
+
+    def read(place: Path) -> list[dict[str, Any]]:
+        return [record.fields for path in parts_of(place) for record in json_records(path, ProblemList(path))]
+
+    return (made.folder.read(file, read) if of_tasks(file) else None) or []
 
 
 def guess_tasks(made: Proposal) -> None:
@@ -233,8 +217,8 @@ def guess_tasks(made: Proposal) -> None:
         if any(one.get("targets") for one in tasks) and "gold" not in made.values:
             made.use(("gold",), file.path, "its reference answers")
         if file.is_a("collection") and "collection" not in made.values:
-            made.put(("collection",), file.path, "the texts of passages in its tasks; a project has one collection")
-            made.take(("collection",), [file.path], "its passage texts")
+            about = "the texts of passages in its tasks; a project has one collection"
+            made.use_all(("collection",), [file.path], [file.path], "its passage texts", about)
         if not models and any(key.lower() == "answerability" for one in tasks for key in one):
             labelled.append(file.path)
     if labelled and "responses" in made.values.get("answers", {}):

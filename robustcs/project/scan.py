@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from robustcs.errors import InputError
 from robustcs.inputs.paths import pooled
@@ -16,12 +17,16 @@ from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
 from robustcs.project.report_files import files_of_report
 
+T = TypeVar("T")
+
 #: Words of names that indicate a formulation.
-_WORDS: dict[Role, tuple[str, ...]] = {
-    "original": ("original", "raw", "lastturn"),
-    "human": ("human", "manual", "oracle", "resolved"),
-    "qr": ("qr", "auto", "automatic", "rewrite", "rewrites", "rewriter", "rewritten", "t5", "transformer", "cv", "model"),
-}
+WORDS: dict[Role, frozenset[str]] = {
+    "original": frozenset(("original", "raw", "lastturn")),
+    "human": frozenset(("human", "manual", "oracle", "resolved")),
+    "qr": frozenset((
+        "qr", "auto", "automatic", "rewrite", "rewrites", "rewriter", "rewritten", "t5", "transformer", "cv", "model",
+    )),
+}  # fmt: skip
 #: Words of file names that only indicate runs or scores.
 _RUNS = frozenset((
     "data", "eval", "evaluation", "file", "files", "metrics", "out", "output", "outputs", "prediction", "predictions",
@@ -60,8 +65,8 @@ class Found:
 class Folder:
     """A folder, its files, and the roles that ``robustcs init`` assigns to them.
 
-    taken, aside
-        Used files → role; ignored files, or parts of files (``FILE:FORMULATION``) → reason.
+    taken, aside, told
+        Used files → role; ignored files, or parts of files (``FILE:FORMULATION``) → reason; those to tell in any case.
     collections
         If there are several collections: the turns of each, and the words that name it.
     joined, called
@@ -72,6 +77,7 @@ class Folder:
     files: list[Found]
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
     collections: list[tuple[frozenset[str], set[str]]] = field(default_factory=list)
     joined: dict[str, list[str]] = field(default_factory=dict)
     called: dict[str, str] = field(default_factory=dict)
@@ -103,13 +109,23 @@ class Folder:
         self.aside.pop(path, None)
         self.taken[path] = f"{self.taken[path]}; {why}" if path in self.taken else why
 
+    def read(self, file: Found, read: Callable[[Path], T], tell: bool = False) -> T | None:
+        """Return what a reader makes of a file; None if it cannot be read. ``tell``: record why."""
+        try:
+            return read(self.place(file))
+        except InputError as error:
+            if tell:
+                self.refuse(file.path, error)
+            return None
+
     def refuse(self, path: str, error: InputError) -> None:
         """Record that a file cannot be read."""
         why = "skipped" if error.problems[0].slug == "too-large" else "cannot be read"
         self.leave(path, f"{why}: {reason_of(error)}")
 
-    def leave(self, path: str, why: str) -> None:
-        """Record that a file, and the files that are read together with it, are ignored."""
+    def leave(self, path: str, why: str, tell: bool = False) -> None:
+        """Record that a file, and the files that are read together with it, are ignored; ``tell``: also without --why."""
+        self.told += [path] if tell else []
         for one in self.together(path):
             self.aside.setdefault(one, why)
 
@@ -131,15 +147,10 @@ def look_through(folder: Path) -> Folder:
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
         )
-        for name in folders:
-            if (Path(directory) / name).is_symlink():
-                link = (Path(directory) / name).relative_to(folder).as_posix()
-                found.leave(
-                    link, "a link to a folder, which is not followed; copy its files here, or name them in robustcs.toml"
-                )
+        linked = [name for name in folders if (Path(directory) / name).is_symlink()]
         if written := files_of_report(Path(directory)) if "report.html" in files else {}:
             reported.update(Path(directory) / name for name in written)
-        for name in sorted(files):
+        for name in sorted([*files, *linked]):
             path = Path(directory) / name
             relative = path.relative_to(folder).as_posix()
             if name.startswith(".") or name == CONFIG_NAME or path in reported:
@@ -147,7 +158,7 @@ def look_through(folder: Path) -> Folder:
             if len(found.files) + len(found.aside) >= MOST_FILES:
                 found.leave(relative, f"only the first {MOST_FILES:,} files are read")
             elif not path.is_file():
-                found.leave(relative, "not a regular file, so it is not opened")
+                found.leave(relative, "a link to a folder, or not a regular file, so it is not opened")
             else:
                 try:
                     first_bytes(path, 1)
@@ -171,30 +182,30 @@ def role_of(name: str) -> Role | None:
     words = words_of(name)
     if not words or words[-1].isdigit():
         return None
-    return next((role for role, known in _WORDS.items() if set(words) & set(known)), None)
+    return next((role for role, known in WORDS.items() if known & set(words)), None)
 
 
-def set_of(name: str) -> tuple[Role, str] | None:
-    """Return formulation and number of a set of paraphrases: ``("human", "1")`` for ``stem_manual_1``."""
+def set_of(name: str) -> Role | None:
+    """Return the formulation that a set of paraphrases belongs to: ``human`` for ``stem_manual_1``."""
     words = words_of(name)
-    if len(words) < 2 or not words[-1].isdigit():
-        return None
-    role = next((role for role in ("original", "human") if set(words) & set(_WORDS[role])), None)  # type: ignore[index]
-    return (role, words[-1]) if role else None  # type: ignore[return-value]
+    role = role_of(" ".join(words[:-1])) if words and words[-1].isdigit() else None
+    return role if role != "qr" else None
+
+
+def _path_words(path: str) -> list[str]:
+    """Return the words of the folders and the stem of a path."""
+    return words_of(f"{Path(path).parent} {Path(path).name.split('.')[0]}")
 
 
 def telling_words(path: str) -> tuple[str, ...]:
-    """Return the words of a path that may name a system: those of folders and stem, without generic ones such as ``run``."""
-    folders = [word for part in Path(path).parent.parts for word in words_of(part)]
-    stem = words_of(Path(path).name.split(".")[0])
-    return tuple(word for word in (*folders, *stem) if word not in _PLAIN)
+    """Return the words of a path that may name a system, without generic ones such as ``run`` and ``query``."""
+    return tuple(word for word in _path_words(path) if word not in _PLAIN)
 
 
 def run_words(path: str) -> list[str]:
     """Return the words of a path, without those that only indicate runs; a number belongs to the word before it."""
-    every = [*(word for part in Path(path).parent.parts for word in words_of(part)), *words_of(Path(path).name.split(".")[0])]
     words: list[str] = []
-    for word in every:
+    for word in _path_words(path):
         if word.isdigit() and words:
             words[-1] += f"_{word}"
         elif word not in _RUNS:
@@ -215,19 +226,12 @@ def short_names(paths: Sequence[str], tags: Sequence[str] = ()) -> list[str]:
 
     If none of these is unique, the name is the whole path.
     """
-    stems = [_stem(path) for path in paths]
-    full = ["_".join(telling_words(path)) for path in paths]
-    names = []
-    for place, path in enumerate(paths):
-        stem, tag = stems[place], tags[place] if tags else ""
-        if stems.count(stem) == 1 and set(words_of(stem)) - _RUNS:
-            names.append(stem)
-        elif full[place] and full.count(full[place]) == 1:
-            names.append(full[place])
-        elif tag and tags.count(tag) == 1:
-            names.append(tag)
-        else:
-            names.append(path)
+    stems = [stem if set(words_of(stem)) - _RUNS else "" for stem in map(_stem, paths)]
+    ways = [stems, ["_".join(telling_words(path)) for path in paths], tags or [""] * len(paths), paths]
+    names = [
+        next(way[place] for way in ways if way is paths or (way[place] and way.count(way[place]) == 1))
+        for place in range(len(paths))
+    ]
     return [name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)]
 
 
@@ -235,8 +239,3 @@ def _stem(path: str) -> str:
     """Return the name of a file up to its first dot; of qrels, what follows: ``gpt4o`` for ``qrels.gpt4o.txt``."""
     first, *further = Path(path).name.removesuffix(".gz").split(".")
     return ".".join(further[:-1]) if first in ("qrel", "qrels") and len(further) > 1 else first
-
-
-def role_words(role: Role) -> frozenset[str]:
-    """Return the words that indicate a formulation."""
-    return frozenset(_WORDS[role])

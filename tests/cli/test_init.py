@@ -55,7 +55,7 @@ def test_explain_says_what_became_of_every_file_and_writes_nothing(in_copy: Comm
         and "  runs/stem_qr.trec\n    [formulations.qr] run, by its name; [components] qr/stem, by its name\n" in taken
     )
     assert left.startswith("Ignored\n")
-    assert "  grades.txt\n    other judgments of the turns in qrels.txt; add it to new_judgments or [judges]\n" in left
+    assert "  grades.txt\n    other judgments of the turns in qrels.txt; add it to new_judgments, or with" in left
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -99,7 +99,7 @@ def test_roles_are_told_by_whole_words_of_the_name(name: str, role: str | None) 
 
 def test_sets_of_paraphrases_are_told_by_their_numbers() -> None:
     assert [set_of(name) for name in ("stem_manual_1", "raw_12", "human", "t5_2", "3")] == [
-        ("human", "1"), ("original", "12"), None, None, None
+        "human", "original", None, None, None
     ]  # fmt: skip
 
 
@@ -117,6 +117,8 @@ def test_no_two_systems_get_one_name() -> None:
 
 # ---------------------------------------------------------------- what is opened
 
+NOT_OPENED = "a link to a folder, or not a regular file, so it is not opened"
+
 
 def test_nothing_but_regular_files_is_opened(tmp_path: Path) -> None:
     fill(
@@ -127,7 +129,7 @@ def test_nothing_but_regular_files_is_opened(tmp_path: Path) -> None:
     (tmp_path / "human.trec").symlink_to("/dev/zero")
     found = look_through(tmp_path)
     assert [file.path for file in found.files] == ["qrels.txt"]
-    assert found.aside == dict.fromkeys(("human.trec", "raw.trec"), "not a regular file, so it is not opened")
+    assert found.aside == dict.fromkeys(("human.trec", "raw.trec"), NOT_OPENED)
 
 
 # ---------------------------------------------------------------- rewriters and their texts
@@ -272,8 +274,8 @@ def test_old_and_new_judgments(tmp_path: Path) -> None:
     assert (made["qrels"], made["new_judgments"]) == ("qrels.txt", "new_qrels.txt")
     left = aside(tmp_path)
     assert made["judges"] == {"judge": "judge.txt", "judges_a": "judges/a/q.txt", "judges_b": "judges/b/q.txt"}
-    assert left["grades.txt"] == "other judgments of the turns in qrels.txt; add it to new_judgments or [judges]"
-    assert left["judges/far.txt"] == "a judge with grade 9, above the scale of qrels.txt"
+    other = "other judgments of the turns in qrels.txt; add it to new_judgments, or with the same scale to [judges]"
+    assert left["grades.txt"] == left["judges/far.txt"] == other
     assert left["far.qrels"] == "it judges other turns, such as '9_1'"
     assert left["other.trec"] == "a run of other turns, such as '9_1'; the qrels have turns such as '1_1'"
 
@@ -344,12 +346,11 @@ def test_the_demo_collection(demo: Path) -> None:
     assert parts(made, "rewrites") == {role: f"topics.json:{role}" for role in ("original", "qr", "human")}
     for key in ("qrels", "new_judgments", "gold", "paraphrases", "collection"):
         assert made[key] == real[key], key
-    assert made["agreement"] == {key: [file] for key, file in real["agreement"].items()}
+    assert made["agreement"] == real["agreement"]
     # the labels of needs are named after what made them, which only people know
     needs = [sorted(table["clariq"].pop("needs").values()) for table in (made, real)]
     assert needs[0] == needs[1] and made["clariq"] == real["clariq"]
-    assert made["answers"] == {key: value if key != "snippets" else [value] for key, value in real["answers"].items()
-                               if key != "depth"}  # fmt: skip
+    assert made["answers"] == {key: value for key, value in real["answers"].items() if key != "depth"}
     assert made["crowd"] == {key: value for key, value in real["crowd"].items() if key != "subset"}
     assert {name: group["baseline"] for name, group in made["groups"].items()} == {"manual": "human", "raw": "original"}
     assert aside(demo)["grades.txt"].startswith("other judgments of the turns in qrels.txt")
@@ -373,12 +374,13 @@ CRITERIA = {
 }  # fmt: skip
 
 
+NOT_NEEDED = "judgments that [crowd] does not need, because of the grades, or of other items, or of some turns"
+
+
 def test_every_criterion_of_the_same_items_is_taken(tmp_path: Path) -> None:
     made = config(fill(tmp_path, CRITERIA))
     assert made["crowd"] == {"qrels": ["novelty.qrel", "relevance_all.qrel"], "subset": "relevance_mi_subset.qrel"}
-    assert aside(tmp_path) == dict.fromkeys(
-        ("relevance_filtered.qrel", "response_relevance.qrel"), "judgments of other items or of some turns; name it in [crowd]"
-    )
+    assert aside(tmp_path) == dict.fromkeys(("relevance_filtered.qrel", "response_relevance.qrel"), NOT_NEEDED)
 
 
 def test_judgments_are_left_to_the_grades_that_they_were_made_of(tmp_path: Path) -> None:
@@ -388,8 +390,7 @@ def test_judgments_are_left_to_the_grades_that_they_were_made_of(tmp_path: Path)
     fill(tmp_path, {"gold.csv": "turn,item,criterion,grade\n1_1,Q0001,relevance,2\n", "golden.csv": "a,b\n1,2\n"})
     assert config(tmp_path)["crowd"]["gold_checks"] == "gold.csv"
     left = aside(tmp_path)
-    assert left["novelty.qrel"] == left["response_relevance.qrel"]
-    assert left["novelty.qrel"] == "judgments of questions or responses, which crowd computes from the grades"
+    assert left["novelty.qrel"] == left["response_relevance.qrel"] == NOT_NEEDED
 
 
 def test_annotations_of_sentences_are_another_task(
@@ -397,13 +398,13 @@ def test_annotations_of_sentences_are_another_task(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     fill(tmp_path, {"a.jsonl": annotations("sentence")})
-    assert config(tmp_path)["agreement"] == {"snippets": ["a.jsonl"]}
+    assert config(tmp_path)["agreement"] == {"snippets": "a.jsonl"}
     fill(tmp_path, {
         "b.jsonl": annotations("paragraph"), "b_experts.jsonl": annotations("paragraph"),
         "c_experts.csv": "Input.turn_id,Input.sentence_id,Input.sentence,WorkerId,Answer.taskAnswers\n"
         '1_1,s1,some words,w,"[{""t"": {""entities"": [{""startOffset"": 0, ""endOffset"": 4}]}}]"\n',
     })  # fmt: skip
-    assert config(tmp_path)["agreement"] == {"snippets": ["b.jsonl"], "reference": ["b_experts.jsonl"]}
+    assert config(tmp_path)["agreement"] == {"snippets": "b.jsonl", "reference": "b_experts.jsonl"}
     assert aside(tmp_path) == dict.fromkeys(("a.jsonl", "c_experts.csv"), "it annotates another task than the other files")
     assert run(["init"]) == run(["agreement", "--format", "json"]) == 0, capfd.readouterr().err
 
@@ -469,27 +470,26 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
     }  # fmt: skip
     alone = guess(fill(tmp_path / "alone", files))
     assert not {"qrels", "new_judgments", "judges"} & alone.values.keys()
-    assert list(alone.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
     text = write_config(alone, "x")
-    assert "# qrels = …  # human judgments; the files here seem to be model judgments, see [judges]" in text
-    assert "# [judges]\n" in text and '# a_gpt4 = "a_gpt4.txt"  # its name contains a model name (gpt)\n' in text
-    assert '# labels = "labels.jsonl"  # it has the fields of a model judge\'s output\n' in text
+    assert alone.folder.told == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
+    never = "and model judgments are never used as qrels; add it to [judges], or, if assessors made it, set it as qrels"
+    assert f"# Not used: a_gpt4.txt: its name contains a model name (gpt), {never}\n" in text
+    assert f"# Not used: labels.jsonl: it has the fields of a model judge's output, {never}\n" in text
     assert "qrels" not in tomllib.loads(text) and "judges" not in tomllib.loads(text)
+    judge = guess(fill(tmp_path / "judge", {"raw.trec": ranked(RAW), "judges/gpt4.txt": QRELS}))
+    assert judge.folder.told == ["judges/gpt4.txt"] and "qrels" not in judge.values
     both = guess(fill(tmp_path / "both", files | {"z.txt": human, "judges/gpt4.txt": human.replace(" 4\n", " 3\n")}))
     assert (both.values["qrels"], both.values["judges"]) == ("z.txt", {"gpt4": "judges/gpt4.txt"})
     assert "new_judgments" not in both.values
-    assert list(both.by_models) == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
-    assert both.folder.aside["a_gpt4.txt"] == (
-        "its name contains a model name (gpt), and model judgments are never used as qrels; add it to [judges], or, if"
-        " assessors made it, set it as qrels"
-    )
+    assert both.folder.told == alone.folder.told
+    assert both.folder.aside["a_gpt4.txt"] == f"its name contains a model name (gpt), {never}"
     assert tomllib.loads(write_config(both, "x"))["judges"] == {"gpt4": "judges/gpt4.txt"}
 
 
 def test_init_prints_why_judgments_of_a_model_are_left_out(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     fill(tmp_path, {"raw.trec": ranked(RAW), "gpt4.txt": QRELS})
     assert run(["init", str(tmp_path)]) == 0
-    assert "gpt4.txt is not used as qrels: its name contains a model name (gpt), " in capfd.readouterr().out
+    assert "gpt4.txt is not used: its name contains a model name (gpt), " in capfd.readouterr().out
 
 
 def tasks(scored: bool, **more: Any) -> str:
@@ -566,24 +566,21 @@ def test_a_formulation_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     assert f"Ignored\n  topics.tsv:human\n    {why}" in explanation(made)
 
 
-def test_why_one_of_several_rankers_is_taken(tmp_path: Path) -> None:
+def test_the_most_complete_of_several_rankers_is_taken(tmp_path: Path) -> None:
     less = {turn: text for turn, text in RAW.items() if turn != "1_1"}
     files = {f"{ranker}_{wording}.trec": ranked(texts, ranker) for ranker in ("a", "b")
              for wording, texts in (("raw", RAW), ("t5", less if ranker == "a" else HUMAN))}  # fmt: skip
-    reason = "# Other systems. Of the rankers a, b, b is used: it is the most complete, or the first by name.\n[runs]\n"
-    assert reason in write_config(guess(fill(tmp_path, {"qrels.txt": QRELS, **files})), "x")
-    (tmp_path / "a_t5.trec").write_text(ranked(HUMAN, "a"))
-    assert reason.replace("b is used", "a is used") in write_config(guess(tmp_path), "x")
-    for name in ("b_raw.trec", "b_t5.trec"):
-        (tmp_path / name).unlink()
-    assert "Of the rankers" not in write_config(guess(tmp_path), "x")
+    fill(tmp_path, {"qrels.txt": QRELS, **files})
+    assert parts(config(tmp_path), "run") == {"original": "b_raw.trec", "qr": "b_t5.trec"}
+    (tmp_path / "a_t5.trec").write_text(ranked(HUMAN, "a"))  # as complete as the other, and first by name
+    assert parts(config(tmp_path), "run") == {"original": "a_raw.trec", "qr": "a_t5.trec"}
 
 
 def test_links_to_folders_are_skipped_and_said_to_be(tmp_path: Path) -> None:
     fill(tmp_path, {"elsewhere/raw.trec": ranked(RAW), "project/qrels.txt": QRELS})
     (tmp_path / "project/runs").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     left = aside(tmp_path / "project")
-    assert left == {"runs": "a link to a folder, which is not followed; copy its files here, or name them in robustcs.toml"}
+    assert left == {"runs": NOT_OPENED}
 
 
 def test_nuggets_without_answers_are_called_what_they_are(tmp_path: Path) -> None:
