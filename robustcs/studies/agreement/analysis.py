@@ -74,8 +74,6 @@ _WORKERS = table(
 _ANNOTATIONS = table(
     "annotations", "Each annotation with its flags.",
     text("turn"), text("passage"), text("worker"), count("snippets"), count("characters"), share("share", "of the text"),
-    share("outside_share", "of the selected characters that fewer than two others selected (if annotators select sentences: of"
-          " the selected sentences that no other selected); null with too few others"),
     number("f1_others"), flag("long", "more than 50% of a paragraph, 75% of a sentence, or 75% of the sentences"),
     flag("outside", "no part was selected by at least two others (selected sentences: by any other)"), flag("empty"),
 )  # fmt: skip
@@ -253,11 +251,11 @@ def _annotations(text: AnnotatedText, chosen: agreement.Chosen) -> Iterator[tupl
     rows = zip(text.annotations, chosen, others, agreement.similarity_to_others(chosen).tolist(), strict=True)
     for annotation, own, other, likeness in rows:
         size, share = int(own.sum()), float(own.mean())
-        outside = float((own & (other < least)).sum() / size) if len(chosen) > least and size else math.nan
+        outside = len(chosen) > least and size > 0 and not (own & (other >= least)).any()
         characters = sum(end - start for start, end in annotation.spans) if text.parts else size
         yield (
-            text.turn, text.passage, annotation.worker, len(annotation.spans), characters, share, outside, likeness,
-            share > LONGEST_SHARE[text.unit], outside == 1, size == 0,
+            text.turn, text.passage, annotation.worker, len(annotation.spans), characters, share, likeness,
+            share > LONGEST_SHARE[text.unit], bool(outside), size == 0,
         )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def test_a_text_by_hand() -> None:
     assert majority == [0, 0, 0]
     assert similarity == pytest.approx([0.25, 0.5, 1 / 3])  # the first of two that are equally alike
     flags = result.annotations.set_index("worker")
-    assert flags.loc["w1", "outside_share"] == 1 and bool(flags.loc["w1", "outside"])
+    assert bool(flags.loc["w1", "outside"])
     assert bool(flags.loc["w3", "empty"]) and not bool(flags.loc["w3", "outside"])
     assert result.statistics.iloc[0]["snippets_per_annotation"] == 1
 
@@ -103,11 +103,13 @@ def test_two_annotators_agree_with_each_other_and_have_no_others_to_be_outside_o
     result = snippet_agreement(texts(((0, 4),), ((2, 6),)), {}, EVALUATED)
     assert result.jaccard[["k", "value", "texts"]].values.tolist() == [[2, 2 / 6, 1]]
     assert result.texts[["annotators", "jaccard", "jaccard_2"]].values.tolist() == [[2, 2 / 6, 2 / 6]]
-    assert result.annotations["outside_share"].isna().all() and not result.annotations["outside"].any()
+    assert not result.annotations["outside"].any()
     assert result.workers["flagged"].sum() == 0
-    # with a third, what the two others did not both choose is outside
+    # with a third, a selection that the two others did not both choose anywhere is outside
     three = snippet_agreement(texts(((0, 4),), ((2, 6),), ((3, 5),)), {}, EVALUATED).annotations
-    assert three["outside_share"].tolist() == [3 / 4, 3 / 4, 1 / 2]
+    assert three["outside"].tolist() == [False] * 3
+    apart = snippet_agreement(texts(((0, 4),), ((2, 6),), ((6, 8),)), {}, EVALUATED).annotations
+    assert apart["outside"].tolist() == [True] * 3
 
 
 def test_tables_have_the_columns_that_they_declare() -> None:
