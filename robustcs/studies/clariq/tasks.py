@@ -13,7 +13,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.clarification import CUTOFFS, Asked, confusion, recalls, weighted_scores
 from robustcs.inputs.clariq import NEEDS, Topics
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.result import Field, count, difference, flag, number, p_value, score, table, text
+from robustcs.result import Field, count, difference, number, p_value, score, table, text
 from robustcs.statistics import Codes, Floats
 from robustcs.statistics.agreement import Statistic, agreement_estimate, cohen_of
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
@@ -41,7 +41,7 @@ TOPICS = table(
 DOCUMENT_RELEVANCE = table(
     "document_relevance", "Scores of the documents retrieved after the question: means over facets or contexts.",
     _SYSTEM, text("metric"), *score("value").between(says=_CLUSTER),
-    flag("baseline", "whether the run is the baseline worst, no or best"), count("units", "facets or contexts"),
+    count("units", "facets or contexts"),
     count("topics"), count("missing", "units without output"), _NOTE,
 )  # fmt: skip
 FACETS = table(
@@ -240,7 +240,7 @@ def document_relevance(found: Found, task: Task, topics: Topics | None, conversa
         block = TopicMeans("document_relevance", metric, names, values, groups)
         found.compare(block, pairs, seed)
         for name, mean, line in zip(names, block.means(), values, strict=True):
-            counts = (name in BASELINES, len(kept), len(numbers), len(missing[name]))
+            counts = (len(kept), len(numbers), len(missing[name]))
             found.rows["document_relevance"].append((name, metric, mean, *counts, mean.note))
             own = scored[name]
             found.rows["facets"] += [

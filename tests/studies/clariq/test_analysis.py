@@ -80,8 +80,8 @@ def test_a_topic_without_output_scores_zero_or_is_dropped_from_all() -> None:
 def test_document_relevance_is_a_mean_over_facets_with_baselines_first() -> None:
     result = evaluate(FIRST, BEST)
     table = result.document_relevance
-    assert table[["system", "metric", "value", "baseline", "units", "topics", "missing"]].to_numpy().tolist() == [
-        ["best", "P1", 1.0, True, 3, 2, 0], ["first", "P1", 0.5, False, 3, 2, 1],
+    assert table[["system", "metric", "value", "units", "topics", "missing"]].to_numpy().tolist() == [
+        ["best", "P1", 1.0, 3, 2, 0], ["first", "P1", 0.5, 3, 2, 1],
     ]  # fmt: skip
     row = result.comparisons[result.comparisons["task"] == "document_relevance"].iloc[0]
     assert (row["first"], row["second"], row["difference"]) == ("first", "best", -0.5)
@@ -232,5 +232,5 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
             replace(result, **{name: frame.assign(more=1)})
-    with pytest.raises(TypeError, match="column baseline is"):
-        replace(result, document_relevance=result.document_relevance.assign(baseline=1))
+    with pytest.raises(TypeError, match="column units is"):
+        replace(result, document_relevance=result.document_relevance.assign(units=0.5))

@@ -11,7 +11,6 @@ RELEVANCE = [
         "value": value + more,
         "ci_low": 0.9,
         "ci_high": 0.95,
-        "baseline": name in "worst no best",
     }
     for metric, more in (("MRR100", 0.5), ("NDCG3", 0.0))
     for name, value in (("worst", 0.05), ("no", 0.10), ("best", 0.40), ("bert", 0.13), ("stem", 0.09))
