@@ -98,7 +98,7 @@ def test_files_of_other_studies_by_keyword(demo: Path, config: Path, empty_folde
     strict = robustcs.agreement(
         config, ratings=demo / "annotations/ratings.csv", min_agreement=1.0, groups={"low": [1, 2], "high": [3, 4, 5]}
     )
-    assert set(strict.tables["labels"]["group"]) >= {"low", "high"} and "items ≥ 100%" in strict._repr_html_()
+    assert set(strict.tables["grouped"]["group"]) >= {"low", "high"} and "items ≥ 100%" in strict._repr_html_()
     runs = {name: demo / f"crowd/{name}.json" for name in ("ids", "texts")}
     judged = robustcs.crowd(
         grades=demo / "crowd/grades.csv", gold_checks=demo / "crowd/gold_checks.csv", bank=demo / "crowd/bank.json",
