@@ -94,13 +94,11 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
 
 
 def _coverage(result: Answers) -> list[Block]:
-    """Return means and pairs for each kind of gold, and the causes of missed items."""
+    """Return means for each kind of gold, and the causes of missed items."""
     causes = main_causes(result)
     blocks: list[Block] = []
     for gold in golds(result):
         blocks.append(_means(result, gold))
-        if (result.pairs["metric"] == headline(result, gold)).any():
-            blocks.append(_pairs(result, gold))
     blocks.append(
         wide_table(
             result, "item_causes", f"Which component loses {said(result)}?", ["system", "items"], "cause", ["share"],
@@ -159,15 +157,21 @@ def _means(result: Answers, gold: Gold) -> Table:
     return result_table(result, "measures", _QUESTIONS[gold], columns, note, rows=rows, slug=f"measures-{gold}")
 
 
-def _pairs(result: Answers, gold: Gold) -> Table:
-    metric = headline(result, gold)
-    rows, family = result.pairs[result.pairs["metric"] == metric], result.families[metric]
-    columns = ["first", "second", "difference", "p", "p_corrected"]
-    shown = rows.head(SHOWN)
-    listed = f"; {len(shown)} are shown" if len(shown) < len(rows) else ""
-    note = f"Difference: first minus second. p adj.: {family.describe('pair')}{listed}.{sentences([family.note])}"
-    caption = f"Which systems differ in {measure_label(metric)}?"
-    return result_table(result, "pairs", caption, columns, note, rows=shown, slug=f"pairs-{gold}")
+def _pairs(result: Answers) -> Table:
+    """Return the pairs of systems with the smallest adjusted p in an outcome or in the measure of gold items."""
+    names: dict[str, str] = {outcome: named(outcome) for outcome in OUTCOMES}
+    names |= {metric: measure_label(metric) for metric in (headline(result, gold) for gold in golds(result))}
+    pairs = result.pairs[result.pairs["metric"].isin(list(names))]
+    shown = pairs.sort_values("p_corrected", kind="stable").head(SHOWN)
+    families = [result.families[metric] for metric in dict.fromkeys(shown["metric"])]
+    return result_table(
+        result, "pairs", "Which systems differ?",
+        [text("metric", header="Outcome or measure"), "first", "second", "difference", "p", "p_corrected"],
+        f"First minus second: differences of shares of all turns, or of means. Shown: the {len(shown)} of"
+        f" {counted(len(pairs), 'difference')} with the smallest adjusted p. p adj.: {families[0].describe('pair')} of an"
+        f" outcome or measure.{sentences(dict.fromkeys(family.note for family in families))}",
+        rows=shown.assign(metric=shown["metric"].map(names)),
+    )  # fmt: skip
 
 
 def answerable(result: Answers) -> str:
@@ -245,18 +249,8 @@ def _journey(result: Answers) -> list[Block]:
             f" inference). {wilson} The labelled turns must be a random sample.",
             rows=result.estimates.assign(outcome=result.estimates["outcome"].map(named)),
         ))  # fmt: skip
-    pairs = result.pairs[result.pairs["metric"].isin(result.outcomes["outcome"]) & (result.pairs["p_corrected"] <= 0.05)]
     if len(systems) > 1:
-        adjusted = result.families[result.outcomes["outcome"].iloc[0]].describe("pair")
-        shown = pairs.sort_values("difference", key=abs, ascending=False, kind="stable").head(SHOWN)
-        if len(shown):
-            blocks.append(result_table(
-                result, "pairs", "Which systems differ in their outcomes?",
-                ["metric", "first", "second", "difference", "p", "p_corrected"],
-                f"Differences of shares of all turns. Shown: {len(shown)} of {counted(len(pairs), 'difference')} with adjusted"
-                f" p ≤ 0.05 ({adjusted} of an outcome).",
-                rows=shown.assign(metric=shown["metric"].map(named)), slug="pairs-outcomes",
-            ))  # fmt: skip
+        blocks.append(_pairs(result))
     if len(result.detector):
         rows = result.detector.assign(**{name: result.detector[name].map(named) for name in ("label", "detected")})
         blocks.append(wide_table(
