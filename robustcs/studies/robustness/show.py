@@ -7,7 +7,7 @@ from dataclasses import replace
 from robustcs.documents.document import Block, Drawing, Figure, Table
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.slices import estimate_column, shown_slices
-from robustcs.documents.tables import Shown, cell, ready, result_table
+from robustcs.documents.tables import Shown, ready, result_table, wide_table
 from robustcs.documents.words import measure_label, noted, number, number_interval, score
 from robustcs.lazy import pd
 from robustcs.project.retrieved import plan_table
@@ -19,6 +19,8 @@ from robustcs.wording import counted, system_name
 
 #: Number of turns shown per group.
 _SHOWN = 5
+#: Component of the variance → head of its column.
+_PARTS = {"turn": "turn", "set": "set", "turn_set": "turn × set", "wording": "wording"}
 _SLICING_TITLES = {"first": "first and later turns", "depth": "position in the conversation"}
 
 
@@ -112,21 +114,12 @@ def _risk(result: Robustness) -> Table:
 
 
 def _variance(result: Robustness) -> Table:
-    """Return one row per group and measure, with a column per component."""
-    parts = result.variance.set_index(["group", "metric", "component"])
-    field, unit = result.spec("variance").field("share"), result.evaluated.unit
-
-    def of(component: str, title: str, group: str = "wording") -> Shown:
-        named = replace(field.called(title, group), limits=field.limits if component == "wording" else ())
-        return named, lambda row: cell(named, parts.loc[(row.group, row.metric, component)])
-
-    return result_table(
-        result, "variance", "How much of the variance over turns and sets is due to the wording?",
-        ["group", "metric", of("turn", "turn", ""), of("set", "set"), of("turn_set", "turn × set"),
-         of("wording", "together (95% CI)")],
-        f"Two-way random effects, ANOVA estimates. 95% CI: nested bootstrap-t over {counted(result.evaluated.units, unit)}; it"
-        f" holds for other {unit}s with the wording of these sets.",
-        rows=result.variance.drop_duplicates(["group", "metric"]),
+    unit = result.evaluated.unit
+    return wide_table(
+        result, "variance", "How much of the variance over turns and sets is due to the wording?", ["group", "metric"],
+        "component", ["share"],
+        f"Two-way random effects, ANOVA estimates. Wording: set and turn × set together. 95% CI: nested bootstrap-t over"
+        f" {counted(result.evaluated.units, unit)}; it holds for other {unit}s with the wording of these sets.", heads=_PARTS,
     )  # fmt: skip
 
 
