@@ -6,7 +6,7 @@ strings are plain text, never markup: each renderer escapes them for its own lan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -250,14 +250,3 @@ class Document:
     opening: Opening | None = None
     latex: Mapping[str, str] = field(default_factory=dict)
     turns: Mapping[str, Any] = field(default_factory=dict)
-
-
-def every_block(document: Document) -> Iterator[Block | Picture]:
-    """Yield all blocks in the order of the page, including those of the first screen and inside folds."""
-    if document.opening:
-        yield from document.opening.blocks
-    for block in document.blocks:
-        if isinstance(block, Fold):
-            yield from block.blocks
-        else:
-            yield block

@@ -68,7 +68,6 @@ class Kept(TypedDict):
     blocks: list[tuple[Shown, int]]
     policy: str
     skipped: list[str]
-    scored: bool
     notes: list[str]
     inputs: list[InputState]
     files: Annotated[dict[str, str | Base64], _can_be_written]
@@ -109,7 +108,6 @@ def ask(question: Question, part: Project, names: Names, jobs: Jobs, track: Trac
         "blocks": encode(list(zip(shown[len(answer.overview) :], (place for _, place in found), strict=True))),
         "policy": _stated(workspace, evaluated, ()).policy_line,
         "skipped": workspace.skipped_in_words,
-        "scored": evaluated.basis != "texts",
         "notes": [*evaluated.notes, *workspace.notes],
         "inputs": inputs,
         "files": files | data,

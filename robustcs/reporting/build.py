@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from robustcs.documents.dates import report_day, source_date
-from robustcs.documents.document import Document, Heading, Table, every_block
+from robustcs.documents.document import Document
 from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
 from robustcs.documents.pdf import render_pdf
@@ -23,7 +22,7 @@ from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.answers import Kept, Turns, ask, files_of, joined, shown_inputs
 from robustcs.reporting.names import Names
-from robustcs.reporting.sections import opening, opens, policy_of, section
+from robustcs.reporting.sections import opening, opens, policy_of, section, tables_of
 from robustcs.reporting.store import Store, library_versions
 from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
@@ -112,7 +111,7 @@ def make_report(
     turns, state = found["turns"], found["state"]
     store.prune()
     inputs = _unique(entry for _, kept in [*answers, (None, turns)] for entry in kept["inputs"])
-    document = _with_latex(_document(project, answers, lacking, inputs, turns["cards"], command), answers)
+    document = _document(project, answers, lacking, inputs, turns["cards"], command)
     files = {name: value for _, kept in answers for name, value in files_of(kept).items()}
     files |= {f"tables/{slug}.tex": text.encode("utf-8", "replace") for slug, text in document.latex.items()}
     files |= {STATE: state.encode()} if state else {}
@@ -205,35 +204,22 @@ def _document(
     return Document(
         title=project.name,
         blocks=tuple(block for question, kept in answers for block in section(project, question, kept, kept is first)),
-        policy=_head([kept for _, kept in answers]),
+        policy=_policy(answers),
         notes=tuple(dict.fromkeys(notes)),
         provenance=_provenance(project, inputs, command),
         opening=opening(project, answers),
+        latex={
+            table.slug: render_latex([table], policy_of(kept), kept["notes"])
+            for _, kept in answers for table in tables_of(project, kept)
+        },
         turns=turns if turns["turns"] else {},
-    )
+    )  # fmt: skip
 
 
-def _head(answers: Sequence[Kept]) -> str:
-    """Return the policy line that most questions share, with the number of these questions if not all share it."""
-    lines = [str(kept["policy"]) for kept in answers if kept["scored"]] or [str(kept["policy"]) for kept in answers]
-    line, number = Counter(lines).most_common(1)[0]
-    parts = [line, *dict.fromkeys(skipped for kept in answers for skipped in kept["skipped"])]
-    if number < len(lines):
-        parts.append(f"this policy holds for {number} of {len(lines)} sections with scores; each section ends with its own")
-    return " · ".join(parts)
-
-
-def _with_latex(document: Document, answers: Sequence[tuple[Question, Kept]]) -> Document:
-    """Return the document with every table as LaTeX, including the policy and the notes of its question."""
-    latex = {}
-    of = {question.title: kept for question, kept in answers}
-    kept = opens(answers)
-    for block in every_block(document):
-        if isinstance(block, Heading):
-            kept = of.get(block.text, kept)
-        elif isinstance(block, Table):
-            latex[block.slug] = render_latex([block], policy_of(kept), kept["notes"])
-    return replace(document, latex=latex)
+def _policy(answers: Sequence[tuple[Question, Kept]]) -> str:
+    """Return the policy line of the answer that opens the report."""
+    line = policy_of(opens(answers))
+    return line if all(policy_of(kept) == line for _, kept in answers) else f"{line} · each section ends with its own policy"
 
 
 def _provenance(project: Project, inputs: Sequence[Mapping[str, Any]], command: str) -> tuple[tuple[str, str], ...]:

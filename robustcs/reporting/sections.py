@@ -21,6 +21,12 @@ def policy_of(kept: Kept) -> str:
     return " · ".join([kept["policy"], *kept["skipped"]])
 
 
+def tables_of(project: Project, kept: Kept) -> list[Table]:
+    """Return all tables of an answer as the report shows them."""
+    blocks = [*kept["overview"], *(block for block, _ in kept["blocks"])]
+    return [_named(block, project, kept) for block in blocks if isinstance(block, Table)]
+
+
 def opening(project: Project, answers: Sequence[tuple[Question, Kept]]) -> Opening:
     """Return the first screen: what was compared, the verdicts, and the first table and figure that a question offers."""
     every = {question.key: _verdicts(project, question, kept) for question, kept in answers}

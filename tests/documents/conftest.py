@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from robustcs.documents.document import Card, Cards, Column, Document, Figure, Heading, Paragraph, Table
+from robustcs.documents.document import Block, Card, Cards, Column, Document, Figure, Fold, Heading, Paragraph, Picture, Table
 from robustcs.documents.drawing import Drawing
 from robustcs.studies.sweep.figure import STACK, SweepPanel, sweep_figure
 
@@ -74,6 +75,17 @@ def hostile_document() -> Document:
     for text in HOSTILE[:6]:
         blocks.append(Figure(text, text, text, lambda text=text: sweep_figure([panel(text)])))
     return Document(HOSTILE[0], tuple(blocks), HOSTILE[1], HOSTILE, tuple(zip(HOSTILE, HOSTILE, strict=True)))
+
+
+def every_block(document: Document) -> Iterator[Block | Picture]:
+    """Yield all blocks in the order of the page, including those of the first screen and inside folds."""
+    if document.opening:
+        yield from document.opening.blocks
+    for block in document.blocks:
+        if isinstance(block, Fold):
+            yield from block.blocks
+        else:
+            yield block
 
 
 def plain_document() -> Document:
