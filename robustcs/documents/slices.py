@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from typing import Any
 
 from robustcs.documents.document import Table
 from robustcs.documents.tables import Shown, ready, result_table
-from robustcs.documents.words import noted, points, points_interval, signed_interval
-from robustcs.documents.words import signed as signed_number
+from robustcs.documents.words import noted
 from robustcs.lazy import pd
-from robustcs.result import Field, Result, number, text
+from robustcs.result import Field, Result, text
 from robustcs.slicing.search import ALPHA
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.wording import counted
@@ -37,12 +34,10 @@ def slices_table(
     the name of the compared estimate.
     """
     shown, left_out = shown_slices(rows, field.name)
-    signed, limits = (points, points_interval) if field.unit == "share" else (_signed, signed_interval)
-
-    def rest(row: Any) -> str:
-        told = signed(row.difference)
-        return told if math.isnan(row.difference_low) else f"{told} ({limits(row.difference_low, row.difference_high)})"
-
+    rest = replace(
+        result.spec("slices").field("difference").called("− rest (95% CI)").rounded(3),
+        unit="points" if field.unit == "share" else "difference", limits=("difference_low", "difference_high"),
+    )  # fmt: skip
     compared = int(rows["comparisons"].max()) if len(rows) else 0
     unit = result.evaluated.unit
     told = [(f"{row.slicing}: {row.slice}", row.note if row.units >= LEAST_UNITS else "") for row in shown.itertuples()]
@@ -53,13 +48,9 @@ def slices_table(
     )
     columns: list[Shown] = [
         (text("Slice"), lambda row: f"{row.slicing}: {row.slice}"), "turns", estimate_column(field.rounded(3)),
-        (number("− rest (95% CI)"), rest), "p_corrected",
+        rest, "p_corrected",
     ]  # fmt: skip
     return result_table(result, "slices", caption, columns, said.strip(), rows=shown, by="slicing", slug=slug)
-
-
-def _signed(value: float) -> str:
-    return signed_number(value, 3)
 
 
 def shown_slices(rows: pd.DataFrame, value: str, *by: str) -> tuple[pd.DataFrame, str]:
@@ -89,12 +80,8 @@ def found_table(result: Result, rows: pd.DataFrame, caption: str, system: Shown 
         said, nothing = f"{counted(tried, 'rule')} tried; p by {searched}.", [(f"no rule reaches p ≤ {ALPHA:g}",)]
         return result_table(result, "found_slices", caption, ready(text("Turns with")), said, rows=nothing, slug="found-slices")
     shown = rows[rows["like"] == ""]
-    fields = {field.name: field for field in result.spec("found_slices").fields}
-    columns: list[Shown] = [
-        *([] if system is None else [system]), "rule", "turns", "units", fields["value"].called("mean").rounded(3),
-        *([fields["rest"].rounded(3)] if system is None else []),
-        (number("− rest"), lambda row: _signed(row.difference)), (fields["at_most"], lambda row: _signed(row.at_most)), "p",
-    ]  # fmt: skip
+    named, rest = ([], ["rest"]) if system is None else ([system], [])
+    columns: list[Shown] = [*named, "rule", "turns", "units", "value", *rest, "difference", "at_most", "p"]
     again = len(rows) - len(shown)
     said = (
         f"{note} Units: {unit}s with such a turn. 95% upper limit: of the true difference, one-sided; it and p"

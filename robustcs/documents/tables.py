@@ -179,10 +179,8 @@ def wide_table(
 
 
 def notes_of(rows: pd.DataFrame) -> str:
-    """Return the different notes of ``rows``, each once, with the number of its rows."""
-    times = rows.loc[rows["note"] != "", "note"].value_counts(sort=False)
-    parts = [f" {note[0].upper()}{note[1:]}" + (f" ({count} rows)." if count > 1 else ".") for note, count in times.items()]
-    return "".join(parts)
+    """Return the different notes of ``rows``, each once."""
+    return words.noted(("", note) for note in rows["note"])
 
 
 def group_columns(result: Result, name: str, group: str, lines: Mapping[Any, Any], *columns: Shown) -> list[Shown]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.result import Field, count, number, p_value, score, text
+from robustcs.result import Field, count, difference, p_value, score, text
 from robustcs.slicing.estimates import rearranged
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Floats, Mask
@@ -82,9 +82,11 @@ class Found:
 #: Columns of a table of found slices, after those that name the system and measure.
 FOUND: tuple[Field, ...] = (
     text("rule", header="Turns with"), count("turns"), count("units", "conversations (or single turns) with such a turn"),
-    score("value", "mean of these turns"), score("rest", "mean of the other turns"),
-    number("difference", "value − rest", "diff."),
-    number("at_most", "upper 95% confidence limit of the difference, simultaneous for all rules tried", "95% upper limit"),
+    score("value", "mean of these turns", "mean").rounded(3), score("rest", "mean of the other turns").rounded(3),
+    difference("difference", "value − rest", "− rest").rounded(3),
+    difference(
+        "at_most", "upper 95% confidence limit of the difference, simultaneous for all rules tried", "95% upper limit"
+    ).rounded(3),
     p_value("p", "one-sided, adjusted for all rules and systems of the measure: max-T over rearranged conversations"),
     count("rules", "rules tried for all systems together"),
     text("like", "an earlier find with mostly the same turns; empty if there is none"),
