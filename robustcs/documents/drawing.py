@@ -72,14 +72,13 @@ def room(texts: Iterable[str], size: float = SMALL) -> float:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines through points, of one look; ``anchors``: the turns of each line."""
+    """Lines through points, of one look."""
 
     paths: Sequence[Sequence[Point]]
     colour: str
     width: float
     dashes: Sequence[float] = ()
     alpha: float = 1.0
-    anchors: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -98,14 +97,13 @@ class Dots:
 
 @dataclass(frozen=True)
 class Area:
-    """An area within lines through points, or, if ``curved``, two Bézier curves of four points each joined by lines."""
+    """An area within lines through points."""
 
     points: Sequence[Point]
     colour: str
     edge: str = ""
     edge_width: float = 0.0
     alpha: float = 1.0
-    curved: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ _STYLE: dict[Any, Any] = {
     "ytick.major.size": 2.5,
 }
 _SIDES = {"start": "left", "middle": "center", "end": "right"}
-_CURVED = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
 
 
 def matplotlib_figure(drawing: Drawing) -> Figure:
@@ -79,7 +78,7 @@ def _draw(axes: Axes, mark: Lines | Dots | Area | Words, limits: list[Point]) ->
     if isinstance(mark, Area):
         look = {"edgecolor": mark.edge or "none", "linewidth": mark.edge_width, "alpha": mark.alpha, "facecolor": mark.colour}
         points = places([*mark.points, mark.points[0]])
-        return axes.add_patch(PathPatch(Path(points, _CURVED) if mark.curved else Path(points, closed=True), **look))
+        return axes.add_patch(PathPatch(Path(points, closed=True), **look))
     text = "\n".join(map(one_line, mark.text.split("\n")))
     look = {"ha": _SIDES[mark.align], "va": mark.above, "fontsize": mark.size, "color": mark.colour, "rotation": mark.angle}
     return axes.text(*mark.at, text, weight="bold" if mark.bold else "normal", rotation_mode="anchor", **look)

@@ -61,15 +61,12 @@ def _mark(mark: Lines | Dots | Area | Words, place: Place) -> str:
     if isinstance(mark, Lines):
         look = f'fill="none"{_stroke(mark.colour, mark.width, mark.alpha)}'
         look += f' stroke-dasharray="{" ".join(_number(dash * mark.width) for dash in mark.dashes)}"' if mark.dashes else ""
-        paths = [_path([place(point) for point in path]) for path in mark.paths]
-        if not mark.anchors:
-            return f'<path d="{"".join(paths)}" {look}/>' if any(paths) else ""
-        shapes = [f'<path d="{path}"/>' if path else "" for path in paths]
-        return f"<g {look}>{_linked(shapes, mark.anchors)}</g>"
+        path = "".join(_path([place(point) for point in path]) for path in mark.paths)
+        return f'<path d="{path}" {look}/>' if path else ""
     edge = _stroke(mark.edge, mark.edge_width) if mark.edge else ""
     look = f'fill="{mark.colour}"{_opacity("fill", mark.alpha)}{edge}'
     if isinstance(mark, Area):
-        path = _path([place(point) for point in mark.points], mark.curved)
+        path = _path([place(point) for point in mark.points])
         return f'<path d="{path}z" {look}/>' if path else ""
     dots = [_dot(place(point), size, mark.shape) for point, size in zip(mark.points, mark.sizes, strict=True)]
     return f"<g {look}>{_linked(dots, mark.anchors)}</g>" if any(dots) else ""
@@ -82,14 +79,11 @@ def _linked(shapes: Sequence[str], anchors: Sequence[str]) -> str:
     return "".join(f'<a href="#{to}">{shape}</a>' for shape, to in zip(shapes, anchors, strict=True) if shape)
 
 
-def _path(points: Sequence[Point], curved: bool = False) -> str:
+def _path(points: Sequence[Point]) -> str:
     """Return the data of a path; empty if a point is unknown."""
     if any(math.isnan(x) or math.isnan(y) for x, y in points):
         return ""
-    found = [f"{_number(x)} {_number(y)}" for x, y in points]
-    if curved:
-        return "M{} C{} {} {}L{} C{} {} {}".format(*found)
-    return "M" + "L".join(found)
+    return "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in points)
 
 
 def _dot(at: Point, size: float, shape: str) -> str:

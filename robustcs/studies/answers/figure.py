@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from robustcs.documents.drawing import INK, Drawing, Panel, letters, page_width, panels_across, room
 from robustcs.documents.text import shortened
 
@@ -17,6 +19,9 @@ _BESIDE = 0.1  # inches beside a label
 _HEADS = ("kind of turn", "gold passage", "outcome")
 _PLACES = (0.0, 0.5, 1.0)
 _NODE = 0.025
+#: A band between two columns: its number of points, and the share of its way at each, level at both ends.
+_STEPS = 25
+_CURVE = (1 - np.cos(np.linspace(0, np.pi, _STEPS))) / 2
 _GREY = "#8b949e"
 
 
@@ -84,8 +89,5 @@ def _ribbons(
     for path in sorted(flow, key=lambda path: [order[place][path[place]] for place in (left + 1, left, 0 if left else 2)]):
         size, y, other = flow[path] / total, starts[path], tops[1][path[left + 1]]
         tops[1][path[left + 1]] += size
-        x, end = _PLACES[left] + _NODE / 2, _PLACES[left + 1] - _NODE / 2
-        mid = (x + end) / 2
-        points = [(x, y), (mid, y), (mid, other), (end, other)]
-        points += [(end, other + size), (mid, other + size), (mid, y + size), (x, y + size)]
-        panel.area(points, colours[path[2]], alpha=0.55, curved=True)
+        x = np.linspace(_PLACES[left] + _NODE / 2, _PLACES[left + 1] - _NODE / 2, _STEPS)
+        panel.band(x, y + (other - y) * _CURVE, y + (other - y) * _CURVE + size, colours[path[2]], alpha=0.55)
