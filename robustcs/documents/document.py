@@ -6,8 +6,8 @@ strings are plain text, never markup: each renderer escapes them for its own lan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ class Table:
     of: str = ""
     hint: str = ""
     asked: bool = False
+
+    def part(self, places: Sequence[int]) -> Table:
+        """Return the table with some of its columns."""
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[place] for place in places), rows=rows)
 
 
 @dataclass(frozen=True)

@@ -199,11 +199,10 @@ class _Page:
     def _table(self, name: str, block: Table) -> dict[str, Any]:
         if block.slug in self.document.latex:
             self.latex[name] = self.document.latex[block.slug]
-        groups = head_groups(block.columns)
         turns = block.slug == TURNS
         return {
             "kind": "table",
-            "groups": groups if any(group for group, _ in groups) else [],
+            "groups": head_groups(block.columns),
             # texts, not names or numbers
             "long": [
                 column.align == "left" and any(len(row[index]) > 30 for row in block.rows)

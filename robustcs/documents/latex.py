@@ -104,7 +104,7 @@ def _table(table: Table, closing: Sequence[str]) -> str:
         rf"\centering{size}\setlength{{\tabcolsep}}{{{gap:g}pt}}",
         rf"\caption{{{_text(table.caption)}}}",
         rf"\label{{tab:{anchor(table.slug)}}}",
-        "\n\\par\\medskip\n".join(_tabular(table, part, folds) for part, folds in zip(parts, folded, strict=True)),
+        "\n\\par\\medskip\n".join(_tabular(table.part(part), folds) for part, folds in zip(parts, folded, strict=True)),
         rf"\tablenote{{{notes}}}",
         rf"\end{{{environment}}}",
     ]
@@ -135,23 +135,22 @@ def _lines(table: Table, index: int) -> tuple[str, ...]:
     return min(cuts, key=lambda parts: max(map(_letters, parts)))
 
 
-def _tabular(table: Table, part: Sequence[int], folds: bool) -> str:
-    """Return some columns of the table; with ``folds``, it has the full width, and long texts fold."""
-    columns = [table.columns[index] for index in part]
-    folded = {index for index in part if folds and _is_long(table, index)}
-    kinds = [_FOLDED if index in folded else table.columns[index].align[0] for index in part]
-    name, width = ("tabularx", r"{\linewidth}") if folded else ("tabular", "")
+def _tabular(table: Table, folds: bool) -> str:
+    """Return the table without its caption; with ``folds``, it has the full width, and long texts fold."""
+    folded = [folds and _is_long(table, index) for index in range(len(table.columns))]
+    kinds = [_FOLDED if folds else column.align[0] for column, folds in zip(table.columns, folded, strict=True)]
+    name, width = ("tabularx", r"{\linewidth}") if any(folded) else ("tabular", "")
     lines = [
         rf"\begin{{{name}}}{width}{{@{{}}{''.join(kinds)}@{{}}}}",
         r"\toprule",
-        *_groups(columns),
-        " & ".join(_head(table, index) for index in part) + r" \\",
+        *_groups(table.columns),
+        " & ".join(_head(table, index) for index in range(len(table.columns))) + r" \\",
         r"\midrule",
     ]
     for number, row in enumerate(table.rows):
         if number and number in table.rules:
             lines.append(r"\midrule")
-        cells = (_text(row[index], _SHORT_WORD if index in folded else _LONG_CELL) for index in part)
+        cells = (_text(cell, _SHORT_WORD if folds else _LONG_CELL) for cell, folds in zip(row, folded, strict=True))
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", rf"\end{{{name}}}"])
 
@@ -161,18 +160,14 @@ def _head(table: Table, index: int) -> str:
     return lines[0] if len(lines) == 1 else rf"\shortstack[{table.columns[index].align[0]}]{{{lines[0]}\\{lines[1]}}}"
 
 
-def _groups(columns: Sequence[Column]) -> Iterable[str]:
-    groups = head_groups(columns)
-    if not any(group for group, _ in groups):
-        return
-    yield " & ".join(rf"\multicolumn{{{span}}}{{c}}{{{_text(group)}}}" for group, span in groups) + r" \\"
-    start = 1
-    rules = []
-    for group, span in groups:
-        if group:
-            rules.append(rf"\cmidrule(lr){{{start}-{start + span - 1}}}")
+def _groups(columns: Sequence[Column]) -> list[str]:
+    """Return the line of shared heads, and the rules under them; nothing without heads."""
+    heads, rules, start = [], [], 1
+    for group, span in head_groups(columns):
+        heads.append(rf"\multicolumn{{{span}}}{{c}}{{{_text(group)}}}")
+        rules += [rf"\cmidrule(lr){{{start}-{start + span - 1}}}"] if group else []
         start += span
-    yield " ".join(rules)
+    return [" & ".join(heads) + r" \\", " ".join(rules)] if heads else []
 
 
 def _text(text: str, longest: int = _LONG_CELL) -> str:

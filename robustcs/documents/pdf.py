@@ -79,37 +79,27 @@ def _block(block: Heading | Paragraph | Table | Figure | Picture) -> dict[str, A
 
 def _parts(table: Table) -> list[dict[str, Any]]:
     """Return the table at the largest font size at which it fits; if none does, split at the smallest."""
-    widths = [_least_width(table, index) for index in range(len(table.columns))]
+    titles = [max(map(len, one_line(column.title).split()), default=0) for column in table.columns]
+    cells = [max((len(one_line(row[index])) for row in table.rows), default=0) for index in range(len(titles))]
+    least = [max(title, min(cell, _LONG_CELL)) for title, cell in zip(titles, cells, strict=True)]
     for size in _SIZES:
-        batches = column_batches(table.columns, widths, _GUTTER, _TEXT_WIDTH / (_CHARACTER * size))
+        batches = column_batches(table.columns, least, _GUTTER, _TEXT_WIDTH / (_CHARACTER * size))
         if len(batches) == 1:
             break
-    return [_part(table, batch, size) for batch in batches]
+    return [_part(table.part(batch), [cells[index] for index in batch], size) for batch in batches]
 
 
-def _cell_width(table: Table, index: int) -> int:
-    return max((len(one_line(row[index])) for row in table.rows), default=0)
-
-
-def _least_width(table: Table, index: int) -> float:
-    words = (*one_line(table.columns[index].title).split(), "")
-    return max(min(_cell_width(table, index), _LONG_CELL), *map(len, words))
-
-
-def _part(table: Table, batch: list[int], size: float) -> dict[str, Any]:
-    columns = [table.columns[index] for index in batch]
-    cells = [_cell_width(table, index) for index in batch]
-    groups = head_groups(columns)
-    has_groups = any(group for group, _ in groups)
+def _part(table: Table, cells: list[int], size: float) -> dict[str, Any]:
+    groups = [(_line(group), span) for group, span in head_groups(table.columns)]
     return {
         "size": size,
         # Shares of the free width for long texts; 0 is a column as wide as its cells.
         "widths": [min(width, 4 * _LONG_CELL) if width > _LONG_CELL else 0 for width in cells],
-        "aligns": [column.align for column in columns],
-        "heads": 2 if has_groups else 1,
-        "groups": [(_line(group), span) for group, span in groups] if has_groups else [],
-        "titles": [_line(column.title) for column in columns],
-        "rows": [[_line(row[index]) for index in batch] for row in table.rows],
+        "aligns": [column.align for column in table.columns],
+        "heads": 2 if groups else 1,
+        "groups": groups,
+        "titles": [_line(column.title) for column in table.columns],
+        "rows": [list(map(_line, row)) for row in table.rows],
         "rules": sorted(table.rules - {0}),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -62,31 +63,33 @@ def _cards(block: Cards, console: Console) -> None:
 
 def _table(table: Table, console: Console) -> None:
     _print(console, Text(one_line(table.caption), "bold"))
-    cells = [[one_line(cell) for cell in row] for row in table.rows]
-    titles = [one_line(column.title) for column in table.columns]
-    natural = [
-        max([cell_len(title), *(cell_len(row[index]) for row in cells)], default=0) for index, title in enumerate(titles)
-    ]
+    columns = tuple(replace(column, title=one_line(column.title)) for column in table.columns)
+    table = replace(table, columns=columns, rows=tuple(tuple(map(one_line, row)) for row in table.rows))
+    natural = [max(map(cell_len, (column.title, *_cells(table, index)))) for index, column in enumerate(columns)]
     for gutter, narrowest in _LAYOUTS:
-        wide = widened(table.columns, natural, cell_len, gutter)
-        least = [_least(table, index, natural[index], titles[index], cells, narrowest) for index in range(len(titles))]
-        least = widened(table.columns, least, _longest_word, gutter)
-        batches = column_batches(table.columns, least, gutter, console.width)
+        wide = widened(columns, natural, cell_len, gutter)
+        least = [_least(table, index, natural[index], narrowest) for index in range(len(columns))]
+        least = widened(columns, least, _longest_word, gutter)
+        batches = column_batches(columns, least, gutter, console.width)
         if len(batches) == 1:
             break
     for batch in batches:
         widths = _fit([wide[index] for index in batch], [least[index] for index in batch], gutter, console.width)
-        rows = [[row[index] for index in batch] for row in cells]
-        _grid(table, batch, [titles[index] for index in batch], rows, widths, gutter, console)
+        _grid(table.part(batch), widths, gutter, console)
     if table.note or table.hint:
         _print(console, Text(one_line(f"{table.note} {table.hint}"), "dim"))
 
 
-def _least(table: Table, index: int, natural: int, title: str, cells: list[list[str]], narrowest: int) -> float:
+def _cells(table: Table, index: int) -> list[str]:
+    return [row[index] for row in table.rows]
+
+
+def _least(table: Table, index: int, natural: int, narrowest: int) -> float:
     """Return the smallest width of a column: titles fold between words, numbers only before their interval."""
+    title = _longest_word(table.columns[index].title)
     if table.columns[index].align == "left":
-        return min(natural, max(narrowest, _longest_word(title)))
-    return max([_longest_word(title), *(cell_len(part) for row in cells for part in _interval_below(row[index]).split("\n"))])
+        return min(natural, max(narrowest, title))
+    return max([title, *(cell_len(part) for cell in _cells(table, index) for part in _interval_below(cell).split("\n"))])
 
 
 def _fit(natural: list[float], least: list[float], gutter: int, available: int) -> list[int]:
@@ -104,23 +107,19 @@ def _longest_word(text: str) -> int:
     return max((cell_len(word) for word in text.split()), default=0)
 
 
-def _grid(
-    table: Table, batch: list[int], titles: list[str], rows: list[list[str]], widths: list[int], gutter: int, console: Console
-) -> None:
-    columns = [table.columns[index] for index in batch]
-    aligns = [column.align for column in columns]
+def _grid(table: Table, widths: list[int], gutter: int, console: Console) -> None:
+    aligns = [column.align for column in table.columns]
     rule = Text("─" * (sum(widths) + gutter * (len(widths) - 1)), "dim")
     console.print(rule)
-    groups = head_groups(columns)
-    if any(group for group, _ in groups):  # each is centred over its columns, above a rule
+    if groups := head_groups(table.columns):  # each is centred over its columns, above a rule
         rest = iter(widths)
         spans = [sum(islice(rest, span)) + gutter * (span - 1) for _, span in groups]
         _row([one_line(group) for group, _ in groups], "bold", ["center"] * len(groups), spans, gutter, console)
         rules = ["─" * width if group else "" for (group, _), width in zip(groups, spans, strict=True)]
         _row(rules, "dim", ["left"] * len(groups), spans, gutter, console)
-    _row(titles, "bold", aligns, widths, gutter, console)
+    _row([column.title for column in table.columns], "bold", aligns, widths, gutter, console)
     console.print(rule)
-    for number, row in enumerate(rows):
+    for number, row in enumerate(table.rows):
         if number and number in table.rules:
             console.print(rule)
         _row(row, "", aligns, widths, gutter, console)

@@ -87,8 +87,9 @@ def turn_anchor(turn: str) -> str:
 
 
 def head_groups(columns: Sequence[Column]) -> list[tuple[str, int]]:
-    """Return the shared heads above the column titles as (group, number of columns); ``""`` if there is none."""
-    return [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
+    """Return the shared heads above all column titles as (group or ``""``, number of columns); nothing if there are none."""
+    groups = [(group, len(list(members))) for group, members in groupby(columns, key=lambda column: column.group)]
+    return groups if any(group for group, _ in groups) else []
 
 
 def widened(columns: Sequence[Column], widths: Sequence[float], need: Callable[[str], float], gutter: float) -> list[float]:
