@@ -252,8 +252,8 @@ def test_human_is_correct_by_one_definition_in_the_whole_report(report: Report) 
     assert pearson.note.endswith(" Human ✓: turns on which Human is correct (NDCG@3 ≥ 0.5).")
     rows = json.loads(report.files[".kept/results/breakdown.json"])["tables"]["bins"]
     human = sum(row["count"] for row in rows if (row["metric"], row["threshold"], row["human"]) == ("ndcg_cut_3", ">=0.5", 1))
-    groups = {column.group for column in pearson.columns}
-    assert f"Human ✓ ({human})" in groups and human == 61
+    heads = {column.title for column in pearson.columns}
+    assert f"Human ✓ ({human})" in heads and human == 61
     # the findings and the squares say the same, and the list of turns opens with it
     [finding] = [text for text in texts(report.document) if text.startswith("Of 70 turns (correct if NDCG@3 ≥ 0.5), ")]
     assert "the rewriter fails on 18 (" in finding and "QR and Human are correct on 43 (" in finding
