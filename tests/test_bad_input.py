@@ -317,8 +317,8 @@ CASES = [
          "robustcs: /dev/full: not written, no space left on device; free some space, or write elsewhere"),
     Case("figure into no folder", f"{SWEEP} --output gone/out.png", 3,
          "robustcs: gone/out.png: not written, its folder does not exist; create the folder first"),
-    Case("no figure", f"{RUNS} --output out.json --output out.png", 2,
-         "robustcs: out.png: breakdown has no figure; write .csv, .json, .tex, .md or .txt"),
+    Case("no figure", f"check {ON_RUNS} --output out.json --output out.png", 2,
+         "robustcs: out.png: check has no figure; write .csv, .json, .tex, .md or .txt"),
     Case("unknown figure suffix", f"{SWEEP} --output out.json --output out.jpg", 2,
          "robustcs: out.jpg: unknown suffix .jpg; choose .csv, .json, .tex, .md, .txt, .png, .svg, .pdf,"
          " or set --format"),
