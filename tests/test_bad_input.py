@@ -42,13 +42,13 @@ NO_ROWS = "raw.trec: the file has no rows; write lines of: turn Q0 document rank
 RUN_WIDTH = ", but a run has 6 (turn Q0 document rank score tag)"
 QRELS_WIDTH = ", but a qrels file has 4 (turn iteration document grade)"
 SCORES_WIDTH = ", but per-turn scores have 3 (measure turn value)"
-IS_RUN = "it looks like a run; use --run, --original, --qr or --human"
-IS_QRELS = "it looks like qrels; use --qrels"
+IS_RUN = "this is a TREC run; use it with --run, --original, --qr or --human"
+IS_QRELS = "these are TREC qrels; use them with --qrels"
 ONE_RUN = (
     ", another file of the same run; name two systems, or keep one of the two; if two collections use the"
     " same ids, add a prefix to the ids of one of them in all its files"
 )
-IS_SCORES = "it looks like per-turn scores; use --scores"
+IS_SCORES = "these are per-turn scores; use them with --scores"
 ROLES = "write original, qr or human; qr:NAME or original:NAME if there are several"
 BINS = "write Original, QR, Human as 0 or 1: 000, 100, 010, 110, 001, 101, 011, 111"
 THRESHOLDS = "use '>0', '>=0.5', '=1' or a number"
@@ -78,7 +78,8 @@ CASES = [
     Case("empty run", RUNS, 3, "raw.trec: the file is empty; write lines of: turn Q0 document rank score tag",
          {"raw.trec": ""}),
     Case("blank run", RUNS, 3, NO_ROWS, {"raw.trec": "\n\n"}),
-    Case("header only", RUNS, 3, NO_ROWS, {"raw.trec": "query_id Q0 docno rank score tag\n"}),
+    Case("header only", RUNS, 3, "raw.trec: the file has no passages; check the path",
+         {"raw.trec": "query_id Q0 docno rank score tag\n"}),
     Case("comments only", RUNS, 3, NO_ROWS, {"raw.trec": "# ir_metadata\n"}),
     Case("UTF-16 run", RUNS, 3, "raw.trec:1: the file is UTF-16; save it as UTF-8", {"raw.trec": RUN.encode("utf-16")}),
     Case("UTF-16 texts", TEXT, 3, "texts.tsv:1: the file is UTF-16; save it as UTF-8",
@@ -95,20 +96,18 @@ CASES = [
     Case("binary file", RUNS, 3, f"raw.trec:1: 1 column{RUN_WIDTH}; write the six columns of a TREC run",
          {"raw.trec": b"%PDF-1.7\n"}),
     # ---- files in the wrong place
-    Case("qrels as run", f"{RAW} qrels.txt", 3, each_line("qrels.txt", 4, f"4 columns{RUN_WIDTH}; {IS_QRELS}")),
-    Case("scores as run", f"{RAW} raw.eval", 3, each_line("raw.eval", 3, f"3 columns{RUN_WIDTH}; {IS_SCORES}")),
-    Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, each_line("raw.trec", 3, f"6 columns{QRELS_WIDTH}; {IS_RUN}")),
-    Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, each_line("raw.eval", 3, f"3 columns{QRELS_WIDTH}; {IS_SCORES}")),
-    Case("run as scores", SCORED.replace("qr.eval", "qr.trec"), 3,
-         each_line("qr.trec", 3, f"6 columns{SCORES_WIDTH}; {IS_RUN}")),
-    Case("qrels as scores", SCORED.replace("qr.eval", "qrels.txt"), 3,
-         each_line("qrels.txt", 4, f"4 columns{SCORES_WIDTH}; {IS_QRELS}")),
+    Case("qrels as run", f"{RAW} qrels.txt", 3, f"qrels.txt: {IS_QRELS}"),
+    Case("scores as run", f"{RAW} raw.eval", 3, f"raw.eval: {IS_SCORES}"),
+    Case("run as qrels", f"{RUNS} --qrels raw.trec", 3, f"raw.trec: {IS_RUN}"),
+    Case("scores as qrels", f"{RUNS} --qrels raw.eval", 3, f"raw.eval: {IS_SCORES}"),
+    Case("run as scores", SCORED.replace("qr.eval", "qr.trec"), 3, f"qr.trec: {IS_RUN}"),
+    Case("qrels as scores", SCORED.replace("qr.eval", "qrels.txt"), 3, f"qrels.txt: {IS_QRELS}"),
     Case("JSON as run", f"{RAW} gold.json", 3,
          "gold.json:1: score '[\"yes\",' is not a number; write a decimal number"),
-    Case("run as texts", f"{RUNS} --rewrites original=raw.trec", 3, f"raw.trec:1: not a file of texts; {IS_RUN}"),
-    Case("qrels as texts", f"{RUNS} --rewrites original=qrels.txt", 3, f"qrels.txt:1: not a file of texts; {IS_QRELS}"),
-    Case("scores as texts", f"{RUNS} --rewrites original=raw.eval", 3, f"raw.eval:1: not a file of texts; {IS_SCORES}"),
-    Case("qrels as gold answers", ANSWERS.replace("gold.json", "qrels.txt"), 3, f"qrels.txt:1: not JSON; {IS_QRELS}"),
+    Case("run as texts", f"{RUNS} --rewrites original=raw.trec", 3, f"raw.trec: {IS_RUN}"),
+    Case("qrels as texts", f"{RUNS} --rewrites original=qrels.txt", 3, f"qrels.txt: {IS_QRELS}"),
+    Case("scores as texts", f"{RUNS} --rewrites original=raw.eval", 3, f"raw.eval: {IS_SCORES}"),
+    Case("qrels as gold answers", ANSWERS.replace("gold.json", "qrels.txt"), 3, f"qrels.txt: {IS_QRELS}"),
     Case("gold answers as predictions", ANSWERS, 3,
          "qr.json: this is a data set with gold answers; give a file of predictions", {"qr.json": '{"data": []}'}),
     # ---- lines of runs and qrels
@@ -194,7 +193,7 @@ CASES = [
     Case("turn scored twice", SCORED, 3,
          "qr.eval:4: ndcg_cut_3 of turn 1_1 is already in line 1; keep one of the two lines",
          {"qr.eval": SCORES + "ndcg_cut_3\t1_1\t0.5\n"}),
-    Case("score in words", SCORED, 3, "qr.eval:1: value 'half' is not a number; write a decimal number",
+    Case("score in words", SCORED, 3, "qr.eval:1: ndcg_cut_3 of turn 1_1: 'half' is not a number; write a decimal number",
          {"qr.eval": SCORES.replace("0.5", "half")}),
     Case("no common turn to keep", f"{SCORED} --missing drop", 2,
          "robustcs: no turn is answered by all files; check that their turn ids agree",

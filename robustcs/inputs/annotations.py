@@ -28,7 +28,8 @@ from typing import Any, Literal, get_args
 
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import RowProblems, find_column, need_column, read_rows
+from robustcs.inputs.records import RowProblems
+from robustcs.inputs.tables import find_column, need_column, read_rows
 from robustcs.inputs.text import is_whole, parse_json
 
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.

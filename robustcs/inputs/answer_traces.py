@@ -15,7 +15,8 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.formats import Record, answer_of, first_turn, is_answer, passages_in, topic_of
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath
-from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, read_rows
+from robustcs.inputs.records import ID_NAMES, RowProblems
+from robustcs.inputs.tables import find_column, read_rows
 from robustcs.inputs.text import decimal_number, first_record, is_turn_id
 
 Kind = Literal["answerable", "partial", "unanswerable", "underspecified", "other", "unknown"]

@@ -37,7 +37,7 @@ from robustcs.inputs.paths import PooledFile, StrPath
 from robustcs.inputs.readings import union_of_texts
 from robustcs.inputs.records import ID_NAMES, ByTurn, json_lines, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
-from robustcs.inputs.text import filled_lines, first_record, json_pairs, looks_like, read_json
+from robustcs.inputs.text import filled_lines, first_record, json_pairs, read_json
 
 #: QuAC's answer to a question that its passage does not answer; it matches only itself.
 CANNOT_ANSWER = "CANNOTANSWER"
@@ -133,7 +133,7 @@ def _json_value(path: StrPath) -> Any:
     shape = shape_of(path)
     if shape == "table":
         number, line = next(filled_lines(path))
-        raise input_error(path, number, "not JSON", looks_like(line) or _FORMATS, "unknown-format")
+        raise input_error(path, number, "not JSON", _FORMATS, "unknown-format")
     if shape == "jsonl":
         return None
     value = read_json(path, halves=True)

@@ -113,12 +113,6 @@ def _read_others(cells: Ids, regular: npt.NDArray[np.bool_], values: npt.NDArray
     return True
 
 
-def reals_of(cells: Ids) -> npt.NDArray[np.float64] | None:
-    """Return float64[n]: the numbers, identical to Python's ``float``; None if a cell is not a number."""
-    values, regular = _exact(cells)
-    return values if _read_others(cells, regular, values) else None
-
-
 def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
     """Return float32[n]: the numbers as 32-bit floats, equal to the rounded ``float``; None if a cell is not a number.
 

@@ -17,8 +17,9 @@ from itertools import islice
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.readings import CLASH
-from robustcs.inputs.records import RowProblems, json_lines, shape_of, table_rows
+from robustcs.inputs.records import RowProblems, json_lines, shape_of
 from robustcs.inputs.runs import Run, read_run
+from robustcs.inputs.tables import table_rows
 from robustcs.inputs.text import decimal_number, filled_lines, whole_number
 from robustcs.wording import counted
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import shape_of, table_rows
+from robustcs.inputs.records import shape_of
+from robustcs.inputs.tables import table_rows
 from robustcs.inputs.text import finite_number, first_bytes, is_turn_id, read_json
 
 #: Unit (facet or context) → value, by measure.
@@ -121,7 +122,8 @@ def read_conversations(path: StrPath) -> dict[str, str]:
     """
     problems = ProblemList(path)
     found: dict[str, str] = {}
-    if is_json(path):
+    refuse_pickle(path)
+    if shape_of(path) == "json":
         value = read_json(path)
         if not isinstance(value, dict):
             raise input_error(path, None, "JSON, but not an object of records", "write {record: {…}}", "no-table")

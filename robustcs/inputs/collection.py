@@ -17,7 +17,7 @@ from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import add_not_json
 from robustcs.inputs.sniff import refuse_other_kinds
-from robustcs.inputs.text import filled_lines, first_record, looks_like, parse_json
+from robustcs.inputs.text import filled_lines, first_record, parse_json
 
 #: The id of a line that begins with it; lines of unwanted passages are not parsed.
 _LEADING_ID = re.compile(r'\s*\{\s*"(?:_?id|docid|docno|pid)"\s*:\s*"([^"\\]*)"\s*,.*\}\s*', re.DOTALL)
@@ -41,7 +41,7 @@ def passage_lines(path: StrPath) -> tuple[Iterator[tuple[int, str]], bool]:
         raise input_error(path, None, "the file is empty", FORMATS, "empty")
     jsonl = first[1].lstrip().startswith("{")
     if not jsonl and "\t" not in first[1]:
-        raise input_error(path, first[0], "not a collection of passages", looks_like(first[1]) or FORMATS, "unknown-format")
+        raise input_error(path, first[0], "not a collection of passages", FORMATS, "unknown-format")
     return chain((first,), lines), jsonl
 
 

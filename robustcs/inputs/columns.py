@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from robustcs.errors import InputError, ProblemList, input_error
-from robustcs.inputs.cells import cells_of, integers_of, labels_of, reals_of, singles_of
+from robustcs.inputs.cells import cells_of, integers_of, labels_of, singles_of
 from robustcs.inputs.files import too_large
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in, looks_like
-from robustcs.inputs.trec_lines import LINES, QRELS_LINES, RUN_LINES, are_ptkb, are_qrels, are_run
+from robustcs.inputs.text import LONGEST_ID, line_chunks, lines_in
+from robustcs.inputs.trec_lines import LINES, are_ptkb, are_qrels, are_run
 from robustcs.lazy import npt
 from robustcs.wording import counted
 
 if TYPE_CHECKING:
     from robustcs.inputs.sniff import Identified
 
-Kind = Literal["label", "text", "real", "single", "integer"]
+Kind = Literal["label", "text", "single", "integer"]
 
-#: A column: int32 codes of labels, ids, float64, float32 or int64.
+#: A column: int32 codes of labels, ids, float32 or int64.
 Column = np.ndarray[Any, np.dtype[Any]] | Ids
 
 #: Pieces of an open file, as :func:`~robustcs.inputs.text.line_chunks` yields them; None for a file that is not open.
@@ -49,9 +49,8 @@ _MOST_ROWS = 50_000_000
 #: First cells that identify the first line as a header.
 _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", "turn_id", "turn", "measure"}
 
-_TYPES: dict[str, type] = {"real": np.float64, "single": np.float32, "integer": np.int64}
 #: Kind → parser of the numbers of a regular piece; it returns None if a cell is not a number.
-_NUMBERS: dict[str, Callable[[Ids], Column | None]] = {"real": reals_of, "single": singles_of, "integer": integers_of}
+_NUMBERS: dict[str, Callable[[Ids], Column | None]] = {"single": singles_of, "integer": integers_of}
 
 _SPACES = re.compile(rb" {2,}")
 _LINES = re.compile(rb"\n{2,}")
@@ -67,8 +66,8 @@ class Layout(NamedTuple):
     A ``label`` is text that repeats on neighbouring lines; it is read as codes of its distinct values, numbered by first
     appearance. A ``single`` is a real number as a 32-bit float, infinite beyond their range.
 
-    ``advice`` is for a wrong number of columns in a line that is not of another kind of TREC file. ``more`` allows further
-    columns after the last one (a run's tag may contain spaces).
+    ``advice`` is for a wrong number of columns. ``more`` allows further columns after the last one (a run's tag may contain
+    spaces).
     """
 
     what: str
@@ -249,7 +248,7 @@ def _read_lines(
     chunk: bytes, layout: Layout, header: bool, first_line: int, problems: ProblemList, codes: dict[bytes, int]
 ) -> dict[str, Column]:
     """Read a piece line by line, the reference for :func:`_read_regular`; malformed lines go to ``problems``."""
-    values: dict[str, list[Any]] = {name: [] for name in layout.kinds}
+    values: dict[str, list[bytes]] = {name: [] for name in layout.kinds}
     wanted = [(name, layout.columns.index(name), kind) for name, kind in layout.kinds.items()]
     expected = len(layout.columns)
     for number, line in _rows(chunk, header, first_line):
@@ -262,68 +261,57 @@ def _read_lines(
         if len(cells) < expected or (len(cells) > expected and not layout.more):
             # only the last line of a file has no line end
             cut = len(cells) < expected and number == first_line + chunk.count(b"\n")
-            # after a valid line, it is this line that is wrong, not the kind of file
-            other = "" if codes or any(values.values()) else looks_like(b"\t".join(cells).decode("utf-8", "replace"))
             problems.add(
                 number,
                 f"{len(cells)} column{'s' * (len(cells) != 1)}, but a {layout.what} has {expected}"
                 f" ({' '.join(layout.columns)})",
-                other or ("the file may be cut: its last line has no line end" if cut else layout.advice),
+                "the file may be cut: its last line has no line end" if cut else layout.advice,
                 "wrong-columns",
             )
             continue
-        row: dict[str, Any] = {}
-        for name, place, kind in wanted:
-            try:
-                row[name] = _convert(cells[place], kind)
-            except _CellError as error:
-                problems.add(number, f"{name} {error.cell!r} is not {error.wanted}", error.advice, error.slug)
-                break
-        else:
-            for name, value in row.items():
-                values[name].append(value)
-    columns: dict[str, Column] = {}
-    for name, column in values.items():
-        if layout.kinds[name] == "label":
-            columns[name] = np.array([codes.setdefault(cell, len(codes)) for cell in column], dtype=np.int32)
-        elif layout.kinds[name] == "text":
-            columns[name] = Ids.packed(column)
-        else:
-            with np.errstate(over="ignore"):
-                columns[name] = np.array(column, dtype=_TYPES[layout.kinds[name]])
-    return columns
+        wrong = next(((name, *what) for name, place, kind in wanted if (what := _wrong(cells[place], kind))), None)
+        if wrong:
+            name, cell, is_not, advice, slug = wrong
+            problems.add(number, f"{name} {cell.decode('utf-8', 'replace')!r} is not {is_not}", advice, slug)
+            continue
+        for name, place, _ in wanted:
+            values[name].append(cells[place])
+    return {name: _column(column, layout.kinds[name], codes) for name, column in values.items()}
 
 
-class _CellError(ValueError):
-    def __init__(self, raw: bytes, wanted: str, advice: str, slug: str):
-        self.cell = raw.decode("utf-8", "replace")
-        self.wanted = wanted
-        self.advice = advice
-        self.slug = slug
-
-
-def _convert(cell: bytes, kind: Kind) -> Any:
-    if kind in ("real", "single"):
-        try:
-            value = float(cell)
-        except ValueError:
-            value = math.nan
-        if math.isnan(value) or b"_" in cell:
-            raise _CellError(cell, "a number", "write a decimal number", "not-a-number")
-        return value
+def _column(cells: list[bytes], kind: Kind, codes: dict[bytes, int]) -> Column:
+    """Return checked cells as a column."""
+    if kind == "text":
+        return Ids.packed(cells)
+    if kind == "label":
+        return np.array([codes.setdefault(cell, len(codes)) for cell in cells], dtype=np.int32)
     if kind == "integer":
-        if not re.fullmatch(rb"[+-]?[0-9]{1,18}", cell):
-            raise _CellError(cell, "a whole number", "write a whole number", "not-an-integer")
-        return int(cell)
+        return np.array(list(map(int, cells)), dtype=np.int64)
+    with np.errstate(over="ignore"):
+        return np.array(list(map(float, cells)), dtype=np.float32)
+
+
+def _wrong(cell: bytes, kind: Kind) -> tuple[bytes, str, str, str] | None:
+    """Return what to quote of a cell, what it is not, the remedy and the kind of problem; None if nothing is wrong."""
+    if kind == "single":
+        return None if _is_number(cell) else (cell, "a number", "write a decimal number", "not-a-number")
+    if kind == "integer":
+        whole = re.fullmatch(rb"[+-]?[0-9]{1,18}", cell)
+        return None if whole else (cell, "a whole number", "write a whole number", "not-an-integer")
     if len(cell) > LONGEST_ID:
-        raise _CellError(cell[:40], f"an id: it has {len(cell):,} bytes", "check that this is the right file", "too-long")
+        return cell[:40], f"an id: it has {len(cell):,} bytes", "check that this is the right file", "too-long"
     try:
-        text = cell.decode("utf-8")
+        cell.decode("utf-8")
     except UnicodeDecodeError:
-        raise _CellError(cell, "UTF-8", "save the file as UTF-8", "not-utf8") from None
-    if "\0" in text:
-        raise _CellError(cell, "text", "the file seems to be binary", "binary-file")
-    return cell
+        return cell, "UTF-8", "save the file as UTF-8", "not-utf8"
+    return (cell, "text", "the file seems to be binary", "binary-file") if b"\0" in cell else None
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        return b"_" not in cell and not math.isnan(float(cell))
+    except ValueError:
+        return False
 
 
 def line_of_row(path: StrPath, row: int) -> int:
@@ -336,8 +324,8 @@ def line_of_row(path: StrPath, row: int) -> int:
     raise IndexError(row)
 
 
-#: Bytes that contain enough lines of a run to recognize it.
-_HEAD = 1 << 13
+#: Bytes that contain enough lines of a run or of qrels to recognize it.
+_HEAD = 1 << 10
 
 
 def kind_unless_plain(path: StrPath, wanted: Literal["run", "qrels"]) -> tuple[Identified | None, Chunks]:
@@ -362,9 +350,6 @@ def plain_chunks(path: StrPath, wanted: Literal["run", "qrels"], size: int = 0) 
         first = next(chunks, b"")
     except InputError:
         return None
-    if wanted == "run":
-        plain = bool(RUN_LINES.match(first)) or are_run([line.split() for line in lines_in(first, _HEAD)[:LINES]])
-    elif not (plain := bool(QRELS_LINES.match(first))):
-        rows = [line.split() for line in lines_in(first)]
-        plain = are_qrels(rows[:LINES]) and not are_ptkb(rows)
+    rows = [line.split() for line in lines_in(first, _HEAD)]
+    plain = are_run(rows[:LINES]) if wanted == "run" else are_qrels(rows[:LINES]) and not are_ptkb(rows)
     return chain([first], chunks) if plain else None

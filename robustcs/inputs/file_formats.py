@@ -17,6 +17,7 @@ from robustcs.inputs.formats import (
     TextFormat,
     answer_of,
     by_id,
+    each,
     first_turn,
     flat,
     has,
@@ -136,14 +137,16 @@ _OF_CONVERSATION = flat("Conversation_no", "Turn_no")
 _OF_DPR = flat("conv_id", "turn_id")
 
 
+def _with_question(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields; ``question`` is only what comes after earlier turns and ``[SEP]``, ``conversation`` is the whole."""
+    whole = fields.get("question")
+    return (
+        {**fields, "question": _SEPARATOR.split(whole.strip())[-1], "conversation": whole} if isinstance(whole, str) else fields
+    )
+
+
 def _dpr(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    """Yield the turns; ``question`` is only what comes after earlier turns and ``[SEP]``, and ``conversation`` is the whole."""
-    for entry in _OF_DPR(records, problems):
-        question = entry.fields.get("question")
-        if isinstance(question, str):
-            fields = {**entry.fields, "question": _SEPARATOR.split(question.strip())[-1], "conversation": question}
-            entry = entry._replace(fields=fields)
-        yield entry
+    return (entry._replace(fields=_with_question(entry.fields)) for entry in _OF_DPR(records, problems))
 
 
 _is_dpr = has("conv_id", "turn_id", "question")
@@ -178,32 +181,20 @@ def predicted_answer(fields: Mapping[str, Any]) -> object:
     return next((fields[name] for name in ("Model_answer", "prediction", "Answer", "answer") if name in fields), None)
 
 
-def _beir_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        fields, text = record.fields, record.fields.get("text")
-        if isinstance(text, str):  # it may be a conversation: the question is the last thing the user says
-            said = _spoken(text)
-            fields = {**fields, "text": said[-1], "conversation": " ".join(said)}
-        yield Entry(fields.get("_id"), fields, record.line)
+def _with_last(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields; a text may be a conversation, whose question is the last thing that the user says."""
+    text = fields.get("text")
+    said = _spoken(text) if isinstance(text, str) else []
+    return {**fields, "text": said[-1], "conversation": " ".join(said)} if said else fields
 
 
 #: A passage has a title.
 QUERIES = TextFormat(
-    "BEIR or MTRAG queries", lambda record: "_id" in record and "text" in record and "title" not in record, _beir_entries,
+    "BEIR or MTRAG queries", lambda record: "_id" in record and "text" in record and "title" not in record,
+    each(lambda fields: fields.get("_id"), _with_last),
     {"original": ("text",), "qr": ("text",), "human": ("text",)}, named={},
 )  # fmt: skip
 
-
-def _variation_entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        if str(record.fields.get("valid", True)).strip().lower() not in ("false", "0"):
-            yield Entry(record.fields.get("q_id"), record.fields, record.line)
-
-
-VARIATIONS = TextFormat(
-    "query variations", has("q_id", "original_query", "variation"), _variation_entries,
-    {"original": ("original_query",), "qr": ("variation",)}, repeats=True,
-)  # fmt: skip
 
 _QUESTION = ("topic", "narrative", "query", "question", "title")
 
@@ -213,14 +204,17 @@ def _is_asked(record: Mapping[str, Any]) -> bool:
     return is_answer(record) and any(name in place for place in (record, more) if isinstance(place, dict) for name in _QUESTION)
 
 
-def _questions(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        more = record.fields.get("metadata")
-        yield Entry(topic_of(record.fields), {**(more if isinstance(more, dict) else {}), **record.fields}, record.line)
+def _with_metadata(fields: dict[str, Any]) -> dict[str, Any]:
+    more = fields.get("metadata")
+    return {**(more if isinstance(more, dict) else {}), **fields}
 
 
 QUESTIONS = TextFormat(
-    "TREC RAG answers", _is_asked, _questions, {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION}, named={}
+    "TREC RAG answers",
+    _is_asked,
+    each(topic_of, _with_metadata),
+    {"original": _QUESTION, "qr": _QUESTION, "human": _QUESTION},
+    named={},
 )
 
 #: Names of the text in tables and JSONL if no column is named; the first one present counts.
@@ -259,7 +253,7 @@ PLAIN = TextFormat(
 #: All formats; the first one that fits a record counts.
 TEXT_FORMATS: tuple[TextFormat, ...] = (
     mtrag.QUESTIONS, IKAT_TOPICS, LLM4CS_TOPICS, TOPICS, CANARD, QRECC, DPR,
-    INPUT_TARGET, BY_SAMPLE_ID, VARIATIONS, QUESTIONS, QUERIES, PAIRS, PLAIN,
+    INPUT_TARGET, BY_SAMPLE_ID, QUESTIONS, QUERIES, PAIRS, PLAIN,
 )  # fmt: skip
 
 

@@ -55,8 +55,6 @@ class TextFormat:
     named
         As ``columns``, for a formulation requested by its name instead of its role: without fields that serve every role. None
         if that is the same.
-    repeats
-        Whether a turn may occur several times, each time with another sample of its text.
     """
 
     name: str
@@ -67,7 +65,6 @@ class TextFormat:
     last: tuple[str, ...] = ()
     sampled: tuple[str, ...] = ()
     named: Mapping[Role, tuple[str, ...]] | None = None
-    repeats: bool = False
 
     def names(self, column: str | None, role: Role, there: Container[str]) -> tuple[str, ...]:
         """Return the fields to read for ``column``, or for ``role`` without a column; ``there`` are the fields of the file.
@@ -109,15 +106,16 @@ def turn_of(conversation: object, turn: object) -> object:
 Entries = Callable[[Iterable[Record], ProblemList], Iterator[Entry]]
 
 
+def each(
+    turn: Callable[[dict[str, Any]], object], fields: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda fields: fields
+) -> Entries:
+    """Return a reader of turns with one record each; the functions return the turn id and the fields."""
+    return lambda records, problems: (Entry(turn(record.fields), fields(record.fields), record.line) for record in records)
+
+
 def by_id(*names: str) -> Entries:
     """Return a reader of turns with one record each; the first of ``names`` that is present is the field of the turn id."""
-
-    def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-        for record in records:
-            turn = next((record.fields[name] for name in names if name in record.fields), None)
-            yield Entry(turn, record.fields, record.line)
-
-    return entries
+    return each(lambda fields: next((fields[name] for name in names if name in fields), None))
 
 
 def flat(conversation: str, turn: str) -> Entries:

@@ -6,30 +6,19 @@ The reader of the format then reads the file, so an object is checked as strictl
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
-from robustcs.errors import UsageError, input_error
+from robustcs.errors import UsageError
 from robustcs.inputs.file_formats import TEXT_NAMES
 from robustcs.inputs.objects import Rows, fields_of, is_frame, is_ranx, plain, rows_of
 from robustcs.inputs.paths import MemoryFile
-from robustcs.inputs.tables import MEASURE_NAMES, TURN_NAMES, VALUE_NAMES
+from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, MEASURE_NAMES, RANK_NAMES, SCORE_NAMES, TURN_NAMES
 
-#: Names of columns and fields; the first one present counts, in any letter case.
-DOCUMENT = ("doc_id", "docno", "docid", "passage_id", "corpus-id", "corpus_id", "pid", "document", "question_id")
-
-GRADE = ("relevance", "rel", "grade", "label")
-
-#: Columns of BEIR, which calls grades scores.
-BEIR = ("corpus-id", "corpus_id")
-
-SCORE = ("score",)
-RANK = ("rank",)
+#: Names of passages, and of questions in runs of clarifying questions.
+DOCUMENT = (*DOCUMENT_NAMES, "question_id")
 
 #: Names of the texts of one formulation, used if there is none of :data:`TEXT_NAMES`.
 ROLE_TEXTS = {
@@ -103,7 +92,8 @@ def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
 
 
 def _qrels(rows: Rows) -> MemoryFile:
-    grade = rows.name(SCORE if rows.has(BEIR) and not rows.has(GRADE) else GRADE)
+    # BEIR calls grades scores
+    grade = rows.name(SCORE_NAMES if rows.has(("corpus_id",)) and not rows.has(GRADE_NAMES) else GRADE_NAMES)
     # a column of grades with a gap becomes floats; the reader rejects the gap
     rows.columns[grade] = [int(one) if isinstance(one, float) and one.is_integer() else one for one in rows.columns[grade]]
     return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), rows.numbers((grade,)))
@@ -111,29 +101,18 @@ def _qrels(rows: Rows) -> MemoryFile:
 
 def _run(rows: Rows) -> MemoryFile:
     # if ranks are requested, the reader reports that this is not a rank
-    ranks = rows.numbers(RANK) if rows.has(RANK) else ["none"] * len(rows)
+    ranks = rows.numbers(RANK_NAMES) if rows.has(RANK_NAMES) else ["none"] * len(rows)
     # without scores, as in MS MARCO runs, the ranks determine the order
-    scores = rows.numbers(SCORE) if rows.has(SCORE) or not rows.has(RANK) else [f"-{rank}" for rank in ranks]
+    scores = rows.numbers(SCORE_NAMES) if rows.has(SCORE_NAMES) or not rows.has(RANK_NAMES) else [f"-{rank}" for rank in ranks]
     return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), ranks, scores)
 
 
 def _scores(rows: Rows) -> MemoryFile:
-    """Write scores from rows with one value each, or with a column for every measure."""
-    turn = rows.name(TURN_NAMES)
     if rows.has(MEASURE_NAMES):
         measure = rows.name(MEASURE_NAMES)
         # ir_measures uses objects whose str() is their name
         rows.columns[measure] = [one if one is None else str(one) for one in rows.columns[measure]]
-        return _lines(rows, "{}\t{}\t{}\n", rows.ids(MEASURE_NAMES), rows.ids((turn,)), rows.numbers(VALUE_NAMES))
-    measures = [column for column in rows.columns if column != turn]
-    for measure in measures:
-        if len(measure.split()) != 1:
-            found = f"measure {measure!r} is not one word"
-            raise input_error(rows.file, None, found, "use the name that trec_eval prints", "bad-measure")
-    number, place = len(measures), rows.place
-    values = zip(rows.ids((turn,)), *(rows.numbers((measure,)) for measure in measures), strict=True)
-    cells = (f"{measure}\t{turn}\t{value}\n" for turn, *line in values for measure, value in zip(measures, line, strict=True))
-    return rows.written("".join(cells), lambda line: f"{place((line - 1) // number + 1)}, {measures[(line - 1) % number]}")
+    return _all_columns(rows)
 
 
 def _objects(rows: Rows, names: Mapping[str, str]) -> MemoryFile:
@@ -184,34 +163,8 @@ def _bank(rows: Rows) -> MemoryFile:
 
 def _needs(rows: Rows) -> MemoryFile:
     label = rows.name(("label", "clarification_need"))
-    rows.columns[label] = rows.cells(label)
+    rows.columns[label] = list(map(plain, rows.columns[label]))
     return _lines(rows, "{} {}\n", rows.ids(TURN_NAMES), rows.numbers((label,)))
-
-
-def _below(rows: Rows) -> Callable[[int], str]:
-    """Return the place of a line in a file with a header line."""
-    place = rows.place
-    return lambda line: place(line - 1) if line > 1 else ""
-
-
-def _tsv(rows: Rows) -> MemoryFile:
-    columns = {name: rows.cells(name) for name in rows.columns}
-    for name, cells in columns.items():
-        for row, cell in enumerate(cells, 1):
-            if "\t" in cell or "\n" in cell:
-                rows.problems.add(row, f"{name} contains a tab or a line break", "remove it", "wrong-columns")
-    lines = chain((columns,), zip(*columns.values(), strict=True))
-    return rows.written("".join(f"{line}\n" for line in map("\t".join, lines)), _below(rows))
-
-
-def _csv(rows: Rows) -> MemoryFile:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows.columns)
-    # single-line texts, as the reader normalizes them
-    columns = ([" ".join(cell.split()) for cell in rows.cells(name)] for name in rows.columns)
-    writer.writerows(zip(*columns, strict=True))
-    return rows.written(text.getvalue(), _below(rows))
 
 
 _RUN = "a frame or records with query_id, doc_id and score"
@@ -239,18 +192,15 @@ FORMS: dict[str, Form] = {
     "bank": Form("a frame or records with id and text, or {id: text}", _bank, ("id", "text")),
     "needs": Form("a frame or records with topic_id and label, or {topic: label}", _needs, ("topic_id", "label")),
     "turn_list": Form("a list of turn ids", lambda rows: _lines(rows, "{}\n", rows.ids(TURN_NAMES)), ("turn", "of it")),
-    "paraphrases": Form(_COLUMNS, _csv),
-    "clariq_topics": Form(_COLUMNS, _tsv),
-    "question_bank": Form(f"{_COLUMNS}, or {{question_id: question}}", _tsv, ("question_id", "question")),
-    "conversations": Form(f"{_COLUMNS}, or its JSON as a dictionary", _tsv, is_json=lambda value: True),
-    "slices": Form(_COLUMNS, _tsv),
+    "question_bank": Form(f"{_COLUMNS}, or {{question_id: question}}", _all_columns, ("question_id", "question")),
+    "conversations": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
     **dict.fromkeys(
         ("performance", "evaluation"), Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True)
     ),
     "crowd_grades": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
     **dict.fromkeys(
-        ("snippets", "ratings", "gold_checks", "preferences", "nuggets", "assignments", "tasks", "answer_labels",
-         "reviews"),
+        ("paraphrases", "clariq_topics", "slices", "snippets", "ratings", "gold_checks", "preferences", "nuggets",
+         "assignments", "tasks", "answer_labels", "reviews"),
         Form(_COLUMNS, _all_columns),
     ),
 }  # fmt: skip

@@ -24,9 +24,6 @@ _HALF = np.uint64(32)
 # glibc returns the memory of large arrays to the system and asks for it again, page by page, until it has freed a larger one
 np.empty(16 << 20, dtype=np.uint8)
 
-#: If ids fill at least this fraction of their buffer, a mask of its bytes extracts them.
-_DENSE = 8
-
 
 class Ids:
     """n ids in UTF-8.
@@ -99,13 +96,6 @@ class Ids:
             return self.data[:0]
         if bool((self.starts[1:] == ends[:-1]).all()):
             return self.data[self.starts[0] : ends[-1]]
-        if bool((self.starts[1:] >= ends[:-1]).all()) and len(self.data) < _DENSE * int(self.lengths.sum()):
-            inside = np.zeros(len(self.data) + 1, dtype=np.int8)
-            filled = self.lengths > 0
-            inside[self.starts[filled]] = 1
-            inside[ends[filled]] -= 1
-            kept: npt.NDArray[np.uint8] = self.data[np.cumsum(inside[:-1], dtype=np.int8).view(bool)]
-            return kept
         offsets = np.cumsum(self.lengths) - self.lengths
         return self.data[np.repeat(self.starts - offsets, self.lengths) + np.arange(int(self.lengths.sum()))]
 

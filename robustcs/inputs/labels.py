@@ -20,7 +20,8 @@ from robustcs.inputs.collection import read_passage_ids
 from robustcs.inputs.ids import MAX_GRADE, Ids
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.records import csv_rows, find_column, json_lines, shape_of
+from robustcs.inputs.records import json_lines, shape_of
+from robustcs.inputs.tables import csv_rows, find_column
 from robustcs.inputs.text import delimiter_of, filled_lines, read_json, text_lines
 from robustcs.kept import unsealed
 from robustcs.wording import counted

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.formats import Entry, Record, Retrieved, RunFormat, TextFormat, passages_in
+from robustcs.inputs.formats import Record, Retrieved, RunFormat, TextFormat, each, passages_in
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import json_lines, shape_of
 from robustcs.inputs.text import finite_number, is_turn_id, read_json
@@ -153,16 +153,15 @@ def passages(records: Iterable[Record]) -> Iterator[tuple[int, str, str]]:
                 yield record.line or 0, str(passage), text
 
 
-def _questions(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        texts = [text for speaker, text in conversation(record.fields) if speaker == "user"]
-        found = {"text": texts[-1] if texts else None, "conversation": " ".join(texts)}
-        yield Entry(record.fields.get("task_id"), {**record.fields, **found}, record.line)
+def _with_question(task: dict[str, Any]) -> dict[str, Any]:
+    texts = [text for speaker, text in conversation(task) if speaker == "user"]
+    return {**task, "text": texts[-1] if texts else None, "conversation": " ".join(texts)}
 
 
 QUESTIONS = TextFormat(
-    NAME, lambda record: is_export(record) or (is_task(record) and "input" in record), _questions, {"original": ("text",)}
-)
+    NAME, lambda record: is_export(record) or (is_task(record) and "input" in record),
+    each(lambda task: task.get("task_id"), _with_question), {"original": ("text",)},
+)  # fmt: skip
 
 
 # ---------------------------------------------------------------- answers and labels

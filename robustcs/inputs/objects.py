@@ -16,9 +16,8 @@ from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.paths import MemoryFile, memory_file
-from robustcs.inputs.records import find_column
-from robustcs.inputs.tables import TURN_NAMES
-from robustcs.inputs.text import HALF_CHARACTER, is_whole
+from robustcs.inputs.tables import TURN_NAMES, find_column
+from robustcs.inputs.text import is_whole
 
 #: Characters that an id must not contain, because ids are separated by white space.
 _NO_WORD = re.compile("[ \t\r\v\f\0#\ud800-\udfff]")
@@ -68,15 +67,10 @@ class Rows:
         text = str(value).strip()
         if value is None or not text:
             self.problems.add(row, f"no {name}", "complete the row or delete it", "no-id")
-        elif isinstance(value, bool) or not isinstance(value, str | int):
-            self.problems.add(row, f"{name} {value!r} is not an id", "give ids as texts, such as '31_4'", "not-an-id")
-        elif not is_whole(text):
-            found, advice, slug = HALF_CHARACTER
-            self.problems.add(row, f"{name} {text!r}: {found}", advice, slug)
-        elif len(text.encode().split()) != 1:
-            self.problems.add(row, f"{name} {text!r} contains white space", "write ids as one word", "not-an-id")
-        elif text.startswith("#"):
-            self.problems.add(row, f"{name} {text!r} begins with #, like a comment", "rename it", "not-an-id")
+        elif isinstance(value, bool) or not isinstance(value, str | int) or not _is_word(text):
+            self.problems.add(
+                row, f"{name} {value!r} is not an id", "give ids of one word that does not begin with #", "not-an-id"
+            )
         return text
 
     def numbers(self, names: Sequence[str]) -> list[str]:
@@ -90,11 +84,6 @@ class Rows:
                 if len(text.encode("utf-8", "replace").split()) != 1:
                     self.problems.add(row, f"{name} {text[:60]!r} is not a number", "write a number", "not-a-number")
         return values
-
-    def cells(self, name: str) -> list[str]:
-        """Return a column as texts, empty for missing values."""
-        values = map(plain, self.columns[name])
-        return ["" if value is None else word(value) for value in values]
 
     def json(self, name: str) -> list[str]:
         """Return a column as JSON; values that JSON cannot represent go to ``problems``."""
@@ -119,6 +108,10 @@ class Rows:
     def place(self, row: int) -> str:
         """Return the text after the keyword in messages about a row."""
         return self.file.place(row).removeprefix(str(self.file))
+
+
+def _is_word(text: str) -> bool:
+    return is_whole(text) and len(text.encode().split()) == 1 and not text.startswith("#")
 
 
 def _are_words(values: Sequence[Any]) -> bool:
@@ -260,26 +253,19 @@ def _of_records(keyword: str, records: Iterable[Any]) -> Rows:
 
 
 def _of_mapping(keyword: str, value: Mapping[Any, Any], levels: Sequence[str]) -> Rows:
-    depth = len(levels) - 1
-    rows = Rows(keyword, {}, lambda row: _keys(value, row, depth))
-    if depth == 1:
-        rows.columns = {levels[0]: list(value), levels[1]: list(value.values())}
-        return rows
-    for key, inner in value.items():
+    deep = len(levels) > 2
+
+    def keys() -> Iterator[tuple[Any, ...]]:
+        return ((key, name) for key, inner in value.items() for name in inner) if deep else ((key,) for key in value)
+
+    def place(row: int) -> str:
+        return "".join(f"[{json.dumps(str(key), ensure_ascii=False)}]" for key in next(islice(keys(), row - 1, None)))
+
+    rows = Rows(keyword, {}, place)
+    for key, inner in value.items() if deep else ():
         if not isinstance(inner, Mapping):
             found, wanted = f"{str(inner)[:60]!r} under {str(key)[:60]!r}", f"{{{levels[1]}: {levels[2]}}}"
             raise input_error(rows.file, None, found, f"write {wanted} there", "not-a-dictionary")
-    rows.columns = {
-        levels[0]: [key for key, inner in value.items() for _ in inner],
-        levels[1]: [name for inner in value.values() for name in inner],
-        levels[2]: [entry for inner in value.values() for entry in inner.values()],
-    }
+    values = [entry for inner in value.values() for entry in inner.values()] if deep else list(value.values())
+    rows.columns = {**{name: [key[depth] for key in keys()] for depth, name in enumerate(levels[:-1])}, levels[-1]: values}
     return rows
-
-
-def _keys(value: Mapping[Any, Any], row: int, depth: int) -> str:
-    """Return the keys of entry number ``row``, such as ``["31_4"]["d7"]``."""
-    flat: Iterator[tuple[Any, ...]] = ((key,) for key in value)
-    if depth == 2:
-        flat = ((key, name) for key, inner in value.items() for name in inner)
-    return "".join(f"[{json.dumps(str(key), ensure_ascii=False)}]" for key in next(islice(flat, row - 1, None)))

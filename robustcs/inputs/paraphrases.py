@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robustcs.errors import input_error
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems, csv_rows, fits
+from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems
 from robustcs.inputs.sniff import refuse_other_kinds
-from robustcs.inputs.text import delimiter_of, first_lines
+from robustcs.inputs.tables import find_column, need_column, read_rows, text_of
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns to read, in any letter case, with words joined by a space or by ``_``.
@@ -28,12 +27,12 @@ COLUMNS = ("TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE")
 CATEGORY = "CATEGORY"
 
 #: Part of a paraphrase → its column in each format; the first name present counts.
-_ECAST = {"turn": COLUMNS[:1], "manual": COLUMNS[1:2], "raw": COLUMNS[2:], "category": (CATEGORY,)}
-
+_ECAST = {"turn": COLUMNS[:1], "manual": COLUMNS[1:2], "raw": COLUMNS[2:]}
 _VARIATIONS = {
     "turn": ("q_id", *ID_NAMES), "manual": ("variation",), "raw": ("variation",), "category": ("transformation_type",),
-    "valid": ("valid",),
 }  # fmt: skip
+#: Columns that may be missing.
+_OPTIONAL = {"category": (CATEGORY,), "valid": ("valid",)}
 
 
 @dataclass(frozen=True)
@@ -62,31 +61,15 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
     """
     refuse_other_kinds(path, "paraphrases")
     problems = RowProblems(path, "paraphrases")
-    rows = csv_rows(path, delimiter_of(next(iter(first_lines(path)), "")) or ",", problems)
-    first = next(rows, None)
-    if first is None:
-        problems.raise_if_any()
-        raise input_error(path, None, "the file is empty", f"write {', '.join(COLUMNS)} in the first line", "empty")
-    line, header = first
-    names = [_plain(cell) for cell in header]
-    labelled = _plain("variation") in names
-    columns = _VARIATIONS if labelled else _ECAST
-    needed = ("turn", "manual", "raw", *(["category"] if labelled else []))
-    places: dict[str, int] = {}
-    for part, known in columns.items():
-        place = next((names.index(_plain(name)) for name in known if _plain(name) in names), None)
-        if place is not None:
-            places[part] = place
-        elif part in needed:
-            found = f"no column {known[0]!r}; the columns are: {', '.join(' '.join(cell.split())[:40] for cell in header[:6])}"
-            advice = "add it to the first line" if labelled else f"write CSV whose first line is {','.join(COLUMNS)}"
-            raise input_error(path, line, found, advice, "no-such-column")
+    columns, rows = read_rows(path, problems)
+    labelled = find_column(columns, ("variation",)) is not None
+    needed = {part: need_column(path, columns, names) for part, names in (_VARIATIONS if labelled else _ECAST).items()}
+    optional = {part: find_column(columns, names) for part, names in _OPTIONAL.items() if labelled or part != "valid"}
+    places = {**{part: name for part, name in optional.items() if name}, **needed}
     read: dict[str, list[Paraphrase]] = {}
     invalid = 0
     for line, cells in rows:
-        if not fits(line, cells, len(header), problems):
-            continue
-        row = {part: " ".join(cells[place].split()) for part, place in places.items()}
+        row = {part: " ".join(text_of(cells.get(name)).split()) for part, name in places.items()}
         turn, valid = row["turn"], row.get("valid", "true").lower()
         lacking = next((part for part in needed if not row[part]), "")
         longest = max(len(row["manual"]), len(row["raw"]))
@@ -100,7 +83,7 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
             what = f"turn id {turn!r} contains no place in a conversation" if turn else "no turn id"
             problems.skip(line, what, "write TOPIC_DEPTH, such as 31_4", "no-turn-id")
         elif lacking:
-            found = f"turn {turn}: empty {columns[lacking][0]}"
+            found = f"turn {turn}: empty {needed[lacking]}"
             problems.skip(line, found, "write the text or delete the row", "empty-text")
         elif longest > LONGEST_OF_TURN:
             advice = f"the limit is {LONGEST_OF_TURN:,}; check for a quote that is not closed"
@@ -112,7 +95,3 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
     if invalid:
         paraphrases.notes = (f"variations skipped because the file marks them as invalid: {invalid}",)
     return paraphrases
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.replace("_", " ").upper().split())

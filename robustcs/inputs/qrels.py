@@ -19,8 +19,8 @@ from robustcs.inputs.columns import Column, Columns, Kind, Layout, kind_unless_p
 from robustcs.inputs.ids import MAX_GRADE, Ids, first_of_pairs, pair_keys
 from robustcs.inputs.paths import PooledFile, StrPath, is_irds
 from robustcs.inputs.readings import conflict
-from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, Table, read_table
-from robustcs.inputs.text import LOOKS_LIKE, finite_number, is_turn_id, whole_number
+from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, read_table
+from robustcs.inputs.text import whole_of
 from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
@@ -29,6 +29,9 @@ from robustcs.wording import counted
 _KINDS: dict[str, Kind] = {"turn": "label", "document": "text", "grade": "integer"}
 _LAYOUT = Layout("qrels file", QRELS_COLUMNS, _KINDS, "write the four columns of qrels")
 _THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "grade"))
+
+#: Largest number of a table that is read as a grade, to say that it is out of range.
+_MOST = 10**9
 
 #: Largest grade in three columns; larger numbers are ranks.
 _MOST_IN_THREE = 4
@@ -139,7 +142,7 @@ def read_qrels(source: StrPath) -> Qrels:
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT, chunks)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         told = "three columns, but the numbers are not grades"
-        raise input_error(source, None, told, LOOKS_LIKE[6], "other-kind")
+        raise input_error(source, None, told, "use ranks with --run", "other-kind")
     qrels = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:
         return qrels
@@ -235,38 +238,21 @@ def checked_rows(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:
     Raises :class:`InputError` with every malformed row (bounded), or if there are no rows.
     """
     table = read_table(path)
-    assert isinstance(table, Table)
-    turn, document, grade = table.turn, table.document, table.find(GRADE_NAMES)
-    if grade is None:
-        grade = table.find(SCORE_NAMES)
-    assert turn is not None and document is not None and grade is not None
+    assert table is not None
+    grade = table.find((*GRADE_NAMES, *SCORE_NAMES))
+    assert grade is not None
     problems = ProblemList(path)
     rows: list[tuple[str, str, int]] = []
     lines = []
-    for line, cells in table.cells(problems):
-        ids = cells[turn], cells[document]
-        if not all(map(is_turn_id, ids)):
-            problems.add(line, "no turn id or no passage id", "complete the row or delete it", "no-turn-id")
-            continue
-        value = _whole(cells[grade])
+    for line, turn, document, cells in table.passages(problems):
+        value = whole_of(cells[grade], _MOST)
         if value is None:
             found = f"{table.columns[grade]} {str(cells[grade])[:40]!r} is not a whole number"
             problems.add(line, found, "write a whole number", "not-an-integer")
             continue
-        rows.append((str(ids[0]).strip(), str(ids[1]).strip(), value))
+        rows.append((turn, document, value))
         lines.append(line)
     problems.raise_if_any()
     if not rows:
-        advice = f"write lines of: {' '.join(QRELS_COLUMNS)}"
-        raise input_error(path, None, "the file has no rows", advice, "empty")
+        raise input_error(path, None, "the file has no rows", f"write lines of: {' '.join(QRELS_COLUMNS)}", "empty")
     return rows, lines
-
-
-def _whole(cell: object) -> int | None:
-    """Return a whole number, even if it is written as ``1.0``."""
-    if isinstance(cell, str):
-        text = cell.strip()
-        whole, _, rest = text.partition(".")
-        return whole_number(whole if rest.strip("0") == "" else text, 10**9)
-    number = finite_number(cell)
-    return int(number) if number is not None and number == int(number) else None

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import ID_NAMES, Row, RowProblems, find_column, need_column, read_rows, shape_of
+from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
+from robustcs.inputs.tables import Row, find_column, need_column, read_rows
 from robustcs.inputs.text import filled_lines, read_json, whole_number
 from robustcs.wording import counted
 
@@ -43,6 +44,11 @@ class Rating(NamedTuple):
     value: str
     line: int
     source: str = ""
+
+    def differs_from(self, other: Rating, place: str) -> str:
+        """Return the message that ``other``, in ``place``, is a different rating by the same person."""
+        of = " ".join(part for part in (self.turn, self.item) if part)
+        return f"{of}, {self.criterion}: {self.worker} gives {self.value!r} here but {other.value!r} in {place}"
 
 
 def is_ratings(columns: Sequence[str]) -> bool:
@@ -89,8 +95,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         read = Rating(about, rated, rater, what, value, line, _text(row.get(source)) if source else "")
         earlier = ratings.setdefault(read[:4], read)
         if earlier.value != value:
-            of = " ".join(part for part in (about, rated) if part)
-            found = f"{of}, {what}: {rater} gives {value!r} here but {earlier.value!r} in {at_line(path, earlier.line)}"
+            found = read.differs_from(earlier, at_line(path, earlier.line))
             problems.add(line, found, "keep one of the two", "contradicting-entries")
         elif earlier.line != line:
             repeated += 1
@@ -111,9 +116,7 @@ def join_ratings(files: Sequence[tuple[StrPath, Sequence[Rating]]]) -> tuple[lis
         for rating in ratings:
             earlier = joined.setdefault(rating[:4], rating)
             if earlier.value != rating.value:
-                of = " ".join(part for part in rating[:2] if part)
-                given = f"{rating.worker} gives {rating.value!r} here but {earlier.value!r} in an earlier file"
-                found = f"{of}, {rating.criterion}: {given}"
+                found = rating.differs_from(earlier, "an earlier file")
                 raise input_error(path, rating.line, found, "keep one of the two", "contradicting-files")
     return list(joined.values()), _repeated(sum(len(ratings) for _, ratings in files) - len(joined))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
 from robustcs.errors import InputError, Problem, ProblemList, at_line, input_error
@@ -19,22 +17,22 @@ from robustcs.inputs.text import (
     LONGEST_ID,
     LONGEST_LINE,
     LONGEST_TEXT,
-    delimiter_of,
     filled_lines,
     first_bytes,
     half_character,
     is_turn_id,
     is_whole,
     parse_json,
-    text_lines,
 )
-from robustcs.wording import counted
 
 #: A text, or several of them.
 T = TypeVar("T", str, tuple[str, ...])
 
 #: Names of turn ids in a JSON object or the header of a table; the first one present counts.
 ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
+
+#: First bytes of Parquet.
+PARQUET = b"PAR1"
 
 Shape = Literal["json", "jsonl", "table"]
 
@@ -47,7 +45,10 @@ def shape_of(path: StrPath) -> Shape:
 
     Raises :class:`InputError` for a file without text.
     """
-    begins_as_json = first_bytes(path, HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
+    first = first_bytes(path, HEAD)
+    if first.startswith(PARQUET):
+        return "table"
+    begins_as_json = first.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
     longest = LONGEST_TEXT if begins_as_json else LONGEST_LINE
     head = [line.lstrip() for _, line in islice(filled_lines(path, longest), 2)]
     if not head:
@@ -57,7 +58,7 @@ def shape_of(path: StrPath) -> Shape:
     if len(head) == 1:
         fields = _object(head[0])
         # the only line is a record with a turn id, or an object of all turns
-        return "jsonl" if fields and not fields.keys().isdisjoint((*ID_NAMES, "topic_number")) else "json"
+        return "jsonl" if fields and not fields.keys().isdisjoint((*ID_NAMES, "topic_id", "topic_number")) else "json"
     # the second line of JSONL may be malformed
     return "jsonl" if all(line.startswith("{") for line in head) or _object(head[0]) is not None else "json"
 
@@ -213,127 +214,3 @@ class RowProblems(ProblemList):
 
 def _line(problem: Problem) -> int:
     return problem.line or 0
-
-
-#: Line number, and the values of the row by column name; values of CSV are texts.
-Row = tuple[int, dict[str, Any]]
-
-#: Longest cell in characters; the limit of the csv module, 131,072, is too small for long passages.
-LONGEST_CELL = 16 << 20
-
-csv.field_size_limit(LONGEST_CELL)
-_DECIMAL_COMMA = re.compile(r"\A\s*([+-]?[0-9]+),([0-9]+([eE][+-]?[0-9]+)?)\s*\Z")
-
-
-def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
-    """Return the column names of the file (for JSONL, of its first row) and an iterator over its rows.
-
-    The separator is that of :func:`~robustcs.inputs.text.delimiter_of`. Rows that are not CSV, have another number of columns
-    than the header, or are not JSON objects go to ``problems``.
-
-    Raises :class:`InputError` for a file without rows.
-    """
-    if shape_of(path) == "table":
-        header, rows = _csv_rows(path, problems)
-    else:
-        rows = json_lines(path, problems)
-        header = []
-    first = next(rows, None)
-    if first is None:
-        problems.raise_if_any()
-        raise input_error(path, None, "the file has no rows", "check the path", "empty")
-    return header or list(first[1]), chain((first,), rows)
-
-
-def columns_of(path: StrPath) -> list[str]:
-    """Return the column names of the file. Raises :class:`InputError` for a file without rows."""
-    return read_rows(path, ProblemList(path))[0]
-
-
-def _csv_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
-    head = next(line for _, line in text_lines(path) if line.strip())
-    cells = csv_rows(path, delimiter_of(head) or ",", problems)
-    line, names = next(cells, (1, []))  # the caller reports a file without rows
-    header = [name.strip() for name in names]
-    if len(set(header)) < len(header):
-        advice = "give every column its own name in the first line"
-        raise input_error(path, line, "two columns have the same name", advice, "wrong-columns")
-    return header, named_rows(header, cells, problems)
-
-
-def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and cells of every row that is not blank; rows that are not CSV go to ``problems``.
-
-    Between semicolons, a number with a decimal comma gets a decimal point: spreadsheets write both where the comma is decimal.
-    """
-    reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            # a quote that is not closed may have swallowed valid rows
-            note = problems.skip if reader.line_num == line else problems.add
-            note(line, f"not CSV ({error})", "double the quotes inside a quoted text, and close the text", "not-csv")
-            continue
-        if any(cell.strip() for cell in cells):
-            yield line, cells if delimiter != ";" else [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
-
-
-def named_rows(
-    header: Sequence[str], rows: Iterable[tuple[int, list[str]]], problems: ProblemList, separator: str = ","
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and cells by column name of every row; rows of another width than the header go to ``problems``."""
-    for line, cells in rows:
-        if fits(line, cells, len(header), problems, separator):
-            yield line, dict(zip(header, cells, strict=True))
-
-
-def fits(line: int, cells: Sequence[Any], width: int, problems: ProblemList, separator: str = ",", expected: str = "") -> bool:
-    """Return whether a row has ``width`` cells; a row of another width is skipped."""
-    if len(cells) == width:
-        return True
-    separated = {",": "put texts with commas in quotes", "\t": "is there a tab inside a text?"}
-    many = separated.get(separator, "is there a separator inside a cell?")
-    advice = many if len(cells) > width else "complete the row or delete it"
-    found = f"{counted(len(cells), 'column')}, but {expected or f'the header has {width}'}"
-    problems.skip(line, found, advice, "wrong-columns")
-    return False
-
-
-def tsv_header(path: StrPath) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the number and the cells of the first line of a TSV without quoting, and the cells of its further lines."""
-    rows = ((line, [cell.strip() for cell in text.split("\t")]) for line, text in filled_lines(path))
-    line, header = next(rows, (1, [""]))
-    return line, header, rows
-
-
-def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and cells by column name of every row of a TSV; rows of another width go to ``problems``.
-
-    Raises :class:`InputError` if the header does not contain all ``required`` columns.
-    """
-    line, header, rows = tsv_header(path)
-    for name in required:
-        if name not in header:
-            found = f"no column {name!r}; the columns are: {', '.join(cell[:40] for cell in header[:10])}"
-            raise input_error(path, line, found, "write TSV whose first line names its columns", "no-such-column")
-    yield from named_rows(header, rows, problems, "\t")
-
-
-def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the column that matches the earliest of ``names``, ignoring letter case."""
-    lower = {column.lower(): column for column in reversed(columns)}
-    return next((lower[name.lower()] for name in names if name.lower() in lower), None)
-
-
-def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str]) -> str:
-    """Return :func:`find_column`, or raise :class:`InputError` that lists the existing columns."""
-    found = find_column(columns, names)
-    if found is None:
-        there = ", ".join(" ".join(name.split())[:40] for name in columns[:12])
-        told = f"no column {names[0]!r}; the columns are: {there}"
-        raise input_error(path, 1, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
-    return found

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,15 +17,15 @@ from robustcs.inputs.columns import Columns, Kind, Layout, column_pieces, joined
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import PooledFile, StrPath, shown
 from robustcs.inputs.readings import CLASH
-from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, Table, read_table
-from robustcs.inputs.text import LOOKS_LIKE, decimal_number, finite_number, is_turn_id, whole_number
+from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, read_table
+from robustcs.inputs.text import is_turn_id, number_of, whole_of
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
 
 _IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
 _LAYOUT = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more=True)
 _LAYOUT_WITH_RANK = _LAYOUT._replace(kinds={**_LAYOUT.kinds, "rank": "integer"})
-_THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "real"}, more=False)
+_THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,39 +190,20 @@ def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: np
 
 
 def _from_three(path: StrPath, name: str, columns: Columns, ranks: bool) -> Run:
-    """Return a run of ``turn document rank``; numbers that are not whole are scores."""
-    codes, numbers = columns.numbers("turn"), columns.numbers("rank")
-    if not bool((numbers == np.floor(numbers)).all()):
-        return _run(name, columns, _as_singles(numbers), _places(codes) if ranks else None,
-                    f"{name}: three columns, read as turn, document and score")  # fmt: skip
-    pairs = np.stack([codes.astype(np.float64), numbers])
-    if np.unique(pairs, axis=1).shape[1] < len(numbers):
+    """Return a run of ``turn document rank``."""
+    numbers = columns.numbers("rank")
+    if np.unique(np.stack([columns.numbers("turn"), numbers]), axis=1).shape[1] < len(numbers):
         found = "three columns, but the numbers repeat within a turn, so they are not ranks"
-        raise input_error(path, None, found, LOOKS_LIKE[4], "other-kind")
-    return _run(name, columns, (-numbers).astype(np.float32), numbers.astype(np.int64) if ranks else None,
-                f"{name}: three columns, read as turn, document and rank")  # fmt: skip
-
-
-def _places(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Return int64[n]: the place of every row within its turn, from 1, in file order."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], codes[order])
-    places = np.empty(len(codes), np.int64)
-    places[order] = np.arange(len(codes)) - starts + 1
-    return places
+        raise input_error(path, None, found, "use grades with --qrels", "other-kind")
+    note = f"{name}: three columns, read as turn, document and rank"
+    return _run(name, columns, (-numbers).astype(np.float32), numbers if ranks else None, note)
 
 
 _LARGEST_RANK = 10**9
 
 
-class _Row(NamedTuple):
-    """One unchecked passage; None for a missing score or rank."""
-
-    turn: object
-    document: object
-    score: object
-    rank: object
-    line: int | None
+#: Turn, passage, unchecked score and rank (None if the file has none), line.
+_Row = tuple[str, str, object, object, int | None]
 
 
 def _checked_rows(path: StrPath, shape: str, ranks: bool) -> tuple[list[tuple[str, str, float]], list[int]]:
@@ -231,67 +211,36 @@ def _checked_rows(path: StrPath, shape: str, ranks: bool) -> tuple[list[tuple[st
 
     Raises :class:`InputError` with every malformed row (bounded), or if there are no rows.
     """
-    read: Any = _from_json if shape == "json" else _from_table
     problems = ProblemList(path)
     rows: list[tuple[str, str, float]] = []
     places: list[int] = []
     counts: dict[str, int] = {}
-    for row in read(path, problems):
-        if not is_turn_id(row.turn):
-            problems.add(row.line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id")
-            continue
-        turn = sys.intern(str(row.turn).strip())  # one text for all rows of a turn
-        if not is_turn_id(row.document):
-            problems.add(row.line, f"turn {turn}: a passage without an id", "add an id to every passage", "no-passage-id")
-            continue
+    for turn, document, score, given, line in (_from_json if shape == "json" else _from_table)(path, problems):
         counts[turn] = place = counts.get(turn, 0) + 1
         # ranks of real runs are unreliable, so they are read only if needed
-        rank = place if row.rank is None or not (ranks or row.score is None) else _run_row_whole(row.rank)
-        score = (None if rank is None else -float(rank)) if row.score is None else _number(row.score)
-        if score is None or rank is None:
-            what, value, wanted = ("rank", row.rank, "whole") if rank is None else ("score", row.score, "decimal")
-            found = f"turn {turn} passage {row.document}: {what} {str(value)[:40]!r} is not a {wanted} number"
-            problems.add(row.line, found, f"write a {wanted} number", "not-a-number")
+        rank = place if given is None or not (ranks or score is None) else whole_of(given, _LARGEST_RANK)
+        value = (None if rank is None else -float(rank)) if score is None else number_of(score)
+        if value is None or rank is None:
+            what, cell, wanted = ("rank", given, "whole") if rank is None else ("score", score, "decimal")
+            found = f"turn {turn} passage {document}: {what} {str(cell)[:40]!r} is not a {wanted} number"
+            problems.add(line, found, f"write a {wanted} number", "not-a-number")
             continue
-        rows.append((turn, str(row.document).strip(), score))
+        rows.append((sys.intern(turn), document, value))  # one text for all rows of a turn
         places.append(rank)
     problems.raise_if_any()
-    if not rows and read is _from_table:
-        advice = f"write lines of: {' '.join(RUN_COLUMNS)}"
-        raise input_error(path, None, "the file has no rows", advice, "empty")
     if not rows:
         raise input_error(path, None, "the file has no passages", "check the path", "empty")
     return rows, places
 
 
-def _number(value: object) -> float | None:
-    """Return a finite number, or the one in a text."""
-    return decimal_number(value.strip()) if isinstance(value, str) else finite_number(value)
-
-
-def _run_row_whole(value: object) -> int | None:
-    """Return a whole number, or the one in a text; ranks must fit a float exactly."""
-    if isinstance(value, str):
-        return whole_number(value.strip(), _LARGEST_RANK)
-    number = finite_number(value)
-    return int(number) if number is not None and number == int(number) and abs(number) <= _LARGEST_RANK else None
-
-
 def _from_table(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     table = read_table(path)
-    assert isinstance(table, Table)
-    turn, document, score, rank = table.turn, table.document, table.find(SCORE_NAMES), table.find(RANK_NAMES)
-    assert turn is not None and document is not None
-    for line, cells in table.cells(problems):
-        yield _Row(
-            cells[turn], cells[document], None if score is None else _given(cells[score]),
-            None if rank is None else _given(cells[rank]), line,
-        )  # fmt: skip
-
-
-def _given(cell: object) -> object:
-    """Return the cell; None becomes an empty text, which is not a number."""
-    return "" if cell is None else cell
+    assert table is not None
+    places = table.find(SCORE_NAMES), table.find(RANK_NAMES)
+    for line, turn, document, cells in table.passages(problems):
+        # a missing cell is no number
+        score, rank = (None if place is None else "" if cells[place] is None else cells[place] for place in places)
+        yield turn, document, score, rank, line
 
 
 def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
@@ -302,14 +251,13 @@ def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     records = list(json_records(path, problems))
     kind = run_format_of(records[0].fields) if records else None
     for turn, passages, line in kind.turns(records, problems) if kind else ():
+        if passages and not is_turn_id(turn):
+            problems.add(line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id")
+            continue
         ordered = any(score is None for _, score in passages)
-        for document, score in _distinct(passages) if ordered else passages:
-            yield _Row(turn, document, None if ordered else score, None, line)
-
-
-def _distinct(passages: Iterable[tuple[object, object]]) -> Iterable[tuple[object, object]]:
-    """Return each passage at its first occurrence."""
-    first: dict[str, tuple[object, object]] = {}
-    for document, score in passages:
-        first.setdefault(repr(document), (document, score))
-    return first.values()
+        # without scores, a passage counts at its first occurrence
+        for document, score in {repr(one): (one, None) for one, _ in passages}.values() if ordered else passages:
+            if is_turn_id(document):
+                yield str(turn).strip(), str(document).strip(), score, None, line
+            else:
+                problems.add(line, f"turn {turn}: a passage without an id", "add an id to every passage", "no-passage-id")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from robustcs.errors import ProblemList, at_line, input_error
-from robustcs.inputs import mtrag
+from robustcs.inputs import mtrag, tables
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, parts_of
-from robustcs.inputs.records import ID_NAMES, RowProblems, find_column, named_rows, tsv_header
-from robustcs.inputs.sniff import first_cells, refuse_other_kinds
-from robustcs.inputs.tables import MEASURE_NAMES, TURN_NAMES, VALUE_NAMES, Table, read_table
-from robustcs.inputs.text import decimal_number, finite_number, first_record, is_turn_id, looks_like, text_lines
+from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
+from robustcs.inputs.sniff import refuse_other_kinds
+from robustcs.inputs.tables import find_column, need_column, read_rows, read_table, text_of
+from robustcs.inputs.text import first_record, is_turn_id, number_of, text_lines
 from robustcs.inputs.trec_lines import MS_MARCO, measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
@@ -22,9 +22,6 @@ from robustcs.wording import counted
 
 #: The id of the row with averages over turns; it is not a turn.
 ALL = "all"
-
-#: More first cells than this are not measures; trec_eval prints about a hundred.
-_MOST_MEASURES = 200
 
 
 def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
@@ -39,20 +36,21 @@ def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
     if mtrag.has_tasks(first_record(parts_of(path)[0]) or {}):
         return _in_order(_of_tasks(path, name))
     kind = refuse_other_kinds(path, "scores")
-    table = read_table(path) if kind is None or kind.shape == "table" or kind.kind == "texts" else None
-    if kind is not None and kind.family in MS_MARCO.values() and _turns_come_first(path):
+    named = shape_of(path) != "table" or read_table(path) is not None
+    if kind is not None and kind.family in MS_MARCO.values():
         raise input_error(path, None, kind.says, kind.advice, "other-kind")
     values: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
     problems = ProblemList(path)
     averages = False
-    for number, measure, turn, cell in _of_table(table, problems) if table else _of_lines(path, problems):
+    for number, measure, turn, cell in (_of_rows if named else _of_lines)(path, problems):
         if turn == ALL:
             averages = True
             continue
-        value = _number(cell)
+        value = number_of(cell)
         if value is None:
-            problems.add(number, f"value {str(cell)[:40]!r} is not a number", "write a decimal number", "not-a-number")
+            found = f"{measure} of turn {turn}: {str(cell)[:40]!r} is not a number"
+            problems.add(number, found, "write a decimal number", "not-a-number")
             continue
         earlier = lines.setdefault((measure, turn), number)
         if earlier != number:
@@ -100,16 +98,6 @@ def _of_tasks(path: StrPath, name: str) -> dict[str, dict[str, float]]:
     return values
 
 
-def _turns_come_first(path: StrPath) -> bool:
-    """Return whether the first cells are numbers, or too many to be measures."""
-    first = first_cells(path)
-    return len(first) > _MOST_MEASURES or all(cell[0].isdigit() for cell in first)
-
-
-def _number(cell: object) -> float | None:
-    return decimal_number(cell) if isinstance(cell, str) else finite_number(cell)
-
-
 #: Line, measure, turn, raw value.
 _Score = tuple[int, str, str, object]
 
@@ -123,37 +111,39 @@ def _of_lines(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
             yield number, cells[0], cells[1], cells[2]
             continue
         found = f"{counted(len(cells), 'column')}, but per-turn scores have 3 (measure turn value)"
-        problems.add(number, found, looks_like(line) or "write the output of trec_eval -q", "wrong-columns")
+        problems.add(number, found, "write the output of trec_eval -q", "wrong-columns")
 
 
-def _of_table(table: Table, problems: ProblemList) -> Iterator[_Score]:
-    """Yield the scores of a table. Without columns for measure and value, each column of numbers is a measure.
+def _of_rows(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
+    """Yield the scores of rows with names. Without columns for measure and value, each column of numbers is a measure.
 
     The first row decides whether a column other than the usual measures contains numbers.
     """
-    turn, measure, value = table.turn, table.find(MEASURE_NAMES), table.find(VALUE_NAMES)
-    assert turn is not None
-    usual = measure_columns(table.columns)
-    wide: list[int] | None = None
-    for line, cells in table.cells(problems):
-        if wide is None:
-            others = [(place, name) for place, name in enumerate(table.columns) if name.lower() not in TURN_NAMES]
-            wide = [place for place, name in others if name in usual or _number(cells[place]) is not None]
-        if not is_turn_id(cells[turn]):
+    names, rows = read_rows(path, problems)
+    ids, measure, value = (
+        need_column(path, names, tables.TURN_NAMES),
+        find_column(names, tables.MEASURE_NAMES),
+        find_column(names, tables.VALUE_NAMES),
+    )
+    others = [name for name in names if not find_column((name,), tables.TURN_NAMES)]
+    wide: list[str] = []
+    for line, row in rows:
+        wide = wide or [name for name in others if name in measure_columns(names) or number_of(row.get(name)) is not None]
+        if not is_turn_id(row.get(ids)):
             problems.add(line, "no turn id", "complete the row or delete it", "no-turn-id")
             continue
-        name = str(cells[turn]).strip()
-        if table.is_scores and measure is not None and value is not None:
-            yield line, str(cells[measure]).strip(), name, cells[value]
+        turn = str(row[ids]).strip()
+        if measure and value:
+            yield line, text_of(row.get(measure)), turn, row.get(value)
             continue
-        for position in wide:
-            yield line, table.columns[position], name, cells[position]
+        for name in wide:
+            yield line, name, turn, row.get(name)
 
 
 def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
     """Return column → turn → value, without surrounding white space; a turn with an empty value is not in that column.
 
-    TSV has no quoting. Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, a repeated turn; or
+    Raises :class:`InputError` with every bad row (bounded): a wrong number of columns, a repeated turn; or
     if there are no turn ids (:data:`~robustcs.inputs.records.ID_NAMES`), no other columns or no rows.
     """
     if mtrag.has_tasks(first_record(path) or {}):
@@ -164,19 +154,16 @@ def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
             found = "tasks without labels"
             raise input_error(path, None, found, "give tasks with labels such as answerability", "no-such-column")
         return labels
-    number, header, rows = tsv_header(path)
-    ids = find_column(header, ID_NAMES)
-    if ids is None:
-        found = f"no column of turn ids; the columns are: {', '.join(header)}"
-        raise input_error(path, number, found, f"rename one of them to {', '.join(ID_NAMES)}", "no-such-column")
-    if len(header) < 2 or len(set(header)) < len(header):
-        found = "no column besides the turn ids" if len(header) < 2 else "two columns of the same name"
-        raise input_error(path, number, found, "name every column in the first line, separated by tabs", "wrong-columns")
-    columns: dict[str, dict[str, str]] = {name: {} for name in header if name != ids}
     problems = RowProblems(path)
+    names, rows = read_rows(path, problems)
+    ids = need_column(path, names, ID_NAMES)
+    if len(names) < 2:
+        advice = "name every column in the first line, separated by tabs"
+        raise input_error(path, 1, "no column besides the turn ids", advice, "wrong-columns")
+    columns: dict[str, dict[str, str]] = {name: {} for name in names if name != ids}
     seen: dict[str, int] = {}
-    for number, row in named_rows(header, rows, problems, "\t"):
-        turn = row.pop(ids)
+    for number, row in rows:
+        turn = text_of(row.get(ids))
         if not turn:
             problems.skip(number, "no turn id", "complete the row or delete it", "no-turn-id")
             continue
@@ -185,8 +172,8 @@ def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
             problems.add(number, found, "give every turn one line", "repeated-turn")
             continue
         seen[turn] = number
-        for name, cell in row.items():
-            if cell:
-                columns[name][turn] = cell
+        for name, values in columns.items():
+            if cell := text_of(row.get(name)):
+                values[turn] = cell
     problems.finish(seen, "rows")
     return columns

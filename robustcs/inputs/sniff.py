@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from robustcs.errors import InputError, PackageNeededError, input_error
-from robustcs.inputs import mtrag
+from robustcs.inputs import mtrag, tables
 from robustcs.inputs.annotations import is_annotations
 from robustcs.inputs.file_formats import DPR, PLAIN, PLAIN_RUN, QRECC, QUERIES, QUESTIONS, format_of, run_format_of
 from robustcs.inputs.formats import Role, first_turn, is_answer
@@ -21,8 +21,8 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.ratings import is_ratings
 from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.reviews import is_reviews
-from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Table, is_parquet, read_table
-from robustcs.inputs.text import delimiter_of, first_lines, first_record, is_turn_id
+from robustcs.inputs.tables import Table, find_column, is_parquet, open_table, read_table
+from robustcs.inputs.text import first_lines, first_record, is_turn_id
 from robustcs.inputs.trec_lines import LINES, MS_MARCO, are_ptkb, are_qrels, are_run, kind_of_rows, measure_columns
 
 #: Kinds of files. ``ptkb`` are iKAT's judgments of statements about a person: they look like qrels, but judge no passages,
@@ -78,8 +78,8 @@ class Identified:
         Further kinds that the file can be read as: TopiOCQA's questions with passages are a run, texts and answers.
     formulations
         For texts: formulation → its column or field, for ``FILE:COLUMN``. Empty if one text column serves every role.
-    by_fields
-        Whether names of fields or columns identify the kind, rather than only the form of the cells.
+    certain
+        Whether names of fields or columns, or cells as in TREC files, identify the kind; otherwise other kinds look the same.
     shape
         JSON, a table with a line of column names, or lines without one.
     """
@@ -88,7 +88,7 @@ class Identified:
     family: str
     also: tuple[Kind, ...] = ()
     formulations: Mapping[Role, str] = field(default_factory=dict)
-    by_fields: bool = True
+    certain: bool = True
     shape: Literal["json", "table", "lines"] = "lines"
 
     @property
@@ -123,17 +123,17 @@ def identify(path: StrPath) -> Identified | None:
         found = None if record is None else _of_record(record)
         return None if found is None else replace(found, shape="json")
     try:
-        table = read_table(path)
+        table = open_table(path)
     except PackageNeededError:
         raise
     except InputError:
-        table = None
-    found = _of_table(table, lines) if table else None
+        return None
+    found = None if table.separator == " " else _of_names(table.names, table.separator)
+    if found is None and table.is_named and len(set(table.names)) == len(table.names):
+        found = _of_table(table, lines)
     if found is not None:
-        return replace(found, shape="table")
-    if lines and (table is None or table.separator):
-        return _of_header(lines[0]) or _of_lines(lines)
-    return None
+        return replace(found, shape="table" if table.is_named else "lines")
+    return _of_lines(lines) if lines and table.separator else None
 
 
 def kind_of(path: StrPath) -> Kind | None:
@@ -145,12 +145,12 @@ def kind_of(path: StrPath) -> Kind | None:
 def refuse_other_kinds(path: StrPath, wanted: Kind) -> Identified | None:
     """Return the kind of the file if it can be read as ``wanted``, or None if the kind is unknown.
 
-    Raises :class:`InputError` if its fields show another kind; the message names the kind and the option that reads it.
+    Raises :class:`InputError` if it is certainly of another kind; the message names the kind and the option that reads it.
     """
     if is_parquet(path):
         read_table(path)  # its own error if it is damaged
     found = identify(path)
-    if found is not None and found.by_fields and wanted not in found.kinds:
+    if found is not None and found.certain and wanted not in found.kinds:
         raise input_error(path, None, found.says, found.advice, "other-kind")
     return found
 
@@ -161,40 +161,39 @@ def first_cells(path: StrPath) -> set[str]:
 
 
 # ---------------------------------------------------------------- JSON
+#: Records of one kind only.
+_RECORDS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Kind, str], ...] = (
+    (is_reviews, "reviews", "reviewed turns"),
+    (is_annotations, "snippets", "snippet annotations"),
+    (lambda record: is_ratings(list(record)), "ratings", "ratings"),
+    (is_assignments, "assignments", "nuggets assigned to answers"),
+)
+
+
 def _of_record(record: Mapping[str, Any]) -> Identified | None:
-    if is_reviews(record):
-        return Identified("reviews", "reviewed turns")
-    if is_annotations(record):
-        return Identified("snippets", "snippet annotations")
-    if is_ratings(list(record)):
-        return Identified("ratings", "ratings")
-    if is_assignments(record):
-        return Identified("assignments", "nuggets assigned to answers")
+    for fits, kind, family in _RECORDS:
+        if fits(record):
+            return Identified(kind, family)
+    run, texts = run_format_of(record), format_of(record)
     if is_nuggets(record):
-        return Identified("nuggets", "nuggets", ("texts",) if format_of(record) is PLAIN and "nuggets" in record else ())
+        return Identified("nuggets", "nuggets", ("texts",) if texts is PLAIN and "nuggets" in record else ())
     if mtrag.has_tasks(record):
         return _of_tasks(record)
     if _is_label(record):
         return Identified("labels", "labels of a judge")
-    run = run_format_of(record)
-    texts = format_of(record)
+    # the turns have the fields, not the topic
+    shown = texts.formulations({**record, **_first_turn(record)}, own=True) if texts else {}
+    also: list[Kind] = ["answers"] if texts in (DPR, QRECC) or (run and is_answer(first_turn(record))) else []
     if run is not None:
-        also: tuple[Kind, ...] = ("texts", "answers") if texts in (DPR, QRECC) else ()
-        if is_answer(first_turn(record)):
-            also = ("answers", "texts") if texts is QUESTIONS else ("answers",)
-        shown = texts.formulations(record) if texts and texts is not QUESTIONS and "texts" in also else {}
-        return Identified("run", run.name, also, shown, by_fields=run is not PLAIN_RUN)
+        if texts in (DPR, QRECC, QUESTIONS):
+            also.append("texts")
+        return Identified("run", run.name, tuple(also), shown if "texts" in also else {}, certain=run is not PLAIN_RUN)
     if _asks(record):
         return Identified("mixed-initiative run", "a mixed-initiative run")
     if _is_passage(record):
         return Identified("collection", "passages")
     if texts is not None and texts is not PLAIN:
-        answered: tuple[Kind, ...] = ("answers",) if texts in (QRECC, DPR) else ()
-        # the turns have the fields, not the topic
-        inner = _first_turn(record) if texts.name.endswith("topics") or "turns" in record else record
-        if texts is QUERIES:
-            return Identified("texts", texts.name, ("collection",))
-        return Identified("texts", texts.name, answered, texts.formulations(inner))
+        return Identified("texts", texts.name, ("collection",) if texts is QUERIES else tuple(also), shown)
     return _of_plain_record(record)
 
 
@@ -227,17 +226,17 @@ def _of_plain_record(record: Mapping[str, Any]) -> Identified | None:
     if isinstance(first, dict) and ("Questions" in first or "Responses" in first):
         return Identified("crowd grades", "grades of crowd workers (CAsT-ReGIn)")
     if isinstance(first, dict) and first and all(isinstance(value, int | float) for value in first.values()):
-        return Identified("clariq evaluation", "scores {measure: {facet: score}}", by_fields=False)
+        return Identified("clariq evaluation", "scores {measure: {facet: score}}", certain=False)
     if values and all(map(_QUESTION.fullmatch, names)) and all(isinstance(value, str) for value in values):
         return Identified("question bank", "a bank of questions")
     if isinstance(record.get("data"), list):
         return Identified("answers", "answers of SQuAD or QuAC")
     if values and all(isinstance(value, str | list) for value in values) and not named:
         if any(isinstance(value, list) and value and isinstance(value[0], str) for value in values):
-            return Identified("answers", "answers {turn: [answer, …]}", by_fields=False)
+            return Identified("answers", "answers {turn: [answer, …]}", certain=False)
         if all(isinstance(value, str) for value in values):
             # answers of systems have the same form
-            return Identified("texts", "texts {turn: text}", ("answers",), by_fields=False)
+            return Identified("texts", "texts {turn: text}", ("answers",), certain=False)
     return None
 
 
@@ -260,8 +259,8 @@ def _asks(record: Mapping[str, Any]) -> bool:
 def _is_label(record: Mapping[str, Any]) -> bool:
     """Return whether a record is a grade of a passage, by text (umbrela) or by id; human judgments are never JSON."""
     joined = {"query", "passage"} <= record.keys()
-    by_id = not record.keys().isdisjoint(TURN_NAMES) and not record.keys().isdisjoint(DOCUMENT_NAMES)
-    return (joined or by_id) and not record.keys().isdisjoint(GRADE_NAMES)
+    by_id = find_column(record, tables.TURN_NAMES) is not None and find_column(record, tables.DOCUMENT_NAMES) is not None
+    return (joined or by_id) and find_column(record, tables.GRADE_NAMES) is not None
 
 
 def _is_passage(record: Mapping[str, Any]) -> bool:
@@ -277,31 +276,26 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
 
 
 # ---------------------------------------------------------------- tables and lines
-def _of_header(line: str) -> Identified | None:
+def _of_names(names: Sequence[str], separator: str) -> Identified | None:
     """Return the kind by column names other than turn ids."""
-    delimiter = delimiter_of(line)
-    columns = [cell.strip(' "') for cell in line.lower().split(delimiter or ",")]
-    if is_annotations(columns):
+    if is_annotations(names):
         return Identified("snippets", "snippet annotations")
-    if is_ratings(columns):
+    if is_ratings(names):
         return Identified("ratings", "ratings")
-    if {"topic_id", "facet_id", "question_id"} <= set(columns):
+    if {"topic_id", "facet_id", "question_id"} <= set(names):
         return Identified("clariq topics", "ClariQ topics")
-    if any("paraphrase" in name for name in columns) and delimiter in (",", ";"):
+    if any("paraphrase" in name for name in names) and separator in (",", ";"):
         return Identified("paraphrases", "paraphrases")
-    if {"variation", "transformation_type"} <= set(columns):
+    if {"variation", "transformation_type"} <= set(names):
         return Identified("paraphrases", "labelled query variations", ("texts",))
-    return Identified("question bank", "a bank of questions") if columns[:2] == ["question_id", "question"] else None
+    return Identified("question bank", "a bank of questions") if names[:2] == ("question_id", "question") else None
 
 
 def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
     names = dict.fromkeys((*table.columns, *table.names), "")
-    known = _of_header("\t".join(table.names)) or _of_header(",".join(table.names))
-    if known is not None:
-        return known
     if table.separator in (" ", "\t") and _is_trec(table, lines):
         return None
-    fitting = [(kind, family) for kind, fits, family in _COLUMNS if fits(table)]
+    fitting = _of_columns(table)
     if fitting:
         (kind, family), *others = fitting
         if kind == "qrels" and _STATUS in table.names:
@@ -309,7 +303,7 @@ def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
         return Identified(kind, family, tuple(other for other, _ in others))
     texts = format_of(names) if table.separator != " " else None
     if texts is not None:
-        return Identified("texts", texts.name, (), texts.formulations(names, own=texts is PLAIN))
+        return Identified("texts", texts.name, (), texts.formulations(names, own=True))
     measured = table.document is None and measure_columns(table.columns)
     return Identified("scores", "a table of per-turn scores") if measured else None
 
@@ -320,28 +314,33 @@ def _is_trec(table: Table, lines: Sequence[str]) -> bool:
     return (are_run(rows) or are_qrels(rows)) and table.document in (None, 2) and table.turn == 0
 
 
-_COLUMNS: tuple[tuple[Kind, Callable[[Table], bool], str], ...] = (
-    ("qrels", lambda table: table.is_beir, "BEIR qrels"),
-    ("qrels", lambda table: table.is_qrels, "a table of judgments"),
-    ("run", lambda table: table.is_run, "a table of retrieved passages"),
-    ("scores", lambda table: table.is_scores, "a table of per-turn scores"),
-)
+def _of_columns(table: Table) -> list[tuple[Kind, str]]:
+    """Return the kinds of a table by its usual columns, and their names in messages."""
+    turn, graded, ranked = (table.find(some) is not None for some in (tables.TURN_NAMES, tables.GRADE_NAMES, tables.RANK_NAMES))
+    if not turn or table.document is None:
+        measured = turn and None not in (table.find(tables.MEASURE_NAMES), table.find(tables.VALUE_NAMES))
+        return [("scores", "a table of per-turn scores")] if measured else []
+    if {"query-id", "corpus-id", "score"} <= set(table.names) and not ranked:  # BEIR calls the grade score
+        return [("qrels", "BEIR qrels")]
+    judgments: list[tuple[Kind, str]] = [("qrels", "a table of judgments")]
+    passages: list[tuple[Kind, str]] = [("run", "a table of retrieved passages")]
+    return (judgments if graded else []) + (passages if ranked or table.find(tables.SCORE_NAMES) is not None else [])
 
 
 def _of_lines(lines: Sequence[str]) -> Identified | None:
     rows = [line.split() for line in islice(lines, 1, LINES)] or [lines[0].split()]
     if are_run(rows):
         if all(_QUESTION.fullmatch(row[2]) for row in rows):
-            return Identified("question run", "a run of clarifying questions", ("run",), by_fields=False)
-        return Identified("run", "a TREC run", by_fields=False)
+            return Identified("question run", "a run of clarifying questions", ("run",))
+        return Identified("run", "a TREC run")
     if are_qrels(rows):
         if are_ptkb(map(str.split, lines)):
             return Identified("ptkb", "iKAT's judgments of statements about a person (PTKB), not of passages")
-        return Identified("qrels", "TREC qrels", by_fields=False)
+        return Identified("qrels", "TREC qrels")
     whole = [line.split() for line in islice(lines, LINES)]
     found = kind_of_rows(whole) or kind_of_rows(rows)
     if found is not None:
-        return Identified(found, MS_MARCO.get(found, "per-turn scores"), by_fields=False)
+        return Identified(found, MS_MARCO.get(found, "per-turn scores"), certain=found == "scores")
     if all(line.count("\t") == 1 for line in lines[:LINES]):
-        return Identified("texts", "texts (id TAB text)", by_fields=False)
+        return Identified("texts", "texts (id TAB text)", certain=False)
     return None

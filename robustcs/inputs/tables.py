@@ -5,24 +5,29 @@ Columns are recognized by their usual names in any letter case. CSV follows RFC 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, NoReturn
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.files import arrow, open_binary, too_large
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.text import delimiter_of, filled_lines, first_bytes
+from robustcs.inputs.records import PARQUET, json_lines, shape_of
+from robustcs.inputs.text import delimiter_of, filled_lines, first_bytes, is_turn_id, text_lines
+from robustcs.wording import counted
 
-#: The usual names of columns; the first one present counts.
-TURN_NAMES = ("query_id", "query-id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id", "_id")
+#: The usual names of columns; the first one present counts, in any spelling that :func:`find_column` accepts.
+TURN_NAMES = ("query_id", "qid", "q_id", "turn_id", "topic_id", "turn", "topic", "id")
 
 #: Columns of files with conversations, which have places of turns instead of turn ids.
 _CONVERSATION_NAMES = frozenset({"conversation_no", "conv_id", "topic_number", "quac_dialog_id"})
 
 DOCUMENT_NAMES = (
-    "doc_id", "docno", "docid", "document_id", "passage_id", "corpus-id", "corpus_id", "pid", "document", "doc", "passage"
+    "doc_id", "docno", "docid", "document_id", "passage_id", "corpus_id", "pid", "document", "doc", "passage"
 )  # fmt: skip
 
 GRADE_NAMES = ("relevance", "rel", "grade", "label", "judgment", "judgement")
@@ -30,7 +35,14 @@ SCORE_NAMES = ("score", "similarity", "sim")
 RANK_NAMES = ("rank", "position")
 MEASURE_NAMES = ("measure", "metric")
 VALUE_NAMES = ("value", "score")
-_PARQUET = b"PAR1"
+
+_QUOTED = (",", ";")
+
+#: Longest cell in characters; the limit of the csv module, 131,072, is too small for long passages.
+LONGEST_CELL = 16 << 20
+
+csv.field_size_limit(LONGEST_CELL)
+_DECIMAL_COMMA = re.compile(r"\A\s*([+-]?[0-9]+),([0-9]+([eE][+-]?[0-9]+)?)\s*\Z")
 
 #: Largest number of Parquet rows; each row becomes Python objects.
 _MOST_ROWS = 20_000_000
@@ -68,12 +80,19 @@ class Table:
 
     def find(self, names: Sequence[str]) -> int | None:
         """Return the position of the first of ``names`` that is a column."""
-        return next((self.names.index(name) for name in names if name in self.names), None)
+        found = find_column(self.columns, names)
+        return None if found is None else self.columns.index(found)
 
     def rows(self, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield (line number, value by column name) of every row."""
         for line, cells in self.cells(problems):
             yield line, dict(zip(self.columns, cells, strict=True))
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the columns have names: there is one of turn ids or of conversations."""
+        named = self.turn is not None or not _CONVERSATION_NAMES.isdisjoint(self.names)
+        return not self.separator or (len(self.columns) > 1 and named)
 
     @property
     def turn(self) -> int | None:
@@ -85,32 +104,20 @@ class Table:
         """The column of passage ids."""
         return self.find(DOCUMENT_NAMES)
 
-    @property
-    def is_beir(self) -> bool:
-        """Whether these are BEIR qrels, whose grade is called ``score``."""
-        return {"query-id", "corpus-id", "score"} <= set(self.names) and self.find(RANK_NAMES) is None
-
-    @property
-    def is_qrels(self) -> bool:
-        """Whether the table contains grades of passages for turns."""
-        graded = self.find(GRADE_NAMES) is not None or self.is_beir
-        return graded and None not in (self.turn, self.document)
-
-    @property
-    def is_run(self) -> bool:
-        """Whether the table ranks passages for turns."""
-        ranked = self.find(SCORE_NAMES) is not None or self.find(RANK_NAMES) is not None
-        return ranked and not self.is_beir and None not in (self.turn, self.document)
-
-    @property
-    def is_scores(self) -> bool:
-        """Whether each row contains a measure, a turn and a value."""
-        return None not in (self.turn, self.find(MEASURE_NAMES), self.find(VALUE_NAMES)) and self.document is None
+    def passages(self, problems: ProblemList) -> Iterator[tuple[int, str, str, Sequence[Any]]]:
+        """Yield line number, turn, passage and all cells of every row; rows without one of the ids go to the problems."""
+        turn, document = self.turn, self.document
+        assert turn is not None and document is not None
+        for line, cells in self.cells(problems):
+            if is_turn_id(cells[turn]) and is_turn_id(cells[document]):
+                yield line, str(cells[turn]).strip(), str(cells[document]).strip(), cells
+            else:
+                problems.add(line, "no turn id or no passage id", "complete the row or delete it", "no-turn-id")
 
 
 def is_parquet(path: StrPath) -> bool:
     """Return whether the file is Parquet, by its first bytes."""
-    return first_bytes(path, len(_PARQUET)) == _PARQUET
+    return first_bytes(path, len(PARQUET)) == PARQUET
 
 
 def read_table(path: StrPath) -> Table | None:
@@ -118,18 +125,31 @@ def read_table(path: StrPath) -> Table | None:
 
     Raises :class:`InputError` for two columns with the same name, and for damaged Parquet.
     """
+    table = open_table(path)
+    return _distinct(path, table) if table.is_named else None
+
+
+def open_table(path: StrPath) -> Table:
+    """Return a file as a table; without commas, semicolons and tabs, cells are separated by white space."""
     if is_parquet(path):
         return _parquet(path)
     number, head = _first_line(path)
     delimiter = delimiter_of(head)
-    columns = tuple(cell.strip().strip('"').strip() for cell in head.split(delimiter))
-    table = Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, columns, delimiter, problems))
-    if len(columns) < 2 or (table.turn is None and _CONVERSATION_NAMES.isdisjoint(table.names)):
-        return None
-    if len(set(table.names)) < len(columns):
-        found = "two columns have the same name"
-        raise input_error(path, number, found, "give every column its own name in the first line", "wrong-columns")
+    cells = next(csv.reader([head], delimiter=delimiter), []) if delimiter in _QUOTED else head.split(delimiter)
+    columns = _names(cells)
+    return Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, columns, delimiter, problems))
+
+
+def _distinct(path: StrPath, table: Table) -> Table:
+    if len(set(table.names)) < len(table.names):
+        found, advice = "two columns have the same name", "give every column its own name in the first line"
+        raise input_error(path, table.line, found, advice, "wrong-columns")
     return table
+
+
+def _names(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in a line of names; some programs quote them even where cells are not quoted."""
+    return tuple(cell.strip('"').strip() if cell.startswith('"') else cell for cell in map(str.strip, cells))
 
 
 def _first_line(path: StrPath) -> tuple[int, str]:
@@ -142,21 +162,46 @@ def _first_line(path: StrPath) -> tuple[int, str]:
 def _cells(
     path: StrPath, header: int, names: tuple[str, ...], delimiter: str | None, problems: ProblemList
 ) -> Iterator[tuple[int, Sequence[str]]]:
-    from robustcs.inputs.records import csv_rows, fits
-
-    for number, cells in csv_rows(path, delimiter, problems) if delimiter in (",", ";") else _split(path, delimiter):
-        if number <= header:
+    lines = ((number, line.split(delimiter)) for number, line in filled_lines(path))
+    for number, cells in csv_rows(path, delimiter, problems) if delimiter in _QUOTED else lines:
+        comment = delimiter not in _QUOTED and cells[0].startswith("#") and (delimiter is None or len(cells) != len(names))
+        if comment or number <= header or not fits(number, cells, len(names), problems, delimiter or " "):
             continue
-        if not fits(number, cells, len(names), problems, delimiter or " "):
-            continue
-        if tuple(cell.strip().strip('"') for cell in cells) != names:  # concatenated files repeat the header
+        if _names(cells) != names:  # concatenated files repeat the header
             yield number, cells
 
 
-def _split(path: StrPath, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    for number, line in filled_lines(path):
-        if not line.startswith("#"):
-            yield number, line.split(delimiter)
+def csv_rows(path: StrPath, delimiter: str, problems: ProblemList) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and cells of every row that is not blank; rows that are not CSV go to ``problems``.
+
+    Between semicolons, a number with a decimal comma gets a decimal point: spreadsheets write both where the comma is decimal.
+    """
+    reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            # a quote that is not closed may have swallowed valid rows
+            note = problems.skip if reader.line_num == line else problems.add
+            note(line, f"not CSV ({error})", "double the quotes inside a quoted text, and close the text", "not-csv")
+            continue
+        if any(cell.strip() for cell in cells):
+            yield line, cells if delimiter != ";" else [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
+
+
+def fits(line: int, cells: Sequence[Any], width: int, problems: ProblemList, separator: str = ",", expected: str = "") -> bool:
+    """Return whether a row has ``width`` cells; a row of another width is skipped."""
+    if len(cells) == width:
+        return True
+    separated = {",": "put texts with commas in quotes", "\t": "is there a tab inside a text?"}
+    many = separated.get(separator, "is there a separator inside a cell?")
+    advice = many if len(cells) > width else "complete the row or delete it"
+    found = f"{counted(len(cells), 'column')}, but {expected or f'the header has {width}'}"
+    problems.skip(line, found, advice, "wrong-columns")
+    return False
 
 
 def _parquet(path: StrPath) -> Table:
@@ -189,3 +234,69 @@ def _parquet(path: StrPath) -> Table:
     except (pa.ArrowException, OSError) as error:
         refuse(error)
     return Table(columns, "", 0, cells)
+
+
+# ---------------------------------------------------------------- rows by column name
+#: Line number, and the values of the row by column name; values of CSV and TSV are texts.
+Row = tuple[int, dict[str, Any]]
+
+
+def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
+    """Return the column names of a table or of JSONL (of its first row), and an iterator over its rows.
+
+    Rows that are not CSV, have another number of columns than the header, or are not JSON objects go to ``problems``.
+
+    Raises :class:`InputError` for a file without rows.
+    """
+    if shape_of(path) == "table":
+        table = _distinct(path, open_table(path))
+        header, rows = list(table.columns), table.rows(problems)
+    else:
+        header, rows = [], json_lines(path, problems)
+    first = next(rows, None)
+    if first is None:
+        problems.raise_if_any()
+        raise input_error(path, None, "the file has no rows", "check the path", "empty")
+    return header or list(first[1]), chain((first,), rows)
+
+
+def columns_of(path: StrPath) -> list[str]:
+    """Return the column names of the file. Raises :class:`InputError` for a file without rows."""
+    return read_rows(path, ProblemList(path))[0]
+
+
+def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line number and texts by column name of every row, without white space around them; missing values are empty.
+
+    Raises :class:`InputError` if one of the ``required`` columns is missing.
+    """
+    columns, rows = read_rows(path, problems)
+    for name in required:
+        need_column(path, columns, (name,))
+    for line, row in rows:
+        yield line, {name: text_of(value) for name, value in row.items()}
+
+
+def text_of(value: object) -> str:
+    """Return a cell as text without white space around it; a missing value is empty."""
+    return "" if value is None else str(value).strip()
+
+
+def find_column(columns: Iterable[str], names: Sequence[str]) -> str | None:
+    """Return the column that matches the earliest of ``names``; letter case, ``_``, ``-`` and spaces do not matter."""
+    known = {_plain(column): column for column in reversed(list(columns))}
+    return next((known[plain] for plain in map(_plain, names) if plain in known), None)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.replace("_", " ").replace("-", " ").lower().split())
+
+
+def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str]) -> str:
+    """Return :func:`find_column`, or raise :class:`InputError` that lists the existing columns."""
+    found = find_column(columns, names)
+    if found is None:
+        there = ", ".join(" ".join(name.split())[:40] for name in columns[:12])
+        told = f"no column {names[0]!r}; the columns are: {there}"
+        raise input_error(path, 1, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
+    return found

@@ -323,31 +323,22 @@ def is_turn_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-#: Number of columns of a TREC file → advice for a reader of another kind of file.
-LOOKS_LIKE = {
-    3: "it looks like per-turn scores; use --scores",
-    4: "it looks like qrels; use --qrels",
-    6: "it looks like a run; use --run, --original, --qr or --human",
-}
-
-
-def looks_like(line: str) -> str:
-    """Return advice for a line of another kind of TREC file that names its option; empty for any other line."""
-    cells = line.split()
-    if len(cells) >= 6 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]) and _is_number(cells[4]):
-        return LOOKS_LIKE[6]
-    if len(cells) == 4 and cells[1] in ("Q0", "q0", "0") and _is_number(cells[3]):
-        return LOOKS_LIKE[4]
-    if len(cells) == 3 and line.count("\t") == 2 and (_is_number(cells[2]) or cells[1] == "all"):
-        return LOOKS_LIKE[3]
-    return ""
-
-
-def _is_number(cell: str) -> bool:
-    return decimal_number(cell) is not None
-
-
 def decimal_number(cell: str) -> float | None:
     """Return the finite number in ASCII; None for what else Python would read: ``nan``, ``inf``, ``1_0``."""
     value = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
     return value if math.isfinite(value) else None
+
+
+def number_of(cell: object) -> float | None:
+    """Return a finite number, or the one in a text."""
+    return decimal_number(cell.strip()) if isinstance(cell, str) else finite_number(cell)
+
+
+def whole_of(cell: object, most: int) -> int | None:
+    """Return a whole number up to ±``most``, or the one in a text, even if it is written as ``1.0``."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        whole, _, rest = text.partition(".")
+        return whole_number(text if rest.strip("0") else whole, most)
+    number = finite_number(cell)
+    return int(number) if number is not None and number == int(number) and abs(number) <= most else None

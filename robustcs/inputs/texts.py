@@ -21,11 +21,10 @@ from robustcs.inputs.file_formats import PLAIN, format_of
 from robustcs.inputs.formats import Entry, Record, Role, TextFormat
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, is_irds
-from robustcs.inputs.readings import SKIPPED, Skipped
-from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, fits, no_column, shape_of
+from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, no_column, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
-from robustcs.inputs.tables import Table, read_table
-from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, looks_like, read_json
+from robustcs.inputs.tables import Table, fits, read_table
+from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, read_json
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 
@@ -69,10 +68,9 @@ class TextFile:
     def __init__(self, path: StrPath):
         self.path = path
         self._named = is_irds(path)
-        self._known: dict[tuple[Role, str | None], tuple[dict[str, Samples], Skipped | None]] = {}
         table = None if self._named else read_table(path)
-        # a text has spaces
-        self._table = table if table is not None and table.separator != " " else None
+        self._table_kind = _kind_of_table(table) if table is not None else None
+        self._table = table if self._table_kind else None
         self._shape = "table" if self._table else "json" if self._named else shape_of(path)
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
@@ -106,27 +104,38 @@ class TextFile:
 
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
         """Return all texts of one formulation: see :func:`read_samples`."""
-        name = os.fspath(self.path)
-        if (role, column) not in self._known:
-            self._known[role, column] = self._samples(role, column), SKIPPED.get(name)
-        found, skipped = self._known[role, column]
-        if skipped:
-            SKIPPED[name] = skipped
-        return found
-
-    def _samples(self, role: Role, column: str | None) -> dict[str, Samples]:
         if column is None and not self._named:
             refuse_other_kinds(self.path, "texts")
-        kind, entries, problems = self._entries
+        kind, entries, _ = self._entries
         if kind is not None:
-            return _read_entries(self.path, kind, entries, problems, role, column)
+            return self._of_entries(kind, entries, role, column)
         if self._shape == "table":
-            return _read_table(self.path, self._lines, role, column)
+            return _read_lines(self.path, column)
         value = self._value
         if isinstance(value, dict) and (not value or any(isinstance(text, str) for text in value.values())):
             return _read_object(self.path, column)
         what = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
         raise input_error(self.path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
+
+    def _of_entries(self, kind: TextFormat, entries: list[Entry], role: Role, column: str | None) -> dict[str, Samples]:
+        texts = _Texts(self.path)
+        texts.problems.take(self._entries[2])
+        there = dict.fromkeys(name for entry in (entries if kind.optional else entries[:1]) for name in entry.fields)
+        names = kind.names(column, role, there)
+        chosen = next((name for name in names if name in there), None)
+        if chosen is None and entries and (not kind.optional or not texts.problems.total):
+            line = self._table.line if self._table else None if kind.optional else entries[0].line
+            raise no_column(self.path, line, column or next(iter(names), role), (name for name in there if name != "number"))
+        for turn, fields, line in entries:
+            name = next((name for name in (names if kind.optional else (chosen,)) if name in fields), None)
+            if kind.optional and (name is None or fields[name] is None):
+                continue
+            if name is None:
+                texts.problems.skip(line, f"no field {chosen!r}", "complete the row or delete it", "no-such-column")
+                continue
+            found = _samples(texts, turn, fields[name], line, name in kind.last, column is not None or name in kind.sampled)
+            texts.add(turn, found, line)
+        return texts.result()
 
     @cached_property
     def _entries(self) -> tuple[TextFormat | None, list[Entry], RowProblems]:
@@ -134,10 +143,8 @@ class TextFile:
         problems = RowProblems(self.path)
         if self._named:
             return irds.QUERIES, list(irds.QUERIES.entries(irds.queries(os.fspath(self.path)), problems)), problems
-        if self._table is not None:
-            kind = self._kind_of_table(self._table)
-            rows = _rows(self._table, problems)
-            return kind, list(kind.entries(rows, problems)) if kind else [], problems
+        if self._table is not None and self._table_kind is not None:
+            return self._table_kind, list(self._table_kind.entries(_rows(self._table, problems), problems)), problems
         if self._shape == "table":
             return None, [], problems
         records = list(json_records(self.path, problems))
@@ -151,19 +158,6 @@ class TextFile:
         if broken and len(entries) > len(records):  # a lost record may contain any number of turns
             ProblemList.take(problems, problems.skipped)
         return kind, entries, problems
-
-    def _kind_of_table(self, table: Table) -> TextFormat | None:
-        """Return the format of a table; None for plain TSV, which is read by lines."""
-        kind = format_of(dict.fromkeys((*table.columns, *table.names), ""))
-        if kind is PLAIN and table.separator == "\t":
-            return None
-        if kind is None and table.separator != "\t":
-            return PLAIN  # the user may name its columns
-        return kind
-
-    @cached_property
-    def _lines(self) -> list[tuple[int, str]]:
-        return list(filled_lines(self.path))
 
     @cached_property
     def _value(self) -> Any:
@@ -194,36 +188,6 @@ def _rows(table: Table, problems: ProblemList) -> Iterator[Record]:
         yield Record(line, place, {name.lower(): value for name, value in fields.items()} | fields)
 
 
-def _read_entries(
-    path: StrPath, kind: TextFormat, entries: list[Entry], problems: ProblemList, role: Role, column: str | None
-) -> dict[str, Samples]:
-    texts = _Texts(path)
-    texts.problems.take(problems)
-    there = dict.fromkeys(name for entry in (entries if kind.optional else entries[:1]) for name in entry.fields)
-    names = kind.names(column, role, there)
-    chosen = next((name for name in names if name in there), None)
-    if chosen is None and entries and (not kind.optional or not texts.problems.total):
-        line = None if kind.optional else entries[0].line
-        raise no_column(path, line, column or next(iter(names), role), (name for name in there if name != "number"))
-    several = kind.repeats and chosen not in kind.columns.get("original", ())
-    repeated: dict[object, tuple[list[str], int | None]] = {}
-    for turn, fields, line in entries:
-        name = next((name for name in (names if kind.optional else (chosen,)) if name in fields), None)
-        if kind.optional and (name is None or fields[name] is None):
-            continue
-        if name is None:
-            texts.problems.skip(line, f"no field {chosen!r}", "complete the row or delete it", "no-such-column")
-            continue
-        found = _samples(texts, turn, fields[name], line, name in kind.last, column is not None or name in kind.sampled)
-        if several and any(found) and is_turn_id(turn):
-            repeated.setdefault(turn, ([], line))[0].extend(found)
-        else:
-            texts.add(turn, found, line)
-    for turn, (samples, line) in repeated.items():
-        texts.add(turn, tuple(samples), line)
-    return texts.result()
-
-
 def _samples(texts: _Texts, turn: object, value: object, line: int | None, last: bool, several: bool) -> Samples:
     """Return the texts of a turn, empty for skipped ones."""
     if last and isinstance(value, list) and value:
@@ -232,33 +196,29 @@ def _samples(texts: _Texts, turn: object, value: object, line: int | None, last:
     return tuple(texts.text(turn, one, line) or "" for one in values)
 
 
-def _read_table(path: StrPath, lines: list[tuple[int, str]], role: Role, column: str | None) -> dict[str, Samples]:
-    (number, first), *rows = lines
-    advice = looks_like(first)
-    if advice or "\t" not in first:
-        raise input_error(path, number, "not a file of texts", advice or _FORMATS, "unknown-format")
-    header = [cell.strip() for cell in first.split("\t")]
-    names = [cell.lower() for cell in header]
-    id_name = next((name for name in ID_NAMES if name in names), None)
-    if id_name:
-        wanted = PLAIN.names(column, role, header)
-        chosen = next((name for name in wanted if name in header), None)
-        if chosen is None:
-            raise no_column(path, number, column or wanted[0], header)
-        id_position, text_position, expected = names.index(id_name), header.index(chosen), ""
-    else:
+def _kind_of_table(table: Table) -> TextFormat | None:
+    """Return the format of a table; None for words in lines, and for TSV whose first line names no columns."""
+    if table.separator == " ":  # a text has spaces
+        return None
+    kind = format_of(dict.fromkeys((*table.columns, *table.names), ""))
+    names_columns = table.separator != "\t" or not set(table.names).isdisjoint(ID_NAMES)
+    return kind or (PLAIN if names_columns else None)  # the user may name its columns
+
+
+def _read_lines(path: StrPath, column: str | None) -> dict[str, Samples]:
+    """Read lines of ``id TAB text``."""
+    texts = _Texts(path)
+    for number, line in filled_lines(path):
+        cells = line.split("\t")
+        if len(cells) == 1 and not texts.values:
+            raise input_error(path, number, "not a file of texts", _FORMATS, "unknown-format")
         if column:
             raise _no_columns(path, number, column, "the file has no header line (id TAB text)")
-        if len(header) != 2:
-            found = f"{len(header)} columns, but no header line that names one of {', '.join(ID_NAMES)}"
+        if len(cells) != 2 and not texts.values:
+            found = f"{len(cells)} columns, but no header line that names one of {', '.join(ID_NAMES)}"
             raise input_error(path, number, found, "add a header line, or write id TAB text only", "wrong-columns")
-        rows = lines
-        id_position, text_position, expected = 0, 1, "a file without a header line has 2 (id, text)"
-    texts = _Texts(path)
-    for number, line in rows:
-        cells = line.split("\t")
-        if fits(number, cells, len(header), texts.problems, "\t", expected):
-            _add(texts, cells[id_position], cells[text_position], number)
+        if fits(number, cells, 2, texts.problems, "\t", "a file without a header line has 2 (id, text)"):
+            _add(texts, cells[0], cells[1], number)
     return texts.result()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby
 from typing import Literal
 
 from robustcs.inputs.text import decimal_number
@@ -19,12 +19,6 @@ MS_MARCO = {"run": "an MS MARCO run", "qrels": "MS MARCO qrels"}
 LINES = 50
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-#: The beginning of most runs, for which :func:`are_run` is true.
-RUN_LINES = re.compile(
-    rb"(?:(?!#)\S+ \S+ \S+ [+-]?[0-9]+ [+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)? [^\s][^\n]*\n){%d}" % LINES
-)
-#: The same for :func:`are_qrels`, without :func:`are_ptkb`: the first document id is not a number.
-QRELS_LINES = re.compile(rb"(?=\S+ \S+ \d*[^\d\s])(?:(?!#)\S+ \S+ \S+ [+-]?[0-9]+\n){%d}" % LINES)
 #: Turn ids of iKAT: ``9-1_3``, ``0_2``.
 _IKAT_TURN = re.compile(r"[0-9]+(-[0-9]+)?_[0-9]+")
 #: Largest number of statements of an iKAT persona.
@@ -76,9 +70,7 @@ def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "r
         return "run"
     if _are_scores(rows):
         return "scores"
-    if not whole:
-        return "run"
-    return "qrels" if grades([int(row[2]) for row in rows]) else None
+    return "qrels" if whole and grades([int(row[2]) for row in rows]) else None
 
 
 def grades(values: Sequence[float | None]) -> bool:
@@ -99,13 +91,7 @@ def _are_scores(rows: Sequence[Sequence[str]]) -> bool:
 
 def are_ranks(turns: Sequence[str], numbers: Sequence[int]) -> bool:
     """Return whether the numbers count the rows of every turn from 0 or 1, and some turn has several rows."""
-    several = False
-    previous = None
-    for (turn, number), (following, successor) in pairwise([*zip(turns, numbers, strict=True), ("", 0)]):
-        if turn != previous and number not in (0, 1):
-            return False
-        previous = turn
-        if following == turn and successor != number + 1:
-            return False
-        several = several or (following == turn)
-    return several
+    pairs = groupby(zip(turns, numbers, strict=True), key=lambda pair: pair[0])
+    ranked = [[number for _, number in rows] for _, rows in pairs]
+    counted = all(ranks[0] in (0, 1) and ranks == list(range(ranks[0], ranks[0] + len(ranks))) for ranks in ranked)
+    return counted and any(len(ranks) > 1 for ranks in ranked)

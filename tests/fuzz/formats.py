@@ -26,12 +26,11 @@ from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.ratings import read_bank, read_gold_checks, read_grades, read_ratings, read_turn_list
-from robustcs.inputs.records import columns_of, read_rows
 from robustcs.inputs.reviews import read_reviews
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.sniff import first_cells, kind_of
-from robustcs.inputs.tables import read_table
+from robustcs.inputs.tables import columns_of, read_rows, read_table
 from robustcs.inputs.text import read_json, read_text
 from robustcs.inputs.texts import read_samples, read_texts
 from robustcs.project.reading import read_project

@@ -13,7 +13,7 @@ import pytest
 
 from robustcs.errors import InputError, UsageError
 from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations
-from robustcs.inputs.records import columns_of
+from robustcs.inputs.tables import columns_of
 
 TEXT = "Mix flour and water. Wait a day."
 

@@ -112,7 +112,7 @@ BAD: list[tuple[str, Reader, str | dict[str, Any], str]] = [
     ("a list", read_gold_answers, "[1]", f"§: JSON, but not an object {{turn: answer}}; {FORMATS}"),
     ("a table", read_gold_answers, "31_1\ta\n", f"§:1: not JSON; {FORMATS}"),
     ("a run", read_predicted_answers, "31_1 Q0 D 1 2.0 t\n",
-     "§:1: not JSON; it looks like a run; use --run, --original, --qr or --human"),
+     "§: this is a TREC run; use it with --run, --original, --qr or --human"),
     ("bad JSON", read_gold_answers, '{"31_1": "a",\n"31_2"}',
      "§:2: not JSON (Expecting ':' delimiter); check the file"),
     ("bad JSONL", read_predicted_answers, '{"id": 1, "answer": "a"}\n{"id": 2, "answer": a}\n',

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from robustcs.inputs.cells import reals_of, singles_of
+from robustcs.inputs.cells import singles_of
 from robustcs.inputs.ids import Ids
 
 DIGITS = st.text("0123456789", max_size=20)
@@ -28,10 +28,8 @@ NUMBERS = st.one_of(WRITTEN, DIGITS.filter(bool), st.one_of(SINGLE, HALF_WAY, BE
 def test_numbers_are_those_of_float(cells: list[str]) -> None:
     expected = np.array([float(cell) for cell in cells])
     ids = Ids.of(cells)
-    reals, singles = reals_of(ids), singles_of(ids)
-    assert reals is not None
+    singles = singles_of(ids)
     assert singles is not None
-    assert reals.tobytes() == expected.tobytes()
     with np.errstate(over="ignore"):
         assert singles.tobytes() == expected.astype(np.float32).tobytes()
 
@@ -41,7 +39,6 @@ def test_numbers_are_those_of_float(cells: list[str]) -> None:
 )
 def test_what_is_no_number(cell: str) -> None:
     ids = Ids.of(["1.5", cell])
-    assert reals_of(ids) is None
     assert singles_of(ids) is None
 
 

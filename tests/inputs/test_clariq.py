@@ -54,10 +54,10 @@ def test_bad_topics(tmp_path: Path) -> None:
         "F:5: no topic id; complete the row or delete it\n"
         "F:6: topic 2 has the clarification need 4 here but 3 earlier; give every topic one label"
     )
-    assert problem(read_topics, written(tmp_path, "topic\tx\n")) == (
-        "F:1: no column 'topic_id'; the columns are: topic, x; write TSV whose first line names its columns"
+    assert problem(read_topics, written(tmp_path, "topic\tx\n1\t2\n")) == (
+        "F:1: no column 'topic_id'; the columns are: topic, x; rename one of them to topic_id"
     )
-    assert problem(read_topics, written(tmp_path, "topic_id\n")) == "F: the file has no topics; check the path"
+    assert problem(read_topics, written(tmp_path, "topic_id\n")) == "F: the file has no rows; check the path"
 
 
 def test_bank_problems(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_every_malformed_line_is_named(tmp_path: Path) -> None:
 def test_files_of_another_kind(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the file is empty"):
         read_passages(write(tmp_path / "empty", "\n\n"), {"a"})
-    with pytest.raises(InputError, match="it looks like a run; use --run"):
+    with pytest.raises(InputError, match="this is a TREC run; use it with --run"):
         read_passages(write(tmp_path / "run", "1_1 Q0 d 1 2.5 tag\n"), {"a"})
 
 

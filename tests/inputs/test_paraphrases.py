@@ -70,13 +70,10 @@ def test_all_bad_rows_together(tmp_path: Path) -> None:
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
-    assert problem(tmp_path, "\n") == (
-        "P: the file is empty; write TURN_ID, MANUAL PARAPHRASE, RAW PARAPHRASE in the first line"
-    )
-    assert problem(tmp_path, HEADER) == "P: the file has no paraphrases; check the path"
-    assert problem(tmp_path, "1_1,a,b\n") == (
-        "P:1: no column 'TURN_ID'; the columns are: 1_1, a, b;"
-        " write CSV whose first line is TURN_ID,MANUAL PARAPHRASE,RAW PARAPHRASE"
+    assert problem(tmp_path, "\n") == ("P: the file is empty; check the path")
+    assert problem(tmp_path, HEADER) == "P: the file has no rows; check the path"
+    assert problem(tmp_path, "1_1,a,b\n1_2,a,b\n") == (
+        "P:1: no column 'TURN_ID'; the columns are: 1_1, a, b; rename one of them to TURN_ID"
     )
     assert "no column 'RAW PARAPHRASE'; the columns are: TURN_ID, MANUAL PARAPHRASE;" in problem(
         tmp_path, "TURN_ID,MANUAL PARAPHRASE\n1_1,a\n"
@@ -137,7 +134,7 @@ def test_broken_variations(tmp_path: Path) -> None:
         "P:5: turn 3: empty variation; write the text or delete the row",
     ]
     assert problem(tmp_path, "q_id,variation\n1,a\n") == (
-        "P:1: no column 'transformation_type'; the columns are: q_id, variation; add it to the first line"
+        "P:1: no column 'transformation_type'; the columns are: q_id, variation; rename one of them to transformation_type"
     )
     assert problem(tmp_path, "variation,transformation_type\n1,a\n").startswith("P:1: no column 'q_id'; the columns are:")
     assert problem(tmp_path, header + "1,typo,a,False\n") == "P: the file has no paraphrases; check the path"

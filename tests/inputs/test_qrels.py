@@ -69,10 +69,8 @@ def test_problems_are_bounded_and_counted(tmp_path: Path, first: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("31_1 Q0 d1 1 2.5 t\n", ":1: 6 columns, but a qrels file has 4 (turn iteration document grade); "
-         "it looks like a run; use --run, --original, --qr or --human"),
-        ("P_1 31_1 0.5\n", ":1: 3 columns, but a qrels file has 4 (turn iteration document grade); "
-         "it looks like per-turn scores; use --scores"),
+        ("31_1 Q0 d1 1 2.5 t\n", ": this is a TREC run; use it with --run, --original, --qr or --human"),
+        ("P_1 31_1 0.5\n", ": these are per-turn scores; use them with --scores"),
         ("1 0 a 1\nask about the turn 31_1 again please\n", ":2: 7 columns, but a qrels file has 4"
          " (turn iteration document grade); write the four columns of qrels"),
         ("1 0 a 1\n1 0 b", ":2: 3 columns, but a qrels file has 4 (turn iteration document grade); "

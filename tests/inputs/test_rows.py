@@ -12,10 +12,10 @@ from robustcs.errors import InputError, ProblemList
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.ratings import read_ratings
-from robustcs.inputs.records import columns_of, find_column, need_column, read_rows
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.sniff import identify
+from robustcs.inputs.tables import columns_of, find_column, need_column, read_rows
 from robustcs.inputs.texts import read_texts
 
 
@@ -31,14 +31,15 @@ def test_commas_tabs_and_objects_say_the_same(tmp_path: Path) -> None:
     texts = {
         "a.csv": '\ufeffitem,worker\r\nq1,"Smith, J."\r\n\r\n"q\n2",w2\r\n',
         "b.csv": '"item";worker\r\nq1;Smith, J.\r\n;\r\n"q\n2";w2\r\n',
-        "a.tsv": 'item\tworker\nq1\tSmith, J.\n"q\n2"\tw2\n',
+        "a.tsv": 'item\tworker\nq1\tSmith, J.\n"q\tw2\n',
         "a.jsonl": '{"item": "q1", "worker": "Smith, J."}\n\n{"item": "q\\n2", "worker": "w2"}\n',
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8", newline="")
         columns, rows = rows_of(tmp_path / name)
+        last = '"q' if name.endswith("tsv") else "q\n2"  # TSV has no quoting
         assert columns == columns_of(tmp_path / name) == ["item", "worker"]
-        assert [row for _, row in rows] == [{"item": "q1", "worker": "Smith, J."}, {"item": "q\n2", "worker": "w2"}]
+        assert [row for _, row in rows] == [{"item": "q1", "worker": "Smith, J."}, {"item": last, "worker": "w2"}]
         assert rows[0][0] == (1 if name.endswith("jsonl") else 2)
 
 

@@ -129,7 +129,7 @@ def test_a_run_as_a_dictionary(tmp_path: Path) -> None:
     path = written(tmp_path, run)
     assert rows(read_run(path)) == [("31_1", "d1", 1.5), ("31_1", "d2", 2.0), ("31_2", "d1", 0.5)]
     found = identify(path)
-    assert found is not None and found.family == "a run {turn: {passage: score}}" and not found.by_fields
+    assert found is not None and found.family == "a run {turn: {passage: score}}" and not found.certain
 
 
 @pytest.mark.parametrize(
@@ -210,10 +210,6 @@ def test_three_columns_of_ms_marco(tmp_path: Path) -> None:
     assert run.ranks is not None
     assert run.ranks.tolist() == [1, 2, 3, 1]
     assert run.notes == ("r: three columns, read as turn, document and rank",)
-    scored = read_run(written(tmp_path, "1_1 d1 2.5\n1_1 d2 0.25\n1_2 d1 7\n"), "r", ranks=True)
-    assert rows(scored) == [("1_1", "d1", 2.5), ("1_1", "d2", 0.25), ("1_2", "d1", 7.0)]
-    assert scored.ranks is not None
-    assert scored.ranks.tolist() == [1, 2, 1]
 
 
 def test_three_columns_of_judgments(tmp_path: Path) -> None:
@@ -223,20 +219,18 @@ def test_three_columns_of_judgments(tmp_path: Path) -> None:
     assert qrels.notes == ("file: three columns, read as turn, document and grade",)
     assert refused(read_scores, path) == "§: these are MS MARCO qrels; use them with --qrels"
     assert refused(read_run, written(tmp_path, "1\t7\t1\n1\t8\t1\n1\t9\t0\n")) == (
-        "§: three columns, but the numbers repeat within a turn, so they are not ranks; it looks like qrels; use --qrels"
+        "§: three columns, but the numbers repeat within a turn, so they are not ranks; use grades with --qrels"
     )
     ranked = written(tmp_path, "".join(f"1 d{rank} {rank}\n" for rank in range(1, 9)))
-    assert refused(read_qrels, ranked) == (
-        "§: three columns, but the numbers are not grades; it looks like a run; use --run, --original, --qr or --human"
-    )
+    assert refused(read_qrels, ranked) == ("§: three columns, but the numbers are not grades; use ranks with --run")
     assert refused(read_scores, ranked) == "§: this is an MS MARCO run; use it with --run, --original, --qr or --human"
 
 
 def test_scores_stay_scores(tmp_path: Path) -> None:
     path = written(tmp_path, "own_measure 31_1 1\nown_measure 31_2 0\nother 31_1 3\nother 31_2 1\n")
     assert read_scores(path).to_dict() == {"own_measure": {"31_1": 1.0, "31_2": 0.0}, "other": {"31_1": 3.0, "31_2": 1.0}}
-    assert "it looks like per-turn scores; use --scores" in refused(read_run, path)
-    assert "it looks like per-turn scores; use --scores" in refused(read_qrels, path)
+    assert "these are per-turn scores; use them with --scores" in refused(read_run, path)
+    assert "these are per-turn scores; use them with --scores" in refused(read_qrels, path)
 
 
 # ---------------------------------------------------------------- tables
@@ -333,7 +327,7 @@ def test_scores_in_tables(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "scores.parquet")
     assert read_scores(tmp_path / "scores.parquet").to_dict() == expected
     assert refused(read_scores, written(tmp_path, "qid,measure,value\n1_1,map,\n")) == (
-        "§:2: value '' is not a number; write a decimal number"
+        "§:2: map of turn 1_1: '' is not a number; write a decimal number"
     )
 
 

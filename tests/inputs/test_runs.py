@@ -55,10 +55,8 @@ def test_scores_beyond_float32_stay_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("31_1 0 d1 2\n", ":1: 4 columns, but a run has 6 (turn Q0 document rank score tag); "
-         "it looks like qrels; use --qrels"),
-        ("P_1\t31_1\t0.5\n", ":1: 3 columns, but a run has 6 (turn Q0 document rank score tag); "
-         "it looks like per-turn scores; use --scores"),
+        ("31_1 0 d1 2\n", ": these are TREC qrels; use them with --qrels"),
+        ("P_1\t31_1\t0.5\n", ": these are per-turn scores; use them with --scores"),
         ("31_1 Q0 d1 1 2.5 t\n31_1 Q0 d2", ":2: 3 columns, but a run has 6 (turn Q0 document rank score tag); "
          "the file may be cut: its last line has no line end"),
         ("31_1 Q0 d2\n31_1 Q0 d1 1 2.5 t\n", ":1: 3 columns, but a run has 6 (turn Q0 document rank score tag); "

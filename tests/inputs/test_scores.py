@@ -44,13 +44,12 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
         read_scores(path)
     assert [line.removeprefix(str(path)) for line in without_count(error.value).split("\n")] == [
         ":2: P_1 of turn 31_1 is already in line 1; keep one of the two lines",
-        ":3: value 'high' is not a number; write a decimal number",
-        ":4: value 'nan' is not a number; write a decimal number",
-        ":5: value 'inf' is not a number; write a decimal number",
-        ":6: value '1_0' is not a number; write a decimal number",
-        ":7: 4 columns, but per-turn scores have 3 (measure turn value); it looks like qrels; use --qrels",
-        ":8: 6 columns, but per-turn scores have 3 (measure turn value); it looks like a run;"
-        " use --run, --original, --qr or --human",
+        ":3: P_1 of turn 31_2: 'high' is not a number; write a decimal number",
+        ":4: P_1 of turn 31_3: 'nan' is not a number; write a decimal number",
+        ":5: P_1 of turn 31_4: 'inf' is not a number; write a decimal number",
+        ":6: P_1 of turn 31_5: '1_0' is not a number; write a decimal number",
+        ":7: 4 columns, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
+        ":8: 6 columns, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
         ":9: 2 columns, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
         ":10: 1 column, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
         ":11: 4 columns, but per-turn scores have 3 (measure turn value); write the output of trec_eval -q",
@@ -64,7 +63,8 @@ def test_one_column_of_any_name(tmp_path: Path, separator: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "found"), [("P_1 all 0.5\n", "the file contains only averages (turn 'all')"), ("", "the file is empty")]
+    ("content", "found"),
+    [("P_1 all 0.5\n", "the file contains only averages (turn 'all')"), ("# nothing\n", "the file is empty")],
 )
 def test_a_file_without_turns(tmp_path: Path, content: str, found: str) -> None:
     path = write(tmp_path, content)
@@ -91,5 +91,5 @@ def test_authors_overlap_file_has_every_turn(shared_data: Path) -> None:
 
 
 def test_digits_of_other_scripts_are_no_number_here_either(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=":1: value '１' is not a number"):
+    with pytest.raises(InputError, match=":1: P_1 of turn 31_1: '１' is not a number"):
         read_scores(write(tmp_path, "P_1 31_1 １\n"))

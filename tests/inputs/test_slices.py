@@ -31,15 +31,15 @@ def test_a_real_file(shared_data: Path) -> None:
 
 
 def test_messages(tmp_path: Path) -> None:
-    assert problem(tmp_path, "topic\tx\n") == (
-        "S:1: no column of turn ids; the columns are: topic, x; rename one of them to id, qid, query_id, turn_id, turn,"
-        " _id, sample_id, query-id, q_id"
+    assert problem(tmp_path, "topic\tx\n1\t2\n") == (
+        "S:1: no column 'id'; the columns are: topic, x; rename one of them to id or qid or query_id or turn_id or turn"
+        " or _id or sample_id or query-id or q_id"
     )
     assert problem(tmp_path, "turn\n1_1\n") == (
         "S:1: no column besides the turn ids; name every column in the first line, separated by tabs"
     )
     assert problem(tmp_path, "turn\tx\tx\n") == (
-        "S:1: two columns of the same name; name every column in the first line, separated by tabs"
+        "S:1: two columns have the same name; give every column its own name in the first line"
     )
     assert problem(tmp_path, "turn\tx\n1_1\n1_2\ta\n1_2\tb\n\ta\n") == (
         "S:2: 1 column, but the header has 2; complete the row or delete it\n"

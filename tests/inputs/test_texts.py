@@ -122,20 +122,20 @@ def test_annotated_turns_without_manual_text_are_absent(shared_data: Path) -> No
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("cast2020/runs/bert_raw.trec.gz", "it looks like a run; use --run, --original, --qr or --human"),
-        ("cast2019/decaf/bm25_raw.run.gz", "it looks like a run; use --run, --original, --qr or --human"),
-        ("clariq/dev_bm25", "it looks like a run; use --run, --original, --qr or --human"),
-        ("cast2020/qrels.txt.gz", "it looks like qrels; use --qrels"),
-        ("cast2022-regin/question_diversity.qrel", "it looks like qrels; use --qrels"),
-        ("cast2019/qrqa/human_query_metrics.txt", "it looks like per-turn scores; use --scores"),
-        ("cast2019/decaf/bm25_raw.evaluation.txt", "it looks like per-turn scores; use --scores"),
+        ("cast2020/runs/bert_raw.trec.gz", "this is a TREC run; use it with --run, --original, --qr or --human"),
+        ("cast2019/decaf/bm25_raw.run.gz", "this is a TREC run; use it with --run, --original, --qr or --human"),
+        ("clariq/dev_bm25", "this is a run of clarifying questions; use it with robustcs clariq --run"),
+        ("cast2020/qrels.txt.gz", "these are TREC qrels; use them with --qrels"),
+        ("cast2022-regin/question_diversity.qrel", "these are TREC qrels; use them with --qrels"),
+        ("cast2019/qrqa/human_query_metrics.txt", "these are per-turn scores; use them with --scores"),
+        ("cast2019/decaf/bm25_raw.evaluation.txt", "these are per-turn scores; use them with --scores"),
     ],
 )
 def test_other_real_files_are_refused(shared_data: Path, name: str, advice: str) -> None:
     path = shared_data / name
     with pytest.raises(InputError) as caught:
         read_texts(path, "qr")
-    assert str(caught.value) == f"{path}:1: not a file of texts; {advice}"
+    assert str(caught.value) == f"{path}: {advice}"
 
 
 # --- CAsT topics of 2022: turn numbers with a branch, turns of the system, the raw turn is the "utterance" ---
@@ -281,12 +281,12 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
      "§: these are paraphrases; use them with --paraphrases"),
     ("no tab", "31_1 What?\n", None, f"§:1: not a file of texts; {FORMATS}"),
     ("run", "\n31_1 Q0 D1 1 2.5 tag of mine\n", None,
-     "§:2: not a file of texts; it looks like a run; use --run, --original, --qr or --human"),
+     "§: this is a TREC run; use it with --run, --original, --qr or --human"),
     ("tab run", "31_1\tQ0\tD1\t0\t-1e3\ttag\n", None,
-     "§:1: not a file of texts; it looks like a run; use --run, --original, --qr or --human"),
-    ("qrels", "31_1 0 D1 -1\n", None, "§:1: not a file of texts; it looks like qrels; use --qrels"),
+     "§: this is a TREC run; use it with --run, --original, --qr or --human"),
+    ("qrels", "31_1 0 D1 -1\n", None, "§: these are TREC qrels; use them with --qrels"),
     ("scores", "map\t31_1\t0.5\n", None,
-     "§:1: not a file of texts; it looks like per-turn scores; use --scores"),
+     "§: these are per-turn scores; use them with --scores"),
     ("wrong column", "id\tquery\toriginal\n31_1\ta\tb\n", "manual",
      "§:1: no column 'manual'; the columns are: id, query, original; choose one of them as FILE:COLUMN"),
     ("no default column", "id\tquestion text\n31_1\ta\n", None,

@@ -12,7 +12,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations, shared_workers
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, join_ratings, read_ratings
-from robustcs.inputs.records import columns_of
+from robustcs.inputs.tables import columns_of
 from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
