@@ -42,7 +42,9 @@ def read_toml(path: StrPath, text: str) -> dict[str, Any]:
         found = "invalid TOML (a number with thousands of digits)"
     except RecursionError:
         found = TOO_DEEP
-    raise input_error(path, line, found, "check this line" if line else "check the file", "not-toml")
+    if line is None:
+        raise input_error(path, None, found, "check that this is the right file", "damaged-file")
+    raise input_error(path, line, found, "check this line", "not-toml")
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
