@@ -147,7 +147,7 @@ _RULES = (
           why="by its name"),
     _Rule((), ("qrels",), fits=lambda known, file: known.item(file) and (
           known.has("crowd", "grades") or known.item(file) != known.items or "filtered" in file.stem),
-          why="judgments that [crowd] does not need, because of the grades, or of other items, or of some turns"),
+          why="judgments that [crowd] does not use: grades replace them, or they judge other items or fewer turns"),
     _Rule(("crowd", "qrels"), ("qrels",), "all", lambda known, file: known.item(file)),
     _Rule(("crowd", "runs"), ("mixed-initiative run",), "named"),
     _Rule(("crowd", "bank"), ("texts", "question bank"), fits=lambda known, file: known.has("crowd", "grades", "qrels", "runs")

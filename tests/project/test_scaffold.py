@@ -374,7 +374,7 @@ CRITERIA = {
 }  # fmt: skip
 
 
-NOT_NEEDED = "judgments that [crowd] does not need, because of the grades, or of other items, or of some turns"
+NOT_NEEDED = "judgments that [crowd] does not use: grades replace them, or they judge other items or fewer turns"
 
 
 def test_every_criterion_of_the_same_items_is_taken(tmp_path: Path) -> None:
