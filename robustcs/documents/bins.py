@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from robustcs.documents.tables import rules_between
 from robustcs.evaluation.bins import BINS, CAUSE_OF_BIN, bins_of
 from robustcs.result import Field, text
 from robustcs.wording import FORMULATION_NAMES
@@ -23,10 +24,9 @@ def formulations(rows: Iterable[Any]) -> str:
     return ", ".join(names if bins_of(rows) == BINS else names[1:])
 
 
-def bin_rules(bins: Sequence[str]) -> tuple[int, ...]:
+def bin_rules(bins: Sequence[str]) -> frozenset[int]:
     """Return the rows with a thin rule above them: it separates QA errors, rewriter errors and correct turns."""
-    causes = [CAUSE_OF_BIN[bin_] for bin_ in bins]
-    return tuple(place for place in range(1, len(bins)) if causes[place] != causes[place - 1])
+    return rules_between([CAUSE_OF_BIN[bin_] for bin_ in bins])
 
 
 def bin_columns(bins: Sequence[str]) -> list[tuple[Field, Callable[[str], str]]]:

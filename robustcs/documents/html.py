@@ -9,8 +9,8 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import count, pairwise
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from markupsafe import Markup
 from robustcs.documents.document import Block, Card, Document, Figure, Fold, Heading, Paragraph, Picture, Table
 from robustcs.documents.drawing import FULL_WIDTH, MOST_MARKS
 from robustcs.documents.figures import DARK_COLOURS, draw_picture, link_turns
-from robustcs.documents.text import anchor, head_groups, one_line, turn_anchor, visible
+from robustcs.documents.text import head_groups, one_line, turn_anchor, unique_anchor, visible
 from robustcs.documents.turn_table import TURNS, turn_table
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ class _Page:
 
     def __init__(self, document: Document, styled: bool = True):
         self.styled = styled
-        self.taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data", "review"}
+        taken = {"content", "contents", "notes", "policy", "provenance", "card", "help", "data", "review"}
+        self.take = partial(unique_anchor, taken=taken)  # ids are unique in a page
         self.document = document
         self.headings: dict[str, str] = {}
         self.latex: dict[str, str] = {}
@@ -219,16 +220,6 @@ class _Page:
         titles = self.titles if drawn.svg.count("<a ") <= MOST_MARKS else {}
         wide, column = (Markup(link_turns(svg, titles)) for svg in (drawn.svg, drawn.column if self.styled else ""))
         return {"kind": "figure", "svg": wide, "column": column, "small": drawn.width < FULL_WIDTH / 2}
-
-    def take(self, text: str) -> str:
-        """Return an id that is safe and unique in the page."""
-        name = candidate = anchor(text)
-        for number in count(2):
-            if candidate not in self.taken:
-                break
-            candidate = f"{name}-{number}"
-        self.taken.add(candidate)
-        return candidate
 
 
 def _point_title(turn: Mapping[str, Any]) -> str:

@@ -7,12 +7,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from robustcs.documents.files import write_folder
 from robustcs.inputs.paraphrases import CATEGORY, COLUMNS
 from robustcs.inputs.ratings import SHEET_CRITERIA
 from robustcs.inputs.turns import turn_depth
@@ -91,11 +88,6 @@ def files_of_testsets(sets: pd.DataFrame) -> dict[str, str]:
         files[f"topics_{number}.json"] = json.dumps(listed, ensure_ascii=False, indent=1) + "\n"
         files[f"history_{number}.jsonl"] = "".join(records)
     return files
-
-
-def write_testsets(sets: pd.DataFrame, folder: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
-    """Write :func:`files_of_testsets` into ``folder``, as :func:`~robustcs.documents.files.write_folder` does."""
-    return write_folder(folder, files_of_testsets(sets), overwrite)
 
 
 def _number(text: str) -> int | str:

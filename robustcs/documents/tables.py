@@ -122,8 +122,7 @@ def result_table(
         )
         for line in lines
     )
-    keys = [getattr(line, by) for line in lines] if by else []
-    changes = {place for place in range(1, len(keys)) if keys[place] != keys[place - 1]}
+    changes = rules_between([getattr(line, by) for line in lines] if by else [])
     heads = tuple(head(field) for field, _ in shown)
     return Table(slug or name, caption, heads, cells, note, frozenset(changes.union(rules)), of=name, hint=hint)
 
@@ -133,6 +132,11 @@ def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[A
         return column
     field = result.spec(name).field(column) if isinstance(column, str) else column
     return field, lambda line: cell(field, line)
+
+
+def rules_between(keys: Sequence[Any]) -> frozenset[int]:
+    """Return the rows with a thin rule above them, at each change of the rows' keys."""
+    return frozenset(place for place in range(1, len(keys)) if keys[place] != keys[place - 1])
 
 
 def wide_table(
@@ -174,8 +178,9 @@ def wide_table(
         shown = [cell(one, found[key]) if key in found else "–" for key in heads for one in fields]
         lines.append((*(cell(one, first) for one in keys), *shown))
         marks.append(getattr(first, by) if by else None)
-    rules = [place for place in range(1, len(marks)) if marks[place] != marks[place - 1]]
-    return result_table(result, name, caption, ready(*columns), note, rows=lines, rules=rules, slug=slug, hint=hint)
+    return result_table(
+        result, name, caption, ready(*columns), note, rows=lines, rules=rules_between(marks), slug=slug, hint=hint
+    )
 
 
 def notes_of(rows: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import chain, count, groupby
 
 from robustcs.documents.document import Column
 
@@ -76,6 +76,14 @@ def anchor(text: str) -> str:
     """Return a name of ``a-z 0-9 -`` only (``x`` if it would be empty), safe as HTML id, LaTeX label and file name."""
     plain = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "x"
+
+
+def unique_anchor(text: str, taken: set[str]) -> str:
+    """Return :func:`anchor` of a text, with a number if it is in ``taken``, and add it there."""
+    name = anchor(text)
+    found = next(one for one in chain([name], (f"{name}-{number}" for number in count(2))) if one not in taken)
+    taken.add(found)
+    return found
 
 
 def turn_anchor(turn: str) -> str:

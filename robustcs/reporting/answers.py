@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypedDict
 from robustcs.documents.data import columns_of, rows_as_json, to_csv, to_json
 from robustcs.documents.document import Block, Cards, Figure, Heading, Paragraph, Picture, Table, Verdict
 from robustcs.documents.figures import draw_picture, figure_pdf, svg_file
-from robustcs.documents.text import anchor
+from robustcs.documents.text import unique_anchor
 from robustcs.evaluation.state import InputState
 from robustcs.kept import encode
 from robustcs.project.model import Project
@@ -205,11 +205,7 @@ def _with_unique_slugs(key: str, blocks: Sequence[Block]) -> list[Block]:
     unique: list[Block] = []
     for block in blocks:
         if isinstance(block, Table | Figure | Cards):
-            stem = anchor(block.slug if block.slug == key or block.slug.startswith(f"{key}-") else f"{key}-{block.slug}")
-            slug, number = stem, 2
-            while slug in taken:
-                slug, number = f"{stem}-{number}", number + 1
-            taken.add(slug)
-            block = replace(block, slug=slug)
+            name = block.slug if block.slug == key or block.slug.startswith(f"{key}-") else f"{key}-{block.slug}"
+            block = replace(block, slug=unique_anchor(name, taken))
         unique.append(block)
     return unique

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from robustcs.documents.paraphrase_files import write_testsets
+from robustcs.documents.files import write_folder
+from robustcs.documents.paraphrase_files import files_of_testsets
 from robustcs.evaluation import holes
 from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
 from robustcs.lazy import pd
@@ -47,7 +48,7 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     lacking = len(workspace.texts["human"]) - len(wanted)
     folder = project.retrieval.folder / "sets"
     drawn = {turn: draw(rows, sets, project.seed) for turn, rows in wanted.items()}
-    write_testsets(sets_table(drawn, sets), folder, overwrite=True)
+    write_folder(folder, files_of_testsets(sets_table(drawn, sets)), overwrite=True)
     if dropped:
         tell(cleaning_note(len(dropped), sum(map(len, workspace.paraphrases.values()))))
     tell(f"drew {sets} manual and {sets} raw test sets of {len(wanted)} turns into {folder} (seed {project.seed})")
