@@ -340,7 +340,9 @@ def _of_lines(lines: Sequence[str]) -> Identified | None:
     whole = [line.split() for line in islice(lines, LINES)]
     found = kind_of_rows(whole) or kind_of_rows(rows)
     if found is not None:
-        return Identified(found, MS_MARCO.get(found, "per-turn scores"), certain=found == "scores")
+        # "p1 TAB text 2" is a passage
+        measured = lines[0].count("\t") != 1 and len(measure_columns([row[0] for row in whole])) == len(whole)
+        return Identified(found, MS_MARCO.get(found, "per-turn scores"), certain=found == "scores" and measured)
     if all(line.count("\t") == 1 for line in lines[:LINES]):
         return Identified("texts", "texts (id TAB text)", certain=False)
     return None

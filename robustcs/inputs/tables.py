@@ -135,7 +135,10 @@ def open_table(path: StrPath) -> Table:
         return _parquet(path)
     number, head = _first_line(path)
     delimiter = delimiter_of(head)
-    cells = next(csv.reader([head], delimiter=delimiter), []) if delimiter in _QUOTED else head.split(delimiter)
+    try:
+        cells = next(csv.reader([head], delimiter=delimiter), []) if delimiter in _QUOTED else head.split(delimiter)
+    except csv.Error:  # a carriage return inside the line
+        cells = head.split(delimiter)
     columns = _names(cells)
     return Table(columns, delimiter or " ", number, lambda problems: _cells(path, number, columns, delimiter, problems))
 

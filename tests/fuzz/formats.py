@@ -44,7 +44,7 @@ _SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dt
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
-_PAIRS = Layout("file of pairs", ("name", "value"), {"name": "label", "value": "real"}, "", more=True)
+_PAIRS = Layout("file of pairs", ("name", "value"), {"name": "label", "value": "single"}, "", more=True)
 
 
 #: What labels for texts are joined with.
@@ -101,7 +101,7 @@ def _told_apart(path: Path) -> Any:
 
 _TABLES = (make.ratings, make.grades, make.gold_checks, make.snippets_csv, make.snippets_jsonl)
 _TEXTS = (make.texts_tsv, make.texts_jsonl, make.texts_rewriter, make.texts_object, make.texts_cast, make.texts_canard)
-_TODAY = (make.texts_llm4cs, make.texts_qrecc, make.texts_samples, make.texts_mtrag, make.variations)
+_TODAY = (make.texts_llm4cs, make.texts_qrecc, make.texts_samples, make.texts_mtrag)
 _TASKS = (make.tasks, make.export)
 _ALL = tuple(example for name, example in vars(make).items() if name in make.EXAMPLES)
 
@@ -116,7 +116,7 @@ FORMATS: dict[str, Format] = {
     "texts-column": _format(read_texts, make.texts_cast, role="original", column="raw_utterance"),
     "texts-today": _format(read_texts, *_TODAY, role="qr"),
     "texts-original-today": _format(read_texts, make.texts_ikat, make.dpr, make.texts_qrecc, make.texts_mtrag, role="original"),
-    "samples": _format(read_samples, make.texts_samples, make.variations, role="qr"),
+    "samples": _format(read_samples, make.texts_samples, role="qr"),
     "run-today": _format(read_run, make.run_ikat, make.dpr, make.answers_rag, make.run_table, make.three_columns, ranks=True),
     "qrels-today": _format(read_qrels, make.qrels_table, make.three_columns),
     "scores-today": _format(read_scores, make.scores_table),

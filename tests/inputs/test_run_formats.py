@@ -229,8 +229,8 @@ def test_three_columns_of_judgments(tmp_path: Path) -> None:
 def test_scores_stay_scores(tmp_path: Path) -> None:
     path = written(tmp_path, "own_measure 31_1 1\nown_measure 31_2 0\nother 31_1 3\nother 31_2 1\n")
     assert read_scores(path).to_dict() == {"own_measure": {"31_1": 1.0, "31_2": 0.0}, "other": {"31_1": 3.0, "31_2": 1.0}}
-    assert "these are per-turn scores; use them with --scores" in refused(read_run, path)
-    assert "these are per-turn scores; use them with --scores" in refused(read_qrels, path)
+    assert "3 columns, but a run has 6" in refused(read_run, path)
+    assert "3 columns, but a qrels file has 4" in refused(read_qrels, path)
 
 
 # ---------------------------------------------------------------- tables
