@@ -201,7 +201,7 @@ def test_two_rewriters_whose_runs_differ_in_depth(call: Call) -> None:
     code, _ = call(f"{command} --output out.json")
     assert code == 0
     result = json.loads(Path("out.json").read_text())
-    assert "the run of a ends at rank 1: overlap covers the top 1" in result["notes"]
+    assert "the shortest run ends at rank 1: overlap covers the top 1" in result["notes"]
     found = {(row["rewriter"], row["y"]) for row in result["tables"]["correlations"]}
     assert {y for _, y in found} == {"overlap_1", "ndcg_cut_3>=0.5"}
     assert len(found) == 4
@@ -236,10 +236,10 @@ def test_zeros_without_end(call: Call) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"seed = {LONG}", f": invalid TOML ({DIGITS}); check the file"),
+        (f"seed = {LONG}", f": invalid TOML ({DIGITS}); check that this is the right file"),
         (f"seed = 0x{'f' * 6000}", ":1: seed is a number of more than 64 bits; write a smaller number"),
         ("[policy]\ndepth = 9223372036854775808", ":2: depth is a number of more than 64 bits; write a smaller number"),
-        (f"metrics = {DEEP}", TOO_DEEP.removeprefix(":1").replace("this line", "the file")),
+        (f"metrics = {DEEP}", TOO_DEEP.removeprefix(":1").replace("this line", "that this is the right file")),
         (f"metrics = {'[' * 300}{']' * 300}", TOO_DEEP),
         (f"runs.{'.'.join('a' * 5000)} = 1", TOO_DEEP),
         (

@@ -175,7 +175,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = T
 
     table = ""
     inputs: dict[str, Any] = {}
-    for name in uses:
+    for name in (*uses, "strict"):
         source = BY_NAME.get(name)
         value = given.get(source.option.removeprefix("--").replace("-", "_") if source else name)
         if source:
@@ -186,7 +186,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = T
             inputs[source.key] = _parsed(source, value)
         elif name in ("original", "qr"):
             inputs[name] = _by_name((system or "", path) for system, path in map(named, value))
-        elif name == "strict" or name not in (*RESULT, *ALWAYS, "jobs", "dask", "by", "no_retrieve"):
+        elif name not in (*RESULT, "jobs", "dask", "by", "no_retrieve"):
             inputs[name] = value
     config = given.get("config")
     return with_inputs(find_project(config) if folder or config else Project(), inputs, table)

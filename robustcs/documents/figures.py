@@ -14,7 +14,6 @@ from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, in_column
 from robustcs.documents.files import write_bytes
 from robustcs.documents.svg import svg_text
 from robustcs.documents.text import one_line
-from robustcs.documents.typeset import typeset
 from robustcs.errors import UsageError
 
 #: One colour per bin (Original, QR, Human; 1 = correct). They can be distinguished with any colour vision and, for bins that
@@ -71,6 +70,8 @@ def figure_pdf(svg: str, form: Literal["pdf", "png"] = "pdf") -> bytes:
 
     The PDF has vectors, and text in embedded TrueType fonts; every LaTeX can include its version.
     """
+    from robustcs.documents.typeset import typeset
+
     return typeset("drawing.typ", {"svg": link_turns(svg, {})}, version="1.4", form=form)
 
 

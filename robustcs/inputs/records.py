@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -153,6 +152,8 @@ def _texts(value: str | tuple[str, ...]) -> int:
 def _as_json(value: object) -> str:
     """Return the beginning of ``value`` as JSON, for a message."""
     try:
+        import json
+
         return json.dumps(value)[:60]
     except RecursionError:
         return "a list in a list in a list …"

@@ -254,7 +254,7 @@ def test_blocks_name_their_tables_and_figures_say_what_they_show(
             assert len(block.alt) > 20 and len(block.caption) > 20
     assert result._repr_html_()
     monkeypatch.setattr("robustcs.presentation._text", lambda *given: given)
-    assert result._repr_html_() == str(result.to_html()) == str((result, "html", None, None))
+    assert result._repr_html_() == result.to_html() == (result, "html", None, None)
 
 
 def test_a_command_says_what_it_does_and_refuses_the_rest(name: str, in_demo: Command) -> None:

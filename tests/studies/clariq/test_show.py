@@ -34,7 +34,7 @@ def test_every_table_has_cells_for_its_columns() -> None:
     assert tables["question_relevance"].rows[0] == ("mine", "0.5000", "0.5000", "0.5000", "0.5000")
     note = tables["question_relevance"].note
     assert "Missing output: mine for 1 topic." in note
-    assert note.endswith("No interval: only 2 topics (at least 5 required) (4 rows).")
+    assert note.endswith("No interval: only 2 topics (at least 5 required).")
     assert [row[:2] for row in tables["document_relevance"].rows] == [("Best question", "1.0000"), ("mine", "0.5000")]
     assert tables["comparisons-documents"].rows[0][:3] == ("P1", "mine − Best question", "−0.5000")
     assert tables["clarification_need"].rows[0][4] == "0.0000"
