@@ -42,9 +42,12 @@ def main() -> None:
     usable_streams()
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
-    code = run(sys.argv[1:])
-    for number in (signal.SIGINT, signal.SIGTERM):  # only cleaning up remains
-        signal.signal(number, signal.SIG_IGN)
+    try:
+        code = run(sys.argv[1:])
+        for number in (signal.SIGINT, signal.SIGTERM):  # only cleaning up remains
+            signal.signal(number, signal.SIG_IGN)
+    except (KeyboardInterrupt, Terminated) as late:  # after the work
+        code = ExitCode.TERMINATED if isinstance(late, Terminated) else ExitCode.INTERRUPTED
     sys.exit(code)
 
 
