@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from robustcs.errors import InputError, RobustcsError, UsageError
 from robustcs.inputs.paths import pooled, shown
 from robustcs.lazy import pd
+from robustcs.project.sources import several
 
 if TYPE_CHECKING:
     from robustcs.project.model import Formulation, Project
@@ -87,10 +89,13 @@ def _of_collection(
             return result, [name for name in workspace.project.systems if name not in project.systems]
         except InputError as error:
             strange = {shown(problem.path) for problem in error.problems if problem.slug == "no-common-turns"}
-            fewer = _without(project, strange)
-            if not strange or fewer == project:
+            fewer, slices = _without(project, strange), several(settings.get("slices") or ())
+            kept = [one for one in slices if not (isinstance(one, str | os.PathLike) and shown(one) in strange)]
+            if not strange or (fewer == project and len(kept) == len(slices)):
                 raise
             project = fewer
+            if slices:
+                settings = {**settings, "slices": kept}
 
 
 def _without(project: Project, strange: set[str]) -> Project:

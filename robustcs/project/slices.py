@@ -38,7 +38,7 @@ def slicings(
         Words of :data:`~robustcs.slicing.words.BY_IDS` to use in any case.
 
     Raises :class:`UsageError` for a word that is neither one of these nor a file, for missing texts, and for files with the
-    same column for the same turn; :class:`InputError` for an invalid file.
+    same column for the same turn; :class:`InputError` for an invalid file, and for one that has none of ``turns``.
     """
     words = list(always)
     columns: dict[str, dict[str, str]] = {}
@@ -50,7 +50,10 @@ def slicings(
         if isinstance(one, str) and os.sep not in one and not file.suffix and not file.exists():
             found = f"--slices {one}: neither a file nor a known property"
             raise UsageError("no-such-slicing", found, f"name a file, or choose from {', '.join(WORDS)}")
-        for column, values in workspace.slices(file).items():
+        read = workspace.slices(file)
+        if own := dict.fromkeys(set().union(*read.values()), ""):
+            workspace.refuse_strangers([(file, own)], turns, basis)
+        for column, values in read.items():
             known = columns.setdefault(column, {})
             if twice := [turn for turn in values if turn in known]:
                 found = f"--slices {file}: another file also has column {column} for {some_of(twice)}"

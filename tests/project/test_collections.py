@@ -204,6 +204,17 @@ def test_a_system_of_one_collection_is_left_out_of_the_other(in_domains: Command
     assert any(note.startswith("collection qrels_law skipped: no run answers ") for note in printed["notes"])
 
 
+def test_each_collection_has_its_own_slices(in_domains: Command, tmp_path: Path) -> None:
+    line = options("evaluate", *DOMAINS)
+    for name in DOMAINS:
+        (tmp_path / f"{name}.tsv").write_text(f"turn\tkind\n{name}0<::>1\topening of {name}\n{name}1<::>2\tother\n")
+        line += f" --slices {name}.tsv"
+    rows = json.loads(in_domains(f"{line} --by collection").out)["tables"]["slices_by_collection"]
+    assert {(row["collection"], row["slice"]) for row in rows} == {
+        (f"qrels_{name}", slice_) for name in DOMAINS for slice_ in (f"opening of {name}", "other")
+    }
+
+
 def test_contradictions_are_told(in_domains: Command, tmp_path: Path) -> None:
     (tmp_path / "more.txt").write_text("bank0<::>1 0 bank-d0 9\n")
     told = in_domains(f"{options('evaluate', *DOMAINS)} --qrels more.txt", code=3).err

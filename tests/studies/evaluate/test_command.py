@@ -346,6 +346,10 @@ def test_slices_that_are_none(in_demo: Command, tmp_path: Path) -> None:
     config.write_text('qrels = "qrels.txt"\n[runs]\na = "a.txt"\n')
     (tmp_path / "qrels.txt").write_text("".join(f"{topic}_1 0 d 1\n" for topic in range(7)))
     (tmp_path / "a.txt").write_text("".join(f"{topic}_1 Q0 d 1 1 a\n" for topic in range(7)))
+    passages = tmp_path / "passages.jsonl"
+    passages.write_text('{"id": "d", "contents": "bread"}\n')
+    told = in_demo(f"evaluate --config {config} --slices {passages}", 3).err
+    assert told.startswith(f"{passages}: none of its turns is in the qrels: ") and told.count("\n") == 1
     assert "no slices by pronoun" in in_demo(f"evaluate --config {config} --slices pronoun", 2).err
     assert "--find-slices requires 10 turns: there are 7 turns" in in_demo(f"evaluate --config {config} --find-slices", 2).err
 
