@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 #: Rows of the table of turns in the page; the script reads the others from the packed data.
 FIRST_TURNS = 100
-#: Keys of a turn with numbers only.
-_NUMBERS = ("scores", "top")
+#: JSON escapes of control characters, except of tab and line feed; also some harmless texts.
+_ESCAPED = re.compile(r"\\[bfru]")
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -132,9 +133,12 @@ def _data(document: Document, rows: Sequence[Sequence[str]], latex: Mapping[str,
     if turns:
         turns["turns"] = [{**turn, "anchor": turn_anchor(turn["turn"])} for turn in turns["turns"]]
         turns["rows"] = rows
-    shown = {"turns": _visible(turns), "latex": {name: visible(text) for name, text in latex.items()}}
-    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode()
+    dumps = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    packed = dumps(turns)
+    if visible(packed) != packed or _ESCAPED.search(packed):
+        packed = dumps(_visible(turns))
+    packed = f'{{"turns":{packed},"latex":{dumps({name: visible(text) for name, text in latex.items()})}}}'
+    return base64.b64encode(gzip.compress(packed.encode("utf-8", "replace"), 6, mtime=0)).decode()
 
 
 def _visible(value: Any) -> Any:
@@ -143,9 +147,7 @@ def _visible(value: Any) -> Any:
         return visible(value)
     if isinstance(value, list | tuple):
         return list(map(_visible, value))
-    if not isinstance(value, dict):
-        return value
-    return {key: entry if key in _NUMBERS else _visible(entry) for key, entry in value.items()}
+    return {key: _visible(entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
 
 
 class _Page:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -132,8 +131,12 @@ class HoleModel:
     def _logits(self, generators: Sequence[np.random.Generator]) -> Floats:
         """Return float64[L − 1, draws, H]: the logits of reaching the next level, by stage."""
         holes, draws = self.holes, len(generators)
-        turns, starts = np.unique(holes.turns, return_index=True)
-        parts = [slice(*ends) for ends in pairwise([*starts.tolist(), len(holes)])]
+        turns, starts, counts = np.unique(holes.turns, return_index=True, return_counts=True)
+        # turns with equally many holes are computed together: their places in ``turns``, and their holes
+        groups = [
+            (some, starts[some][:, None] + np.arange(count))
+            for count in np.unique(counts).tolist() for some in [np.flatnonzero(counts == count)]
+        ]  # fmt: skip
         beyond = np.maximum(0, holes.log_best - self.limit)
         widths = np.array([np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators])
         corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
@@ -152,8 +155,10 @@ class HoleModel:
             # as in :func:`carried`, without a copy of the features
             others = [*(before.turn[holes.turns, 0] for before in self.stages[:number][-1:]), beyond]
             logits = shared @ holes.fixed.T + own @ np.stack(others)
-            for part, coefficients in zip(parts, turn, strict=True):
-                logits[:, part] += coefficients.T @ holes.varying[part].T
+            by_turn = np.empty((len(holes), draws))
+            for some, rows in groups:
+                by_turn[rows] = holes.varying[rows] @ turn[some]
+            logits += by_turn.T
             found[number] = self.recalibration.apply(corrections, logits, holes.height)
         return found
 

@@ -86,14 +86,14 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
     seen = np.argsort(counts, kind="stable")[(counts == 0).sum() :]
     blocks = list(_blocks(features, went_on, counts, seen))
     if start is None:
-        beta, turn = np.zeros(p), np.zeros((len(seen), q))
+        beta, turn, covariance = np.zeros(p), np.zeros((len(seen), q)), np.zeros((len(seen), q, q))
         shrinkage = np.select([kinds == BASIC, kinds == ALONE], [_VAGUE, _ALONE[0]], _SHRUNK[0])
         spread = np.diag([_LEVEL[0], *[_SLOPE[0]] * (q - 1)])
     else:
-        beta, turn, shrinkage, spread = start.beta, start.turn[seen], start.shrinkage, start.spread
+        beta, turn, covariance = start.beta, start.turn[seen], start.turn_covariance[seen]
+        shrinkage, spread = start.shrinkage, start.spread
 
-    covariance, own = np.zeros((2, len(seen), q, q))
-    cross, slope_turn = np.empty((len(seen), q, p)), np.empty((len(seen), q))
+    own, cross, slope_turn = np.empty((len(seen), q, q)), np.empty((len(seen), q, p)), np.empty((len(seen), q))
     for _ in range(_STEPS):
         schur, slope, tight = np.diag(1 / shrinkage), -beta / shrinkage, np.linalg.inv(spread)
         for block in blocks:

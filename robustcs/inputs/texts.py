@@ -21,6 +21,7 @@ from robustcs.inputs.file_formats import PLAIN, format_of
 from robustcs.inputs.formats import Entry, Record, Role, TextFormat
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, is_irds
+from robustcs.inputs.readings import read_once
 from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, no_column, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Table, fits, read_table
@@ -103,7 +104,10 @@ class TextFile:
         return (f"{Path(self.path).name} has up to {most} texts for a turn; the first is used",)
 
     def samples(self, role: Role, column: str | None = None) -> dict[str, Samples]:
-        """Return all texts of one formulation: see :func:`read_samples`."""
+        """Return all texts of one formulation, which must not be changed: see :func:`read_samples`."""
+        return read_once(self._read, self.path, role, column)
+
+    def _read(self, path: StrPath, role: Role, column: str | None) -> dict[str, Samples]:
         if column is None and not self._named:
             refuse_other_kinds(self.path, "texts")
         kind, entries, _ = self._entries

@@ -388,7 +388,12 @@ def _graded(policy: EvaluationPolicy, qrels: Qrels, role: str, path: Path) -> tu
     if not keeps_readings():
         return graded_run(path, role, policy, qrels)  # in parts, with less memory
     ranking, rows = _ranking(policy, role, path)
-    return grade_matrix(ranking, qrels), rows
+    matrix = read_once(_matrix, path, policy, qrels, rows=lambda made: made.grades.size // 8)
+    return replace(matrix, name=role, notes=ranking.notes), rows
+
+
+def _matrix(path: Path, policy: EvaluationPolicy, qrels: Qrels) -> GradeMatrix:
+    return grade_matrix(_ranking(policy, shown(path), path)[0], qrels)
 
 
 def _top(grades: Grades, depth: int, ranking: Ranking) -> Top:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from robustcs.similarity.function_words import names, referring
@@ -56,6 +56,7 @@ def _stem(word: str) -> str:
     return " ".join(tokens_of(word)) or word
 
 
+@lru_cache(32_768)  # several parts of a report describe the same texts
 def text_difference(qr: str, human: str) -> Difference:
     """Return the difference between the texts of QR and Human.
 

@@ -68,17 +68,17 @@ def test_features_and_stages(made: Made) -> None:
 
 def test_recalibration_and_probabilities(made: Made) -> None:
     model = made[2]
-    assert model.recalibration.mean.tolist() == near([-0.11117880207262244, 0.9738469154248586, -0.014720013198043438])
-    assert [*sums(model.recalibration.root), model.limit] == near([-0.02983065552173801, 3.1354942159291497])
+    assert model.recalibration.mean.tolist() == near([-0.11076338996687195, 0.9737541810902357, -0.014982612450789598])
+    assert [*sums(model.recalibration.root), model.limit] == near([-0.02973936573903809, 3.1354942159291497])
     kept = model.kept(range(20))
     found = sums(model.probabilities(), kept.grades(1.0), kept.grades(3.0))
-    assert found == near([1.2588718923921616, -6.228051273687443, -22.785456037193445])
+    assert found == near([1.259006211747708, -6.228051273687443, -22.785456037193445])
 
 
 def test_the_models_test(made: Made) -> None:
     pool, left, model = made
     check = check_hole_model(model, pool, left, MEASURES, POLICY, hidings=3, draws=40)
-    assert [check.level, check.slope, check.coverage] == near([-0.11117880207262244, 0.9738469154248586, 0.9622641509433962])
+    assert [check.level, check.slope, check.coverage] == near([-0.11076338996687195, 0.9737541810902357, 0.9622641509433962])
     assert check.warning is None
 
 
@@ -89,7 +89,7 @@ def test_orders(made: Made) -> None:
     effects = hole_effects(asked, left, model.pairs, model.levels)
     of_scores, influence = ((influences(effects, of) * model.probabilities()).sum(axis=1) for of in ((), pairs))
     found = sums(effects, of_scores, influence)
-    assert found == near([0.22672316880118146, -0.23402723035867395, -0.12115491337163861])
+    assert found == near([0.22672316880118146, -0.23401764954034388, -0.12115860510982959])
     drawn = drawn_grades(model, left)
     known = orders(asked, left, drawn)
     assert [number for one in known for number in (one.difference, one.low, one.high, one.expected, one.sure)] == near([
