@@ -17,9 +17,9 @@ from itertools import islice
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.readings import CLASH
-from robustcs.inputs.records import RowProblems, json_lines, shape_of
+from robustcs.inputs.records import RowProblems
 from robustcs.inputs.runs import Run, read_run
-from robustcs.inputs.tables import table_rows
+from robustcs.inputs.tables import named, read_fields, text_of
 from robustcs.inputs.text import decimal_number, filled_lines, whole_number
 from robustcs.wording import counted
 
@@ -67,6 +67,12 @@ class Topics:
     parts: tuple[int, ...] = ()
 
 
+#: Columns that a file of topics may lack.
+_TOPIC_COLUMNS = named(
+    "initial_request", "topic_desc", "clarification_need", "facet_id", "facet_desc", "question_id", "question", "answer"
+)  # fmt: skip
+
+
 def read_topics(path: StrPath) -> Topics:
     """Read ``train.tsv``, ``dev.tsv`` or ``test_with_labels.tsv``; from ``test.tsv``, which has no labels, only the requests.
 
@@ -88,27 +94,27 @@ def read_topics(path: StrPath) -> Topics:
         if not topic:
             problems.skip(line, "no topic id", "complete the row or delete it", "no-topic-id")
             continue
-        request = row.get("initial_request", "")
+        request = row["initial_request"]
         if requests.setdefault(topic, request) != request and len(rows) > 1:
             found = f"topic {topic} has the request {request!r} here but {requests[topic]!r} in an earlier file"
             problems.add(line, found, CLASH, "contradicting-files")
-        need = row.get("clarification_need", "")
+        need = row["clarification_need"]
         label = _need(need)
         if need and label is None:
             problems.add(line, f"unknown clarification need {need!r}", "write 1, 2, 3 or 4", "bad-need")
         elif label is not None:
             found = "topic {key} has the clarification need {value} here but {earlier} earlier"
             problems.once(needs, topic, label, line, found, "give every topic one label")
-        facet = row.get("facet_id", "")
+        facet = row["facet_id"]
         if facet:
             found = "facet {key} belongs to topic {value} here but to {earlier} earlier"
             problems.once(facets, facet, topic, line, found, "give every facet one topic")
-            facet_texts.setdefault(facet, row.get("facet_desc", ""))
-        question = row.get("question_id", "")
+            facet_texts.setdefault(facet, row["facet_desc"])
+        question = row["question_id"]
         if question:
             questions.setdefault(topic, set()).add(question)
-            question_texts.setdefault(question, row.get("question", ""))
-            answers.append(row.get("answer", ""))
+            question_texts.setdefault(question, row["question"])
+            answers.append(row["answer"])
     if not requests:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
     asked = {topic: frozenset(ids) for topic, ids in questions.items()}
@@ -121,7 +127,8 @@ def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str
     known: set[tuple[str, ...]] = set()
     for file in parts_of(path):
         problems, rows = RowProblems(file), list[dict[str, str]]()
-        for line, row in table_rows(file, ("topic_id",), problems):
+        for line, cells in read_fields(file, problems, named("topic_id"), _TOPIC_COLUMNS):
+            row = {name: text_of(cell) for name, cell in cells.items()}
             if tuple(row.values()) not in known:
                 rows.append(row)
                 yield problems, line, row
@@ -136,8 +143,8 @@ def read_question_bank(path: StrPath) -> dict[str, str]:
     """
     problems = RowProblems(path)
     bank: dict[str, str] = {}
-    for line, row in table_rows(path, ("question_id", "question"), problems):
-        question, text = row["question_id"], row["question"]
+    for line, row in read_fields(path, problems, named("question_id", "question")):
+        question, text = text_of(row["question_id"]), text_of(row["question"])
         if not question:
             problems.skip(line, "no question id", "complete the row or delete it", "no-question-id")
         else:
@@ -262,9 +269,8 @@ def read_preferences(path: StrPath) -> tuple[Preference, ...]:
     """
     problems = RowProblems(path, "preferences")
     found: list[Preference] = []
-    table = shape_of(path) == "table"
-    for line, row in table_rows(path, _COLUMNS, problems) if table else json_lines(path, problems):
-        criterion, first, second, winner, pair = cells = [str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair")]
+    for line, row in read_fields(path, problems, named(*_COLUMNS), named("pair")):
+        criterion, first, second, winner, pair = cells = [str(cell or "").strip() for cell in row.values()]
         lacking = [name for name, cell in zip(_COLUMNS, cells, strict=False) if not cell]
         if lacking:
             problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "empty-field")

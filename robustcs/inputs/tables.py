@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -243,6 +243,11 @@ def _parquet(path: StrPath) -> Table:
 #: Line number, and the values of the row by column name; values of CSV and TSV are texts.
 Row = tuple[int, dict[str, Any]]
 
+#: Field of a reader → the names that its column may have; the first one present counts.
+Fields = Mapping[str, Sequence[str]]
+
+NO_FIELDS: Fields = {}
+
 
 def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
     """Return the column names of a table or of JSONL (of its first row), and an iterator over its rows.
@@ -268,16 +273,27 @@ def columns_of(path: StrPath) -> list[str]:
     return read_rows(path, ProblemList(path))[0]
 
 
-def table_rows(path: StrPath, required: Sequence[str], problems: ProblemList) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and texts by column name of every row, without white space around them; missing values are empty.
+def read_fields(path: StrPath, problems: ProblemList, needed: Fields, optional: Fields = NO_FIELDS) -> Iterator[Row]:
+    """Yield line number and value by field of every row: None for a missing value, and without a column of ``optional``.
 
-    Raises :class:`InputError` if one of the ``required`` columns is missing.
+    Raises :class:`InputError` as :func:`read_rows` does, and if there is no column for a field of ``needed``.
     """
-    columns, rows = read_rows(path, problems)
-    for name in required:
-        need_column(path, columns, (name,))
+    return select_fields(path, *read_rows(path, problems), needed, optional)
+
+
+def select_fields(
+    path: StrPath, columns: Sequence[str], rows: Iterable[Row], needed: Fields, optional: Fields = NO_FIELDS
+) -> Iterator[Row]:
+    """Yield the fields of rows as :func:`read_fields` does."""
+    places: dict[str, str | None] = {field: need_column(path, columns, names) for field, names in needed.items()}
+    places |= {field: find_column(columns, names) for field, names in optional.items()}
     for line, row in rows:
-        yield line, {name: text_of(value) for name, value in row.items()}
+        yield line, {field: None if place is None else row.get(place) for field, place in places.items()}
+
+
+def named(*fields: str) -> Fields:
+    """Return fields whose columns have the same names."""
+    return {field: (field,) for field in fields}
 
 
 def text_of(value: object) -> str:

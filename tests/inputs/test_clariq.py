@@ -66,6 +66,14 @@ def test_bank_problems(tmp_path: Path) -> None:
     )
 
 
+def test_a_bank_whose_columns_are_spelled_otherwise(tmp_path: Path) -> None:
+    """Any spelling of a column is found: other letter case, and spaces instead of underscores."""
+    assert read_question_bank(written(tmp_path, "Question  ID\tQUESTION\nQ1\ta\n")) == {"Q1": "a"}
+    damaged = "question  id\tquestion\n[policy]\nQ2\tNA a, b sourdough\nQ3\tna\xefve of sourd"
+    assert "1 column, but the header has 2" in problem(read_question_bank, written(tmp_path, damaged))
+    assert read_topics(written(tmp_path, "Topic ID\tInitial Request\n1\ttea\n")).requests == {"1": "tea"}
+
+
 def test_needs(tmp_path: Path) -> None:
     assert read_needs(written(tmp_path, "topic_id\tlabel\n171 1\n170\t3\n171 1\n")) == {"171": 1, "170": 3}
     assert problem(read_needs, written(tmp_path, "1 0\n1 2.0\n2\n3 1\n3 2\n")) == (
