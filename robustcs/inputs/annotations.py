@@ -26,10 +26,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from robustcs.errors import ProblemList, UsageError, input_error
+from robustcs.errors import UsageError, input_error
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import RowProblems
-from robustcs.inputs.tables import find_column, need_column, read_rows
+from robustcs.inputs.records import BadRowError, RowProblems, UnusableRowError, noted
+from robustcs.inputs.tables import Fields, named, read_rows, select_fields
 from robustcs.inputs.text import is_whole, parse_json
 
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
@@ -101,21 +101,17 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
     if not is_annotations(columns):
         advice = "write the CSV of MTurk or Prolific (Answer.taskAnswers), or JSONL with turn, passage, worker, text, snippets"
         raise input_error(path, 1, "not a file of snippet annotations", advice, "unknown-format")
-    layout = _layout(path, columns)
+    unit, needed, optional = _fields(columns)
     texts: dict[TextKey, AnnotatedText] = {}
-    for line, row in rows:
-        read = _row(row, layout, line, problems)
-        if read is None:
-            continue
-        key = read.turn, read.passage
-        known = texts.get(key)
-        if known is None:
-            texts[key] = read
-        elif known.text != read.text:
-            found = f"turn {read.turn} passage {read.passage} has a different text in an earlier line"
-            problems.add(line, found, "give different texts different ids", "contradicting-entries")
-        else:
-            texts[key] = replace(known, annotations=known.annotations + read.annotations)
+    for line, row in select_fields(path, columns, rows, needed, optional):
+        with noted(problems, line):
+            read = _row(row, unit)
+            known = texts.setdefault((read.turn, read.passage), read)
+            if known.text != read.text:
+                found = f"turn {read.turn} passage {read.passage} has a different text in an earlier line"
+                raise BadRowError(found, "give different texts different ids", "contradicting-entries")
+            if known is not read:
+                texts[read.turn, read.passage] = replace(known, annotations=known.annotations + read.annotations)
     problems.raise_if_any(sum(len(text.annotations) for text in texts.values()))
     return texts, shared_workers(Path(path).name, texts.values())
 
@@ -145,66 +141,44 @@ def join_annotations(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedTe
     return joined
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """The columns of one file; for a selection, ``text`` and ``answer`` are the sentences and the chosen numbers."""
-
-    unit: Unit
-    turn: str
-    passage: str
-    text: str
-    worker: str
-    answer: str | None
-    query: str | None
-    paragraph: str | None = "paragraph"
-    seconds: str | None = "seconds"
-    crowd: bool = False
+#: Columns of JSONL, and of the CSV of Amazon MTurk and Prolific.
+_PLAIN: Fields = {"turn": ("turn", "turn_id"), "passage": ("passage", "passage_id"), "worker": ("worker", "worker_id")}
+_PLAIN_MORE = named("query", "unit", "paragraph", "seconds", "confidence", "accepted")
+_CROWD: Fields = {"turn": ("Input.turn_id",), "worker": ("WorkerId",)}
+_CROWD_MORE: Fields = {
+    "query": ("Input.query",), "paragraph": ("Input.passage_id",), "seconds": ("WorkTimeInSeconds",),
+    "status": ("AssignmentStatus",),
+}  # fmt: skip
 
 
-def _layout(path: StrPath, columns: Sequence[str]) -> _Layout:
+def _fields(columns: Sequence[str]) -> tuple[Unit, Fields, Fields]:
+    """Return the unit of a file, and its needed and optional fields; a selection has ``sentences`` in place of ``text``."""
     names = {column.lower() for column in columns}
-    selection = _SENTENCES in names or ("snippets" not in names and _TASK not in names)
-    if _TASK not in names and _SENTENCES not in names:
-        answer = (("sentences",), ("chosen",)) if selection else (("text",), ("snippets",))
-        plain = (("turn", "turn_id"), ("passage", "passage_id"), ("worker", "worker_id"), *answer)
-        turn, passage, worker, text, chosen = (need_column(path, columns, some) for some in plain)
-        return _Layout(
-            "selection" if selection else "paragraph", turn, passage, text, worker, chosen, find_column(columns, ("query",))
-        )
-    unit: Unit = "selection" if selection else "sentence" if "input.sentence_id" in names else "paragraph"
-    id_, read = {"paragraph": ("passage_id", "passage"), "sentence": ("sentence_id", "sentence"),
-                 "selection": ("passage_id", "sentences")}[unit]  # fmt: skip
-    turn, passage, text = (need_column(path, columns, (f"Input.{name}",)) for name in ("turn_id", id_, read))
-    worker = need_column(path, columns, ("WorkerId",))
-    task = None if selection else need_column(path, columns, ("Answer.taskAnswers",))
-    query, paragraph, seconds = (
-        find_column(columns, (name,)) for name in ("Input.query", "Input.passage_id", "WorkTimeInSeconds")
-    )
-    return _Layout(unit, turn, passage, text, worker, task, query, paragraph, seconds, crowd=True)
+    if _SENTENCES in names:
+        marks = named(*(column for column in columns if column.startswith("Answer.")))
+        own = {"passage": ("Input.passage_id",), "sentences": ("Input.sentences",)}
+        return "selection", {**_CROWD, **own}, {**_CROWD_MORE, **marks}
+    if _TASK in names:
+        unit: Unit = "sentence" if "input.sentence_id" in names else "paragraph"
+        id_, text = ("Input.sentence_id", "Input.sentence") if unit == "sentence" else ("Input.passage_id", "Input.passage")
+        return unit, {**_CROWD, "passage": (id_,), "text": (text,), "snippets": ("Answer.taskAnswers",)}, _CROWD_MORE
+    if "snippets" in names:
+        return "paragraph", {**_PLAIN, **named("text", "snippets")}, _PLAIN_MORE
+    return "selection", {**_PLAIN, **named("sentences", "chosen")}, _PLAIN_MORE
 
 
-def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList) -> AnnotatedText | None:
-    turn, passage, worker = (_id(row.get(name)) for name in (layout.turn, layout.passage, layout.worker))
-    for what, value in (("turn id", turn), ("passage id", passage), ("worker id", worker)):
-        if not value:
-            problems.skip(line, f"no {what}", "complete the row or delete it", "no-id")
-            return None
-    unit = row.get("unit", layout.unit)
-    if unit not in ("paragraph", "sentence") and unit != layout.unit:
-        problems.add(line, f"unknown unit {str(unit)[:30]!r}", "write paragraph or sentence", "bad-unit")
-        return None
-    read = (
-        _selection_in(row, layout.text, layout.answer, line, problems)
-        if unit == "selection"
-        else _snippets(row, layout, line, problems)
-    )
-    told = None if read is None else _told(row, layout, line, problems)
-    if read is None or told is None:
-        return None
-    text, parts, pairs = read
-    query = row.get(layout.query) if layout.query else ""
-    paragraph = _id(row.get(layout.paragraph)) if layout.paragraph and unit == "sentence" else ""
-    annotation = Annotation(worker, tuple(sorted(set(pairs))), *told)
+def _row(row: Mapping[str, Any], unit: Unit) -> AnnotatedText:
+    """Return the text of a row with its annotation. Raises :class:`BadRowError`."""
+    turn, passage, worker = (_id(row[name]) for name in ("turn", "passage", "worker"))
+    lacking = next((what for what, value in (("turn", turn), ("passage", passage), ("worker", worker)) if not value), None)
+    if lacking:
+        raise UnusableRowError(f"no {lacking} id", "complete the row or delete it", "no-id")
+    unit = unit if unit == "selection" else row.get("unit", unit)
+    if unit not in UNITS:
+        raise BadRowError(f"unknown unit {str(unit)[:30]!r}", "write paragraph or sentence", "bad-unit")
+    text, parts, pairs = _selection_in(row) if unit == "selection" else _snippets(row, f"turn {turn} passage {passage}")
+    query, paragraph = row.get("query"), _id(row.get("paragraph")) if unit == "sentence" else ""
+    annotation = Annotation(worker, tuple(sorted(set(pairs))), _confidence(row), _seconds(row), _accepted(row))
     return AnnotatedText(turn, passage, unit, query if isinstance(query, str) else "", text, (annotation,), paragraph, parts)
 
 
@@ -212,49 +186,54 @@ def _row(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemLi
 _Read = tuple[str, Spans, list[tuple[int, int]]]
 
 
-def _snippets(row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList) -> _Read | None:
-    of = " ".join(("turn", _id(row.get(layout.turn)), "passage", _id(row.get(layout.passage))))
-    text = row.get(layout.text)
+def _snippets(row: Mapping[str, Any], of: str) -> _Read:
+    text = row["text"]
     if not isinstance(text, str) or not text.strip():
-        problems.skip(line, f"{of}: no text", "add the text that the offsets refer to", "empty-text")
-        return None
-    pairs = _pairs_in(row.get(str(layout.answer)), line, problems)
-    if pairs is None:
-        return None
+        raise UnusableRowError(f"{of}: no text", "add the text that the offsets refer to", "empty-text")
+    pairs = _pairs_in(row["snippets"])
     bad = next((pair for pair in pairs if not 0 <= pair[0] < pair[1] <= len(text)), None)
     if bad is not None:
         found = f"{of}: snippet [{bad[0]}, {bad[1]}) is not inside the text of {len(text)} characters"
-        problems.add(line, found, "count offsets in characters from 0, with start below end", "bad-offsets")
-        return None
+        raise BadRowError(found, "count offsets in characters from 0, with start below end", "bad-offsets")
     return text, (), pairs
 
 
-def _told(
-    row: Mapping[str, Any], layout: _Layout, line: int, problems: ProblemList
-) -> tuple[int | None, float | None, bool | None] | None:
-    """Return (confidence, seconds, accepted) of a row, each None if unknown; note a problem and return None if one is wrong."""
-    seconds = row.get(layout.seconds) if layout.seconds else None
+def _seconds(row: Mapping[str, Any]) -> float | None:
+    seconds = row.get("seconds")
+    if seconds is None or str(seconds).strip() == "" or isinstance(seconds, bool):
+        return None
     try:
-        time = None if seconds is None or str(seconds).strip() == "" or isinstance(seconds, bool) else float(seconds)
+        time = float(seconds)
     except (TypeError, ValueError, OverflowError):
         time = math.nan
-    if time is not None and not 0 <= time < math.inf:
-        problems.add(line, f"invalid time {str(seconds)[:30]!r}", "write seconds, 0 or more, or remove it", "bad-number")
-        return None
-    if layout.crowd:
-        answer = row.get(layout.answer) if layout.answer else None
-        return _confidence_in(_literal(answer) if isinstance(answer, str) else None), time, _accepted_by(row)
-    confidence, accepted = row.get("confidence"), row.get("accepted")
+    if not 0 <= time < math.inf:
+        raise BadRowError(f"invalid time {str(seconds)[:30]!r}", "write seconds, 0 or more, or remove it", "bad-number")
+    return time
+
+
+def _confidence(row: Mapping[str, Any]) -> int | None:
+    """Return the level, in JSONL by its number or name, in an answer of MTurk by its mark; None if it is unknown."""
+    answer, confidence = row.get("snippets"), row.get("confidence")
+    if isinstance(answer, str):
+        return _confidence_in(_literal(answer))
     if isinstance(confidence, str) and confidence in CONFIDENCE:
-        confidence = CONFIDENCE.index(confidence) + 1
+        return CONFIDENCE.index(confidence) + 1
     if confidence is not None and (isinstance(confidence, bool) or confidence not in range(1, len(CONFIDENCE) + 1)):
         found = f"invalid confidence {str(confidence)[:30]!r}"
-        problems.add(line, found, f"write 1 to {len(CONFIDENCE)}, or remove it", "bad-number")
-        return None
+        raise BadRowError(found, f"write 1 to {len(CONFIDENCE)}, or remove it", "bad-number")
+    return None if confidence is None else int(confidence)
+
+
+def _accepted(row: Mapping[str, Any]) -> bool | None:
+    """Return whether the requester approved or rejected the annotation; None if neither.
+
+    The marks ``Approve`` and ``Reject`` of MTurk are ignored: in released files, scripts set them on assignments whose
+    ``AssignmentStatus`` remained ``Submitted``.
+    """
+    accepted = row.get("accepted", {"approved": True, "rejected": False}.get(str(row.get("status") or "").strip().lower()))
     if accepted is not None and not isinstance(accepted, bool):
-        problems.add(line, f"accepted is {str(accepted)[:30]!r}", "write true or false, or remove it", "bad-value")
-        return None
-    return None if confidence is None else int(confidence), time, accepted
+        raise BadRowError(f"accepted is {str(accepted)[:30]!r}", "write true or false, or remove it", "bad-value")
+    return accepted
 
 
 def _id(value: object) -> str:
@@ -304,29 +283,24 @@ def _literal(text: str) -> Any:
         return None
 
 
-def _pairs_in(answer: object, line: int, problems: ProblemList) -> list[tuple[int, int]] | None:
-    """Return (start, end) of every snippet of a row; note a problem and return None if they cannot be read."""
+def _pairs_in(answer: object) -> list[tuple[int, int]]:
+    """Return (start, end) of every snippet of a row. Raises :class:`BadRowError` if they cannot be read."""
     if isinstance(answer, str):
         value = _literal(answer)
         if value is None:
             found = f"the answer {answer[:40]!r} is neither JSON nor a Python literal"
-            problems.add(line, found, "write JSON, as MTurk does", "not-a-literal")
-            return None
+            raise BadRowError(found, "write JSON, as MTurk does", "not-a-literal")
         entities = _entities(value)
         if entities is None:
-            problems.add(line, "the answer has no list of entities", 'write [{"task": {"entities": []}}]', "no-entities")
-            return None
+            raise BadRowError("the answer has no list of entities", 'write [{"task": {"entities": []}}]', "no-entities")
         offsets = [(entity.get("startOffset"), entity.get("endOffset")) if isinstance(entity, dict) else ()
                    for entity in entities]  # fmt: skip
     elif isinstance(answer, list):
         offsets = [tuple(entry) if isinstance(entry, list) else () for entry in answer]
     else:
-        problems.add(line, "no snippets", 'write "snippets": [[start, end], …], or [] for none', "no-snippets")
-        return None
-    for entry in offsets:
-        if len(entry) != 2 or not all(_is_offset(value) for value in entry):
-            problems.add(line, "a snippet without start and end", "write both as whole numbers", "bad-offsets")
-            return None
+        raise BadRowError("no snippets", 'write "snippets": [[start, end], …], or [] for none', "no-snippets")
+    if any(len(entry) != 2 or not all(map(_is_offset, entry)) for entry in offsets):
+        raise BadRowError("a snippet without start and end", "write both as whole numbers", "bad-offsets")
     return offsets  # type: ignore[return-value]
 
 
@@ -353,43 +327,31 @@ def _confidence_in(value: Any) -> int | None:
     return None
 
 
-def _accepted_by(row: Mapping[str, Any]) -> bool | None:
-    """Return whether a row of MTurk was approved or rejected, by its ``AssignmentStatus``; None if neither.
-
-    The marks ``Approve`` and ``Reject`` are ignored: in released files, scripts set them on assignments whose status remained
-    ``Submitted``.
-    """
-    return {"approved": True, "rejected": False}.get(str(row.get("AssignmentStatus") or "").strip().lower())
-
-
-def _selection_in(row: Mapping[str, Any], sentences: str, chosen: str | None, line: int, problems: ProblemList) -> _Read | None:
+def _selection_in(row: Mapping[str, Any]) -> _Read:
     """Return the sentences of a row as one text, the spans of all sentences, and the spans of the chosen ones.
 
-    ``sentences`` is the column that lists them: texts whose numbers from 0 are in the column ``chosen``; or, without such a
-    column, ``[text, id]`` pairs with a column ``Answer.ID.on`` each. Notes a problem and returns None if they cannot be read.
+    ``sentences`` are texts whose numbers from 0 are in ``chosen``; or, without ``chosen``, ``[text, id]`` pairs with a column
+    ``Answer.ID.on`` each. Raises :class:`BadRowError` if they cannot be read.
     """
-    listed = row.get(sentences)
+    listed = row["sentences"]
     if isinstance(listed, str):
         listed = _literal(listed)
     entries = [entry if isinstance(entry, list) else [entry] for entry in listed] if isinstance(listed, list) else []
     texts = [entry[0] for entry in entries if entry and isinstance(entry[0], str) and entry[0].strip()]
     if not entries or len(texts) < len(entries):
-        problems.add(line, "no list of sentences", "write their texts as a list", "no-sentences")
-        return None
-    if chosen is None:
+        raise BadRowError("no list of sentences", "write their texts as a list", "no-sentences")
+    if "chosen" not in row:
         marks = [str(row.get(f"Answer.{entry[-1]}.on", "")).strip().lower() for entry in entries]
-        unmarked = [place for place, mark in enumerate(marks) if mark not in ("true", "false")]
-        if unmarked:
-            found = f"sentence {unmarked[0]} is neither on nor off"
-            problems.add(line, found, "write True or False for every sentence (Answer.ID.on)", "no-choice")
-            return None
+        unmarked = next((place for place, mark in enumerate(marks) if mark not in ("true", "false")), None)
+        if unmarked is not None:
+            found = f"sentence {unmarked} is neither on nor off"
+            raise BadRowError(found, "write True or False for every sentence (Answer.ID.on)", "no-choice")
         places = [place for place, mark in enumerate(marks) if mark == "true"]
     else:
-        places = row.get(chosen)  # type: ignore[assignment]
+        places = row["chosen"]
         if not isinstance(places, list) or any(not _is_offset(place) or place not in range(len(texts)) for place in places):
             found = f"chosen is not a list of numbers from 0 to {len(texts) - 1}"
-            problems.add(line, found, 'write "chosen": [0, 2], numbers of sentences, or [] for none', "bad-choice")
-            return None
+            raise BadRowError(found, 'write "chosen": [0, 2], numbers of sentences, or [] for none', "bad-choice")
     ends, end = [], -1
     for text in texts:
         ends.append((end + 1, end + 1 + len(text)))

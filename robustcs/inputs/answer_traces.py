@@ -5,7 +5,7 @@ Read from MTRAG tasks, InspectorRAGet exports, and reports with citations (TREC 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, Literal, get_args
@@ -14,9 +14,9 @@ from robustcs.errors import ProblemList, input_error
 from robustcs.inputs import mtrag
 from robustcs.inputs.formats import Record, answer_of, first_turn, is_answer, passages_in, topic_of
 from robustcs.inputs.mtrag import json_records
-from robustcs.inputs.paths import PooledFile, StrPath
-from robustcs.inputs.records import ID_NAMES, RowProblems
-from robustcs.inputs.tables import find_column, read_rows
+from robustcs.inputs.paths import PooledFile, StrPath, parts_of
+from robustcs.inputs.records import ID_NAMES, BadRowError, RowProblems, UnusableRowError, noted
+from robustcs.inputs.tables import Fields, find_column, read_rows, select_fields, text_of
 from robustcs.inputs.text import decimal_number, first_record, is_turn_id
 
 Kind = Literal["answerable", "partial", "unanswerable", "underspecified", "other", "unknown"]
@@ -27,14 +27,15 @@ RESPONSES: tuple[Response, ...] = get_args(Response)
 _LABELS: dict[str, Kind] = {
     "answerable": "answerable", "partial": "partial", "partiallyanswerable": "partial", "unanswerable": "unanswerable",
     "underspecified": "underspecified", "conversational": "other", "other": "other", "nonquestion": "other",
+    "unknown": "unknown",
 }  # fmt: skip
 #: The metric of MTRAG that labels responses: 1 abstained, 0.5 partly, 0 answered.
 IDK = "idk_eval"
 
 
-def kind_of_label(label: str) -> Kind:
-    """Return the kind of turns with this label, ``unknown`` for other labels."""
-    return _LABELS.get("".join(letter for letter in label.lower() if letter.isalnum()), "unknown")
+def kind_of_label(label: str) -> Kind | None:
+    """Return the kind of turns with this label; None for other labels."""
+    return _LABELS.get("".join(letter for letter in label.lower() if letter.isalnum()))
 
 
 def response_of_label(label: str) -> Response | None:
@@ -106,7 +107,7 @@ def _tasks(found: Trace, records: list[Record], name: str) -> None:
     found.scores.update(mtrag.scores(records, name))
     labels = mtrag.labels(records)
     for label in (one for one in labels if one.lower() == "answerability"):
-        found.kinds.update({turn: kind_of_label(value.split(", ")[0]) for turn, value in labels[label].items()})
+        found.kinds.update({turn: kind_of_label(value.split(", ")[0]) or "unknown" for turn, value in labels[label].items()})
     found.texts.update({passage: text for _, passage, text in mtrag.passages(records)})
     for record in records:
         turn = _id(record.fields.get("task_id"))
@@ -161,64 +162,61 @@ class AnswerLabels:
         return len({*self.kinds, *(turn for _, turn in (*self.responses, *self.correct))})
 
 
-_COLUMNS = "turn, answerability, system, response and correct"
+_TURN: Fields = {"turn": (*ID_NAMES, "task_id")}
+_SYSTEM: Fields = {"system": ("system", "model", "run_id")}
+#: Labels; a file needs at least one of them.
+_LABEL_FIELDS: Fields = {"answerability": ("answerability", "kind"), "response": ("response", IDK), "correct": ("correct",)}
 
 
 def read_answer_labels(path: StrPath) -> AnswerLabels:
-    """Return labels from MTRAG tasks (``answerability``), or from CSV, TSV or JSONL with the columns of :data:`_COLUMNS`.
+    """Return labels from MTRAG tasks (``answerability``), or from CSV, TSV or JSONL with a turn and at least one label.
 
-    Raises :class:`InputError` for a file without labels, and for unknown labels.
+    Columns: turn, answerability, system, response and correct. Raises :class:`InputError` for a file without labels, and for
+    unknown labels.
     """
     found = AnswerLabels()
-    for file in path.files if isinstance(path, PooledFile) else (path,):
+    for file in parts_of(path):
         if mtrag.has_tasks(first_record(file) or {}):
             found.kinds.update(read_trace(file).kinds)
             if not found.kinds:
                 raise input_error(file, None, "tasks without answerability", "give tasks with this label", "no-such-column")
-        else:
-            problems = RowProblems(file)
-            for line, row in _rows(file, problems):
-                _take(found, line, row, problems)
-            problems.raise_if_any(len(found))
+            continue
+        problems = RowProblems(file)
+        columns, rows = read_rows(file, problems)
+        if not any(find_column(columns, names) for names in _LABEL_FIELDS.values()):
+            advice = "name the columns turn, answerability, system, response and correct; some of them may be missing"
+            raise input_error(file, 1, f"no labels; the columns are: {', '.join(columns)}", advice, "no-such-column")
+        for line, row in select_fields(file, columns, rows, _TURN, {**_SYSTEM, **_LABEL_FIELDS}):
+            with noted(problems, line):
+                _take(found, row)
+        problems.raise_if_any(len(found))
     return found
 
 
-def _rows(path: StrPath, problems: RowProblems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line and row with the names of :data:`_COLUMNS` as keys."""
-    columns, rows = read_rows(path, problems)
-    names = {"turn": (*ID_NAMES, "task_id"), "kind": ("answerability", "kind"), "system": ("system", "model", "run_id"),
-             "response": ("response", IDK), "correct": ("correct",)}  # fmt: skip
-    known = {key: column for key, some in names.items() if (column := find_column(columns, some))}
-    if "turn" not in known or known.keys() <= {"turn", "system"}:
-        advice = f"name the columns {_COLUMNS}; system, and all but one label, may be missing"
-        raise input_error(path, 1, f"no labels; the columns are: {', '.join(columns)}", advice, "no-such-column")
-    for line, row in rows:
-        yield line, {key: row.get(column) for key, column in known.items()}
+def _take(found: AnswerLabels, row: Mapping[str, Any]) -> None:
+    """Add the labels of a row. Raises :class:`BadRowError`."""
+    turn = text_of(row["turn"])
+    if not is_turn_id(row["turn"]):
+        raise UnusableRowError("no turn id", "complete the row or delete it", "no-turn-id")
+    key = (text_of(row.get("system")), turn)
+    kinds = "answerable, partial, unanswerable, underspecified, conversational or unknown"
+    readings: tuple[tuple[str, dict[Any, Any], Any, Callable[[str], Any], str], ...] = (
+        ("answerability", found.kinds, turn, kind_of_label, kinds),
+        ("response", found.responses, key, response_of_label, f"{', '.join(RESPONSES)}, or 1, 0.5, 0 as in {IDK}"),
+        ("correct", found.correct, key, _share, "1 or 0"),
+    )
+    for field_, known, of, read, names in readings:
+        if label := text_of(row.get(field_)):
+            value = read(label)
+            if value is None:
+                raise BadRowError(f"{field_} is {label[:40]!r}", f"write {names}", "unknown-label")
+            if known.setdefault(of, value) != value:
+                raise BadRowError(
+                    f"{field_} of turn {turn} is labelled twice", "keep one of the labels", "contradicting-entries"
+                )
 
 
-def _take(found: AnswerLabels, line: int, row: Mapping[str, Any], problems: RowProblems) -> None:
-    turn, said = row["turn"], {key: str(value).strip() for key, value in row.items() if value is not None}
-    if not is_turn_id(turn):
-        problems.skip(line, "no turn id", "complete the row or delete it", "no-turn-id")
-        return
-    key = (said.get("system", ""), str(turn).strip())
-    if label := said.get("kind"):
-        kind = kind_of_label(label)
-        if kind == "unknown" and label.lower() != "unknown":
-            advice = "write answerable, partial, unanswerable, underspecified, conversational or unknown"
-            problems.add(line, f"unknown label {label[:40]!r}", advice, "unknown-label")
-        elif found.kinds.setdefault(key[1], kind) != kind:
-            problems.add(line, f"turn {key[1]} has two labels", "keep one of them", "contradicting-entries")
-    if label := said.get("response"):
-        response = response_of_label(label)
-        if response is None:
-            advice = f"write {', '.join(RESPONSES)}, or 1, 0.5, 0 as in {IDK}"
-            problems.add(line, f"unknown response {label[:40]!r}", advice, "unknown-label")
-        elif found.responses.setdefault(key, response) != response:
-            problems.add(line, f"turn {key[1]} has two responses", "keep one of them", "contradicting-entries")
-    if label := said.get("correct"):
-        value = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}.get(label.lower(), decimal_number(label))
-        if value is None or not 0 <= value <= 1:
-            problems.add(line, f"correct is {label[:40]!r}", "write 1 or 0", "unknown-label")
-        elif found.correct.setdefault(key, value) != value:
-            problems.add(line, f"turn {key[1]} is labelled twice", "keep one of the labels", "contradicting-entries")
+def _share(label: str) -> float | None:
+    """Return the share of an answer that is correct, 0 to 1; None for any other label."""
+    value = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}.get(label.lower(), decimal_number(label))
+    return value if value is not None and 0 <= value <= 1 else None

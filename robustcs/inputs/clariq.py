@@ -94,27 +94,27 @@ def read_topics(path: StrPath) -> Topics:
         if not topic:
             problems.skip(line, "no topic id", "complete the row or delete it", "no-topic-id")
             continue
-        request = row["initial_request"]
+        request = row.get("initial_request", "")
         if requests.setdefault(topic, request) != request and len(rows) > 1:
             found = f"topic {topic} has the request {request!r} here but {requests[topic]!r} in an earlier file"
             problems.add(line, found, CLASH, "contradicting-files")
-        need = row["clarification_need"]
+        need = row.get("clarification_need", "")
         label = _need(need)
         if need and label is None:
             problems.add(line, f"unknown clarification need {need!r}", "write 1, 2, 3 or 4", "bad-need")
         elif label is not None:
             found = "topic {key} has the clarification need {value} here but {earlier} earlier"
             problems.once(needs, topic, label, line, found, "give every topic one label")
-        facet = row["facet_id"]
+        facet = row.get("facet_id", "")
         if facet:
             found = "facet {key} belongs to topic {value} here but to {earlier} earlier"
             problems.once(facets, facet, topic, line, found, "give every facet one topic")
-            facet_texts.setdefault(facet, row["facet_desc"])
-        question = row["question_id"]
+            facet_texts.setdefault(facet, row.get("facet_desc", ""))
+        question = row.get("question_id", "")
         if question:
             questions.setdefault(topic, set()).add(question)
-            question_texts.setdefault(question, row["question"])
-            answers.append(row["answer"])
+            question_texts.setdefault(question, row.get("question", ""))
+            answers.append(row.get("answer", ""))
     if not requests:
         raise input_error(path, None, "the file has no topics", "check the path", "empty")
     asked = {topic: frozenset(ids) for topic, ids in questions.items()}
@@ -270,7 +270,7 @@ def read_preferences(path: StrPath) -> tuple[Preference, ...]:
     problems = RowProblems(path, "preferences")
     found: list[Preference] = []
     for line, row in read_fields(path, problems, named(*_COLUMNS), named("pair")):
-        criterion, first, second, winner, pair = cells = [str(cell or "").strip() for cell in row.values()]
+        criterion, first, second, winner, pair = cells = [str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair")]
         lacking = [name for name, cell in zip(_COLUMNS, cells, strict=False) if not cell]
         if lacking:
             problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "empty-field")

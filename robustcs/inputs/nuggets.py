@@ -8,14 +8,14 @@ of nuggetizer: the same with ``assignment`` in every nugget (``support``, ``part
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.formats import TOPIC_NAMES, topic_of
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import ByTurn, json_lines
+from robustcs.inputs.records import ByTurn, RowProblems, json_lines
 from robustcs.inputs.text import is_turn_id
 
 #: Assignment → how much of the nugget the answer contains (Pradeep et al. 2024).
@@ -68,20 +68,15 @@ def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
     Raises :class:`InputError` with every bad line (bounded): no topic, a nugget without a text, an importance other than vital
     or okay, passages that are not a list of ids, a nugget that occurs twice with different values.
     """
-    problems = ProblemList(path)
     texts: ByTurn[str] = ByTurn(path, "nuggets")
     found: dict[str, dict[str, Nugget]] = {}
-    for line, record in json_lines(path, problems):
-        topic = _topic(record, line, problems)
-        listed = record.get("nuggets", [record])
-        for entry in listed if isinstance(listed, list) and topic else []:
+    for line, record in _topic_lines(path, texts.problems):
+        topic, listed = str(topic_of(record)).strip(), record.get("nuggets", [record])
+        for entry in listed if isinstance(listed, list) else []:
             nugget = _nugget(topic, entry, line, texts)
-            if nugget is None:
-                continue
-            if found.setdefault(topic, {}).setdefault(nugget.text, nugget) != nugget:
+            if nugget and found.setdefault(topic, {}).setdefault(nugget.text, nugget) != nugget:
                 told = f"topic {topic}: nugget {nugget.text[:40]!r} occurs twice with different values"
                 texts.problems.add(line, told, "keep one of the two", "contradicting-entries")
-    texts.problems.take(problems)
     texts.problems.finish(found, "nuggets", sum(map(len, found.values())))
     return {topic: tuple(nuggets.values()) for topic, nuggets in found.items()}
 
@@ -94,13 +89,11 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
     Raises :class:`InputError` with every bad line (bounded): no topic, no list of nuggets, an assignment not in
     :data:`SUPPORT`, a topic that occurs twice, several runs but none called ``name``.
     """
-    problems = ProblemList(path)
     texts: ByTurn[str] = ByTurn(path, "nuggets")
+    problems = texts.problems
     by_run: dict[str, dict[str, Assigned]] = {}
-    for line, record in json_lines(path, problems):
-        topic = _topic(record, line, problems)
-        if not topic:
-            continue
+    for line, record in _topic_lines(path, problems):
+        topic = str(topic_of(record)).strip()
         if not is_assignments(record):
             problems.add(line, f"topic {topic}: no nuggets with an assignment", "give a file of assignments", "no-assignment")
             continue
@@ -110,21 +103,22 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
         if topic in of_run:
             problems.add(line, f"topic {topic} occurs twice", "keep one of the two", "repeated-turn")
         of_run[topic] = Assigned(tuple(one for one in nuggets if one), answer if isinstance(answer, str) else None)
-    texts.problems.take(problems)
-    texts.problems.finish(by_run, "assignments", sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()))
+    problems.finish(by_run, "assignments", sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()))
     if len(by_run) > 1 and name not in by_run:
         told = f"the file contains assignments of {', '.join(sorted(by_run))}, but not of {name!r}"
         raise input_error(path, None, told, "use one of these names for the answers", "several-runs")
     return by_run[name] if name in by_run else next(iter(by_run.values()))
 
 
-def _topic(record: Mapping[str, Any], line: int, problems: ProblemList) -> str:
-    """Return the id of the topic; note a problem and return '' if there is none."""
-    topic = topic_of(record)
-    if is_turn_id(topic):
-        return str(topic).strip()
-    problems.add(line, "no topic id", f"add {' or '.join(TOPIC_NAMES)} to every line", "no-turn-id")
-    return ""
+def _topic_lines(path: StrPath, problems: RowProblems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the lines with a topic; no other line is skipped, since it may contain all nuggets of a topic."""
+    unusable = ProblemList(path)
+    for line, record in json_lines(path, unusable):
+        if is_turn_id(topic_of(record)):
+            yield line, record
+        else:
+            unusable.add(line, "no topic id", f"add {' or '.join(TOPIC_NAMES)} to every line", "no-turn-id")
+    problems.take(unusable)
 
 
 def _nugget(topic: str, entry: Any, line: int, texts: ByTurn[str], assigned: bool = False) -> Nugget | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems
 from robustcs.inputs.sniff import refuse_other_kinds
-from robustcs.inputs.tables import find_column, need_column, read_rows, text_of
+from robustcs.inputs.tables import Fields, find_column, named, read_rows, select_fields, text_of
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns to read, in any letter case, with words joined by a space or by ``_``.
@@ -27,12 +27,10 @@ COLUMNS = ("TURN_ID", "MANUAL PARAPHRASE", "RAW PARAPHRASE")
 CATEGORY = "CATEGORY"
 
 #: Part of a paraphrase → its column in each format; the first name present counts.
-_ECAST = {"turn": COLUMNS[:1], "manual": COLUMNS[1:2], "raw": COLUMNS[2:]}
-_VARIATIONS = {
+_ECAST: Fields = {"turn": COLUMNS[:1], "manual": COLUMNS[1:2], "raw": COLUMNS[2:]}
+_VARIATIONS: Fields = {
     "turn": ("q_id", *ID_NAMES), "manual": ("variation",), "raw": ("variation",), "category": ("transformation_type",),
 }  # fmt: skip
-#: Columns that may be missing.
-_OPTIONAL = {"category": (CATEGORY,), "valid": ("valid",)}
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,11 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
     problems = RowProblems(path, "paraphrases")
     columns, rows = read_rows(path, problems)
     labelled = find_column(columns, ("variation",)) is not None
-    needed = {part: need_column(path, columns, names) for part, names in (_VARIATIONS if labelled else _ECAST).items()}
-    optional = {part: find_column(columns, names) for part, names in _OPTIONAL.items() if labelled or part != "valid"}
-    places = {**{part: name for part, name in optional.items() if name}, **needed}
+    needed, optional = (_VARIATIONS, named("valid")) if labelled else (_ECAST, {"category": (CATEGORY,)})
     read: dict[str, list[Paraphrase]] = {}
     invalid = 0
-    for line, cells in rows:
-        row = {part: " ".join(text_of(cells.get(name)).split()) for part, name in places.items()}
+    for line, cells in select_fields(path, columns, rows, needed, optional):
+        row = {part: " ".join(text_of(cell).split()) for part, cell in cells.items()}
         turn, valid = row["turn"], row.get("valid", "true").lower()
         lacking = next((part for part in needed if not row[part]), "")
         longest = max(len(row["manual"]), len(row["raw"]))
@@ -83,7 +79,7 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
             what = f"turn id {turn!r} contains no place in a conversation" if turn else "no turn id"
             problems.skip(line, what, "write TOPIC_DEPTH, such as 31_4", "no-turn-id")
         elif lacking:
-            found = f"turn {turn}: empty {needed[lacking]}"
+            found = f"turn {turn}: empty {needed[lacking][0]}"
             problems.skip(line, found, "write the text or delete the row", "empty-text")
         elif longest > LONGEST_OF_TURN:
             advice = f"the limit is {LONGEST_OF_TURN:,}; check for a quote that is not closed"

@@ -16,7 +16,7 @@ from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
-from robustcs.inputs.tables import Row, find_column, need_column, read_rows
+from robustcs.inputs.tables import Row, find_column, named, read_fields, read_rows, select_fields, text_of
 from robustcs.inputs.text import filled_lines, read_json, whole_number
 from robustcs.wording import counted
 
@@ -74,27 +74,21 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     columns, rows = read_rows(path, problems)
     if is_rating_sheet(columns):
         columns, rows = _as_long(columns, rows)
-    item, worker, grade = (need_column(path, columns, names) for names in (ITEM, WORKER, GRADE))
-    turn = need_column(path, columns, TURN) if turns else find_column(columns, TURN)
-    criterion = find_column(columns, ("criterion",))
-    source = find_column(columns, ("source",))
+    needed = {**({"turn": TURN} if turns else {}), "item": ITEM, "worker": WORKER, "value": GRADE}
     ratings: dict[tuple[str, str, str, str], Rating] = {}
     missing = repeated = 0
-    for line, row in rows:
-        about, rated, rater = (_text(row.get(name)) if name else "" for name in (turn, item, worker))
-        what = _text(row.get(criterion)) if criterion else ONE_CRITERION
-        cells = ((turn, about), (item, rated), (worker, rater), (criterion, what))
-        lacking = [name for name, value in cells if name and not value]
+    for line, row in select_fields(path, columns, rows, needed, {"turn": TURN, **named("criterion", "source")}):
+        cells = {field: _text(value) for field, value in row.items()}
+        lacking = [field for field in ("turn", "item", "worker", "criterion") if not cells.get(field, True)]
         if lacking:
             problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "no-id")
             continue
-        value = _text(row.get(grade))
-        if not value:
+        if not cells["value"]:
             missing += 1
             continue
-        read = Rating(about, rated, rater, what, value, line, _text(row.get(source)) if source else "")
+        read = Rating(**{"turn": "", "criterion": ONE_CRITERION, **cells}, line=line)  # type: ignore[arg-type]
         earlier = ratings.setdefault(read[:4], read)
-        if earlier.value != value:
+        if earlier.value != read.value:
             found = read.differs_from(earlier, at_line(path, earlier.line))
             problems.add(line, found, "keep one of the two", "contradicting-entries")
         elif earlier.line != line:
@@ -235,18 +229,16 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
     Raises :class:`InputError` with every bad row (bounded).
     """
     problems = ProblemList(path)
-    columns, rows = read_rows(path, problems)
-    turn, item, grade = (need_column(path, columns, names) for names in (("turn", "turn_id"), ("item",), ("grade",)))
-    criterion = find_column(columns, ("criterion",))
     checks: dict[tuple[str, str, str], int] = {}
-    for line, row in rows:
-        ids = [str(row.get(name) or "").strip() if name else "" for name in (turn, item, criterion)]
-        if not ids[0] or not ids[1]:
-            problems.add(line, f"no {turn if not ids[0] else item}", "complete the row or delete it", "no-id")
+    needed = {"turn": ("turn", "turn_id"), **named("item", "grade")}
+    for line, row in read_fields(path, problems, needed, named("criterion")):
+        turn, item, criterion = (text_of(row.get(field)) for field in ("turn", "item", "criterion"))
+        if not turn or not item:
+            problems.add(line, f"no {'item' if turn else 'turn'}", "complete the row or delete it", "no-id")
             continue
-        value = _whole(str(row.get(grade, "")).strip(), line, problems)
+        value = _whole(text_of(row["grade"]), line, problems)
         found = "{key[0]} {key[1]} should be {value} here but {earlier} in an earlier line"
-        problems.once(checks, (ids[0], ids[1], ids[2]), value, line, found)
+        problems.once(checks, (turn, item, criterion), value, line, found)
     problems.finish(checks, "gold checks")
     return [GoldCheck(*key, value) for key, value in checks.items()]
 

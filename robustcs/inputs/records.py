@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Generic, Literal, TypeVar
 
@@ -93,6 +94,23 @@ def json_lines(path: StrPath, problems: ProblemList, halves: bool = False) -> It
             problems.skip(number, *HALF_CHARACTER)
         else:
             yield number, record
+
+
+class BadRowError(Exception):
+    """The problem of a row: what was found, the advice and the slug. :func:`noted` turns it into a problem of the file."""
+
+
+class UnusableRowError(BadRowError):
+    """A row that is skipped if most others are usable."""
+
+
+@contextmanager
+def noted(problems: ProblemList, line: int | None) -> Iterator[None]:
+    """Add a :class:`BadRowError` to the problems of the file."""
+    try:
+        yield
+    except BadRowError as error:
+        (problems.skip if isinstance(error, UnusableRowError) else problems.add)(line, *error.args)
 
 
 class ByTurn(Generic[T]):

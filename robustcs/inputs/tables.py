@@ -274,7 +274,7 @@ def columns_of(path: StrPath) -> list[str]:
 
 
 def read_fields(path: StrPath, problems: ProblemList, needed: Fields, optional: Fields = NO_FIELDS) -> Iterator[Row]:
-    """Yield line number and value by field of every row: None for a missing value, and without a column of ``optional``.
+    """Yield line number and value by field of every row; a row has a field of ``optional`` only if the file has its column.
 
     Raises :class:`InputError` as :func:`read_rows` does, and if there is no column for a field of ``needed``.
     """
@@ -285,10 +285,13 @@ def select_fields(
     path: StrPath, columns: Sequence[str], rows: Iterable[Row], needed: Fields, optional: Fields = NO_FIELDS
 ) -> Iterator[Row]:
     """Yield the fields of rows as :func:`read_fields` does."""
-    places: dict[str, str | None] = {field: need_column(path, columns, names) for field, names in needed.items()}
-    places |= {field: find_column(columns, names) for field, names in optional.items()}
+    places = {field: need_column(path, columns, names) for field, names in needed.items()}
+    places |= {field: column for field, names in optional.items() if (column := find_column(columns, names)) is not None}
+    # a later record of JSONL may have more fields than the first one
+    later = [(field, names[0]) for field, names in optional.items() if field not in places]
     for line, row in rows:
-        yield line, {field: None if place is None else row.get(place) for field, place in places.items()}
+        values = {field: row.get(column) for field, column in places.items()}
+        yield line, values | {field: row[name] for field, name in later if name in row}
 
 
 def named(*fields: str) -> Fields:

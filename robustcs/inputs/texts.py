@@ -13,9 +13,9 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from robustcs.errors import InputError, ProblemList, input_error
+from robustcs.errors import ProblemList, input_error
 from robustcs.inputs import irds
 from robustcs.inputs.file_formats import PLAIN, format_of
 from robustcs.inputs.formats import Entry, Record, Role, TextFormat
@@ -68,11 +68,6 @@ class TextFile:
 
     def __init__(self, path: StrPath):
         self.path = path
-        self._named = is_irds(path)
-        table = None if self._named else read_table(path)
-        self._table_kind = _kind_of_table(table) if table is not None else None
-        self._table = table if self._table_kind else None
-        self._shape = "table" if self._table else "json" if self._named else shape_of(path)
 
     def texts(self, role: Role, column: str | None = None) -> dict[str, str]:
         """Return the texts of one formulation: see :func:`read_texts`."""
@@ -87,14 +82,13 @@ class TextFile:
     @property
     def is_rewrites(self) -> bool:
         """Whether the file contains the output of a rewriter, rather than only the turns that it rewrote."""
-        kind, there = self._entries[0], self._formulations
-        return kind is not None and there.get("qr") in kind.sampled and there.get("qr") != there.get("human")
+        there = self._formulations
+        return there.get("qr") in self._turns.kind.sampled and there.get("qr") != there.get("human")
 
     @property
     def _formulations(self) -> dict[Role, str]:
         """Formulation → the field that contains it."""
-        kind, entries, _ = self._entries
-        return {} if kind is None else kind.formulations({name for entry in entries for name in entry.fields})
+        return self._turns.kind.formulations({name for entry in self._turns.entries for name in entry.fields})
 
     def notes(self, role: Role, column: str | None = None) -> tuple[str, ...]:
         """Return a note if turns have several samples."""
@@ -108,27 +102,16 @@ class TextFile:
         return read_once(self._read, self.path, role, column)
 
     def _read(self, path: StrPath, role: Role, column: str | None) -> dict[str, Samples]:
-        if column is None and not self._named:
+        if column is None and not is_irds(path):
             refuse_other_kinds(self.path, "texts")
-        kind, entries, _ = self._entries
-        if kind is not None:
-            return self._of_entries(kind, entries, role, column)
-        if self._shape == "table":
-            return _read_lines(self.path, column)
-        value = self._value
-        if isinstance(value, dict) and (not value or any(isinstance(text, str) for text in value.values())):
-            return _read_object(self.path, column)
-        what = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
-        raise input_error(self.path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
-
-    def _of_entries(self, kind: TextFormat, entries: list[Entry], role: Role, column: str | None) -> dict[str, Samples]:
+        kind, entries, problems, header = self._turns
         texts = _Texts(self.path)
-        texts.problems.take(self._entries[2])
+        texts.problems.take(problems)
         there = dict.fromkeys(name for entry in (entries if kind.optional else entries[:1]) for name in entry.fields)
         names = kind.names(column, role, there)
         chosen = next((name for name in names if name in there), None)
         if chosen is None and entries and (not kind.optional or not texts.problems.total):
-            line = self._table.line if self._table else None if kind.optional else entries[0].line
+            line = header or (None if kind.optional else entries[0].line)
             raise no_column(self.path, line, column or next(iter(names), role), (name for name in there if name != "number"))
         for turn, fields, line in entries:
             name = next((name for name in (names if kind.optional else (chosen,)) if name in fields), None)
@@ -142,30 +125,49 @@ class TextFile:
         return texts.result()
 
     @cached_property
-    def _entries(self) -> tuple[TextFormat | None, list[Entry], RowProblems]:
-        """The format, turns and problems of the file; the format is None if there are no records of a known one."""
+    def _turns(self) -> _Turns:
         problems = RowProblems(self.path)
-        if self._named:
-            return irds.QUERIES, list(irds.QUERIES.entries(irds.queries(os.fspath(self.path)), problems)), problems
-        if self._table is not None and self._table_kind is not None:
-            return self._table_kind, list(self._table_kind.entries(_rows(self._table, problems), problems)), problems
-        if self._shape == "table":
-            return None, [], problems
-        records = list(json_records(self.path, problems))
-        broken = problems.skipped.total
-        kind = format_of(records[0].fields) if records else None
-        if self._shape == "jsonl":
-            kind = kind or PLAIN
-        elif kind is PLAIN and isinstance(self._value, dict):
-            return None, [], RowProblems(self.path)  # {turn: text}; a turn may have the name of a field
-        entries = list(kind.entries(records, problems)) if kind else []
+        kind, records, header = self._records(problems)
+        broken, entries = problems.skipped.total, list(kind.entries(records, problems))
         if broken and len(entries) > len(records):  # a lost record may contain any number of turns
             ProblemList.take(problems, problems.skipped)
-        return kind, entries, problems
+        return _Turns(kind, entries, problems, header)
 
-    @cached_property
-    def _value(self) -> Any:
-        return read_json(self.path, halves=True)
+    def _records(self, problems: RowProblems) -> tuple[TextFormat, list[Record], int | None]:
+        """Return the format of the file, its records, and the line of its column names.
+
+        Raises :class:`InputError` for JSON without texts of turns, and for lines that are not ``id TAB text``.
+        """
+        if is_irds(self.path):
+            return irds.QUERIES, irds.queries(os.fspath(self.path)), None
+        table = read_table(self.path)
+        if table is not None and (kind := _kind_of_table(table)):
+            return kind, list(_rows(table, problems)), table.line
+        shape = shape_of(self.path)
+        if shape == "table":
+            return PLAIN, list(_lines(self.path, problems)), None
+        records = list(json_records(self.path, problems))
+        kind = format_of(records[0].fields) if records else None
+        if shape == "jsonl":
+            return kind or PLAIN, records, None
+        value = read_json(self.path, halves=True)
+        # a turn of {turn: text} may have the name of a field
+        if kind and not (kind is PLAIN and isinstance(value, dict)):
+            return kind, records, None
+        if isinstance(value, dict) and (not value or any(isinstance(text, str) for text in value.values())):
+            pairs = enumerate(json_pairs(self.path), 1)
+            return PLAIN, [Record(None, place, {"id": turn, "text": text}) for place, (turn, text) in pairs], None
+        what = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a value"
+        raise input_error(self.path, None, f"JSON, but {what} without texts of turns", _FORMATS, "unknown-format")
+
+
+class _Turns(NamedTuple):
+    """The format of a file, its turns and problems, and the line of its column names."""
+
+    kind: TextFormat
+    entries: list[Entry]
+    problems: RowProblems
+    header: int | None
 
 
 class _Texts(ByTurn[Samples]):
@@ -209,35 +211,16 @@ def _kind_of_table(table: Table) -> TextFormat | None:
     return kind or (PLAIN if names_columns else None)  # the user may name its columns
 
 
-def _read_lines(path: StrPath, column: str | None) -> dict[str, Samples]:
-    """Read lines of ``id TAB text``."""
-    texts = _Texts(path)
+def _lines(path: StrPath, problems: RowProblems) -> Iterator[Record]:
+    """Yield the records of lines ``id TAB text``."""
+    place = 0
     for number, line in filled_lines(path):
         cells = line.split("\t")
-        if len(cells) == 1 and not texts.values:
+        if len(cells) == 1 and not place:
             raise input_error(path, number, "not a file of texts", _FORMATS, "unknown-format")
-        if column:
-            raise _no_columns(path, number, column, "the file has no header line (id TAB text)")
-        if len(cells) != 2 and not texts.values:
+        if len(cells) != 2 and not place:
             found = f"{len(cells)} columns, but no header line that names one of {', '.join(ID_NAMES)}"
             raise input_error(path, number, found, "add a header line, or write id TAB text only", "wrong-columns")
-        if fits(number, cells, 2, texts.problems, "\t", "a file without a header line has 2 (id, text)"):
-            _add(texts, cells[0], cells[1], number)
-    return texts.result()
-
-
-def _read_object(path: StrPath, column: str | None) -> dict[str, Samples]:
-    if column:
-        raise _no_columns(path, None, column, "the file is one JSON object {turn: text}")
-    texts = _Texts(path)
-    for turn, text in json_pairs(path):
-        _add(texts, turn, text, None)
-    return texts.result()
-
-
-def _add(texts: _Texts, turn: object, value: object, line: int | None) -> None:
-    texts.add(turn, (texts.text(turn, value, line) or "",), line)
-
-
-def _no_columns(path: StrPath, line: int | None, column: str, found: str) -> InputError:
-    return input_error(path, line, f"no column {column!r}: {found}", "name the file without :COLUMN", "no-such-column")
+        if fits(number, cells, 2, problems, "\t", "a file without a header line has 2 (id, text)"):
+            place += 1
+            yield Record(number, place, {"id": cells[0], "text": cells[1]})

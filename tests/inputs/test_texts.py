@@ -292,7 +292,7 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
     ("no default column", "id\tquestion text\n31_1\ta\n", None,
      "§:1: no column 'query'; the columns are: id, question text; choose one of them as FILE:COLUMN"),
     ("column without header", "31_1\ta\n", "query",
-     "§:1: no column 'query': the file has no header line (id TAB text); name the file without :COLUMN"),
+     "§:1: no column 'query'; the columns are: id, text; choose one of them as FILE:COLUMN"),
     ("no header, three columns", "31_1\ta\tb\n31_2\tc\td\n", None,
      "§:1: 3 columns, but no header line that names one of id, qid, query_id, turn_id, turn, _id, sample_id, query-id, q_id;"
      " add a header line, or write id TAB text only"),
@@ -345,7 +345,7 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
      "§: turn 31_1: empty text; write the text or remove the turn\n"
      "§: turn 31_2: half a character (a lone surrogate); save the file as UTF-8"),
     ("JSON with a column", {"31_1": "a"}, "query",
-     "§: no column 'query': the file is one JSON object {turn: text}; name the file without :COLUMN"),
+     "§: no column 'query'; the columns are: id, text; choose one of them as FILE:COLUMN"),
     ("topics without the field", TREE, "passage",
      "§: no column 'passage'; the columns are: participant, utterance, manual_rewritten_utterance,"
      " automatic_rewritten_utterance, parent; choose one of them as FILE:COLUMN"),

@@ -144,7 +144,7 @@ def test_a_sheet_has_a_rating_in_each_cell(tmp_path: Path) -> None:
 
 def test_a_rating_that_nobody_signed(tmp_path: Path) -> None:
     path = filled(tmp_path / "a.csv", "", 1)
-    with pytest.raises(InputError, match=r"a.csv:3: no WORKER; complete the row or delete it"):
+    with pytest.raises(InputError, match=r"a.csv:3: no worker; complete the row or delete it"):
         read_ratings(path)
     path.write_text(sheet_csv(ROWS))
     with pytest.raises(InputError, match="the file has no ratings"):

@@ -331,8 +331,8 @@ def test_labels_of_some_conversations_correct_the_shares(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("turn,response\nc0<::>0,silent\n", "unknown response 'silent'"),
-        ("turn,answerability\nc0<::>0,maybe\n", "unknown label 'maybe'"),
+        ("turn,response\nc0<::>0,silent\n", "response is 'silent'; write answered, "),
+        ("turn,answerability\nc0<::>0,maybe\n", "answerability is 'maybe'; write answerable, "),
         ("turn,correct\nc0<::>0,2\n", "correct is '2'"),
         ("turn,correct\nc0<::>0,1\nc0<::>0,0\n", "is labelled twice"),
         ("turn,note\nc0<::>0,x\n", "no labels; the columns are: turn, note"),
