@@ -29,7 +29,7 @@ from typing import Any, Literal, get_args
 from robustcs.errors import UsageError, input_error
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import BadRowError, RowProblems, UnusableRowError, noted
-from robustcs.inputs.tables import Fields, named, read_rows, select_fields
+from robustcs.inputs.tables import Fields, by_field, named, read_rows
 from robustcs.inputs.text import is_whole, parse_json
 
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
@@ -103,7 +103,7 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
         raise input_error(path, 1, "not a file of snippet annotations", advice, "unknown-format")
     unit, needed, optional = _fields(columns)
     texts: dict[TextKey, AnnotatedText] = {}
-    for line, row in select_fields(path, columns, rows, needed, optional):
+    for line, row in by_field(path, columns, rows, needed, optional):
         with noted(problems, line):
             read = _row(row, unit)
             known = texts.setdefault((read.turn, read.passage), read)

@@ -16,7 +16,7 @@ from robustcs.inputs.formats import Record, answer_of, first_turn, is_answer, pa
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath, parts_of
 from robustcs.inputs.records import ID_NAMES, BadRowError, RowProblems, UnusableRowError, noted
-from robustcs.inputs.tables import Fields, find_column, read_rows, select_fields, text_of
+from robustcs.inputs.tables import Fields, by_field, find_column, read_rows, text_of
 from robustcs.inputs.text import decimal_number, first_record, is_turn_id
 
 Kind = Literal["answerable", "partial", "unanswerable", "underspecified", "other", "unknown"]
@@ -186,7 +186,7 @@ def read_answer_labels(path: StrPath) -> AnswerLabels:
         if not any(find_column(columns, names) for names in _LABEL_FIELDS.values()):
             advice = "name the columns turn, answerability, system, response and correct; some of them may be missing"
             raise input_error(file, 1, f"no labels; the columns are: {', '.join(columns)}", advice, "no-such-column")
-        for line, row in select_fields(file, columns, rows, _TURN, {**_SYSTEM, **_LABEL_FIELDS}):
+        for line, row in by_field(file, columns, rows, _TURN, {**_SYSTEM, **_LABEL_FIELDS}):
             with noted(problems, line):
                 _take(found, row)
         problems.raise_if_any(len(found))

@@ -19,7 +19,7 @@ from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.readings import CLASH
 from robustcs.inputs.records import RowProblems
 from robustcs.inputs.runs import Run, read_run
-from robustcs.inputs.tables import named, read_fields, text_of
+from robustcs.inputs.tables import named, rows_by_field, text_of
 from robustcs.inputs.text import decimal_number, filled_lines, whole_number
 from robustcs.wording import counted
 
@@ -127,7 +127,7 @@ def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str
     known: set[tuple[str, ...]] = set()
     for file in parts_of(path):
         problems, rows = RowProblems(file), list[dict[str, str]]()
-        for line, cells in read_fields(file, problems, named("topic_id"), _TOPIC_COLUMNS):
+        for line, cells in rows_by_field(file, problems, named("topic_id"), _TOPIC_COLUMNS):
             row = {name: text_of(cell) for name, cell in cells.items()}
             if tuple(row.values()) not in known:
                 rows.append(row)
@@ -143,7 +143,7 @@ def read_question_bank(path: StrPath) -> dict[str, str]:
     """
     problems = RowProblems(path)
     bank: dict[str, str] = {}
-    for line, row in read_fields(path, problems, named("question_id", "question")):
+    for line, row in rows_by_field(path, problems, named("question_id", "question")):
         question, text = text_of(row["question_id"]), text_of(row["question"])
         if not question:
             problems.skip(line, "no question id", "complete the row or delete it", "no-question-id")
@@ -269,7 +269,7 @@ def read_preferences(path: StrPath) -> tuple[Preference, ...]:
     """
     problems = RowProblems(path, "preferences")
     found: list[Preference] = []
-    for line, row in read_fields(path, problems, named(*_COLUMNS), named("pair")):
+    for line, row in rows_by_field(path, problems, named(*_COLUMNS), named("pair")):
         criterion, first, second, winner, pair = cells = [str(row.get(name) or "").strip() for name in (*_COLUMNS, "pair")]
         lacking = [name for name, cell in zip(_COLUMNS, cells, strict=False) if not cell]
         if lacking:

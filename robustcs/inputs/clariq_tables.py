@@ -11,7 +11,7 @@ from typing import Any
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import shape_of
-from robustcs.inputs.tables import named, read_rows, select_fields, text_of
+from robustcs.inputs.tables import by_field, named, read_rows, text_of
 from robustcs.inputs.text import finite_number, first_bytes, is_turn_id, read_json
 
 #: Unit (facet or context) → value, by measure.
@@ -135,7 +135,7 @@ def read_conversations(path: StrPath) -> dict[str, str]:
                 problems.add(None, f"record {record} has no topic_id or context_id", "complete the record", "no-context")
     else:
         columns, rows = read_rows(path, problems)
-        for line, row in select_fields(path, columns, rows, {"context": columns[:1], **named("topic_id")}):
+        for line, row in by_field(path, columns, rows, {"context": columns[:1], **named("topic_id")}):
             problems.once(found, text_of(row["context"]), text_of(row["topic_id"]), line, _TWO, _OWN)
     problems.finish(found, "conversations")
     return found

@@ -21,22 +21,19 @@ from robustcs.inputs.ids import MAX_GRADE, Ids
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.records import json_lines, shape_of
-from robustcs.inputs.tables import csv_rows, find_column
-from robustcs.inputs.text import delimiter_of, filled_lines, read_json, text_lines
+from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Row, Table, csv_rows, find_column, read_table
+from robustcs.inputs.text import read_json, text_lines, whole_of
 from robustcs.kept import unsealed
 from robustcs.wording import counted
 
 #: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
 JUDGMENT = "robustcs judgment 1"
 
-#: Names of columns and fields; the first one present counts.
-TURN = ("turn", "query_id", "query-id", "qid", "topic_id", "turn_id")
-
-DOCUMENT = ("document", "doc_id", "docid", "docno", "passage_id", "pid", "corpus-id")
-GRADE = ("grade", "relevance", "rel", "judgment", "label")
-
 #: Fields of umbrela: texts in place of ids, and whether the judgment was parsed from the answer (0: the parser's fallback).
 QUERY, PASSAGE, STATUS = "query", "passage", "result_status"
+
+#: Names of the columns and fields; ``passage`` is a text here.
+_NAMES = (TURN_NAMES, tuple(name for name in DOCUMENT_NAMES if name != PASSAGE), GRADE_NAMES)
 
 _WHOLE = re.compile(r"([+-]?[0-9]{1,6})([.,]0*)?")
 _FORMS = "write qrels, a table with columns turn, document and grade, or JSONL with query, passage and judgment"
@@ -106,23 +103,40 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
     Raises :class:`InputError` for malformed rows, grades that are not whole numbers, contradictions, and texts with two ids;
     :class:`UsageError` if labels for texts are read without the texts.
     """
-    shape = shape_of(path)
+    problems, shape = ProblemList(path), shape_of(path)
     if shape == "table":
-        columns = _columns_of(path)
-        return _from_table(path, *columns) if columns else Labels(read_qrels(path))
-    return _from_records(path, shape == "jsonl", texts or Texts)
+        table = read_table(path)
+        if table is None or len(table.columns) < 3 or any(table.find(names) is None for names in _NAMES):
+            return Labels(read_qrels(path))
+        found = list(_cells(path, table, problems))
+    else:
+        found = list(judged_lines(path, problems)) if shape == "jsonl" else [(0, record) for record in _listed(path)]
+    problems.raise_if_any()
+    if not found:
+        raise input_error(path, None, "the file has no labels", _FORMS, "empty")
+    read = [(line, record) for line, record in found if not _is_fallback(record.get(STATUS))]
+    fields, unknown = list(found[0][1]), 0
+    turn, document, grade = (find_column(fields, names) for names in _NAMES)
+    if turn and document and grade:
+        rows: Iterable[_Row] = ((line, one.get(turn), one.get(document), one.get(grade)) for line, one in read)
+    elif grade and {QUERY, PASSAGE} <= set(fields):
+        rows, unknown = _joined(path, read, grade, (texts or Texts)(), problems)
+    else:
+        there = f"no labels; the fields are: {', '.join(fields)[:200]}"
+        raise input_error(path, found[0][0] or None, there, _FORMS, "no-labels")
+    return _labels(path, rows, problems, len(found) - len(read), unknown)
 
 
-def _columns_of(path: StrPath) -> tuple[str, int, list[str]] | None:
-    """Return the delimiter, the number of lines before the header, and its names; None for qrels."""
-    lines = filled_lines(path)
-    number, head = next(lines)
-    if re.fullmatch(r'"?sep=."?', head.strip()):
-        number, head = next(lines, (number, ""))
-    delimiter = delimiter_of(head) or ","
-    names = [name.strip(' "') for name in head.split(delimiter)]
-    known = all(find_column(names, wanted) for wanted in (TURN, DOCUMENT, GRADE))
-    return (delimiter, number, names) if known and len(names) > 2 else None
+def _cells(path: StrPath, table: Table, problems: ProblemList) -> Iterator[Row]:
+    """Yield the rows of a table; rows of CSV may be short, because spreadsheets drop empty cells at the end of a row.
+
+    ``judge --export`` puts an apostrophe before ids that a spreadsheet would change.
+    """
+    is_csv = table.separator in (",", ";")
+    for line, cells in csv_rows(path, table.separator, problems) if is_csv else table.cells(problems):
+        if line > table.line:
+            values = (cell.strip().removeprefix("'") if isinstance(cell, str) else cell for cell in cells)
+            yield line, {**dict.fromkeys(table.columns, ""), **dict(zip(table.columns, values, strict=False))}
 
 
 def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -132,47 +146,6 @@ def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, di
             yield line, unsealed(JUDGMENT, record) if {"judge", "sha256"} <= record.keys() else record
         except ValueError as error:
             problems.add(line, str(error), "delete the line and run the judge again", "changed-judgment")
-
-
-# ---------------------------------------------------------------- tables and records
-def _from_table(path: StrPath, delimiter: str, header: int, names: list[str]) -> Labels:
-    problems = ProblemList(path)
-    places = [names.index(str(find_column(names, wanted))) for wanted in (TURN, DOCUMENT, GRADE)]
-
-    def rows() -> Iterator[_Row]:
-        for line, cells in csv_rows(path, delimiter, problems):
-            if line <= header:
-                continue
-            if len(cells) <= max(places[:2]):
-                problems.add(line, f"{counted(len(cells), 'column')}, but the header has {len(names)}",
-                             "complete the row or delete it", "wrong-columns")  # fmt: skip
-                continue
-            # spreadsheets may drop empty cells at the end of a row; `judge --export` puts an apostrophe before ids that a
-            # spreadsheet would change
-            turn, document = (cells[place].strip().removeprefix("'") for place in places[:2])
-            yield line, turn, document, cells[places[2]] if len(cells) > places[2] else ""
-
-    return _labels(path, rows(), problems)
-
-
-def _from_records(path: StrPath, by_line: bool, texts: Callable[[], Texts]) -> Labels:
-    problems = ProblemList(path)
-    found = list(judged_lines(path, problems)) if by_line else [(0, record) for record in _listed(path)]
-    problems.raise_if_any()
-    if not found:
-        raise input_error(path, None, "the file has no labels", _FORMS, "empty")
-    read = [(line, record) for line, record in found if record.get(STATUS, 1) != 0]
-    fields = list(found[0][1])
-    turn, document, grade = (find_column(fields, wanted) for wanted in (TURN, DOCUMENT, GRADE))
-    if turn and document and grade:
-        rows: Iterable[_Row] = ((line, one.get(turn), one.get(document), one.get(grade)) for line, one in read)
-        unknown = 0
-    elif grade and {QUERY, PASSAGE} <= set(fields):
-        rows, unknown = _joined(path, read, grade, texts(), problems)
-    else:
-        there = f"no labels; the fields are: {', '.join(fields)[:200]}"
-        raise input_error(path, found[0][0] or None, there, _FORMS, "no-labels")
-    return _labels(path, rows, problems, len(found) - len(read), unknown)
 
 
 def _listed(path: StrPath) -> list[dict[str, Any]]:
@@ -226,6 +199,10 @@ def _id_of(line: int, name: str, text: object, known: Mapping[str, Collection[st
 
 
 # ---------------------------------------------------------------- one label per pair
+def _is_fallback(status: object) -> bool:
+    return status is False or whole_of(status, 1) == 0
+
+
 def _grade(cell: object) -> int | None:
     """Return the whole number in a cell, including ``3.0``; None for anything else."""
     if isinstance(cell, bool):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, LONGEST_OF_TURN, RowProblems
 from robustcs.inputs.sniff import refuse_other_kinds
-from robustcs.inputs.tables import Fields, find_column, named, read_rows, select_fields, text_of
+from robustcs.inputs.tables import Fields, by_field, find_column, named, read_rows, text_of
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 
 #: The columns to read, in any letter case, with words joined by a space or by ``_``.
@@ -64,7 +64,7 @@ def read_paraphrases(path: StrPath) -> Paraphrases:
     needed, optional = (_VARIATIONS, named("valid")) if labelled else (_ECAST, {"category": (CATEGORY,)})
     read: dict[str, list[Paraphrase]] = {}
     invalid = 0
-    for line, cells in select_fields(path, columns, rows, needed, optional):
+    for line, cells in by_field(path, columns, rows, needed, optional):
         row = {part: " ".join(text_of(cell).split()) for part, cell in cells.items()}
         turn, valid = row["turn"], row.get("valid", "true").lower()
         lacking = next((part for part in needed if not row[part]), "")

@@ -16,7 +16,7 @@ from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
-from robustcs.inputs.tables import Row, find_column, named, read_fields, read_rows, select_fields, text_of
+from robustcs.inputs.tables import Row, by_field, find_column, named, read_rows, rows_by_field, text_of
 from robustcs.inputs.text import filled_lines, read_json, whole_number
 from robustcs.wording import counted
 
@@ -77,7 +77,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     needed = {**({"turn": TURN} if turns else {}), "item": ITEM, "worker": WORKER, "value": GRADE}
     ratings: dict[tuple[str, str, str, str], Rating] = {}
     missing = repeated = 0
-    for line, row in select_fields(path, columns, rows, needed, {"turn": TURN, **named("criterion", "source")}):
+    for line, row in by_field(path, columns, rows, needed, {"turn": TURN, **named("criterion", "source")}):
         cells = {field: _text(value) for field, value in row.items()}
         lacking = [field for field in ("turn", "item", "worker", "criterion") if not cells.get(field, True)]
         if lacking:
@@ -231,7 +231,7 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
     problems = ProblemList(path)
     checks: dict[tuple[str, str, str], int] = {}
     needed = {"turn": ("turn", "turn_id"), **named("item", "grade")}
-    for line, row in read_fields(path, problems, needed, named("criterion")):
+    for line, row in rows_by_field(path, problems, needed, named("criterion")):
         turn, item, criterion = (text_of(row.get(field)) for field in ("turn", "item", "criterion"))
         if not turn or not item:
             problems.add(line, f"no {'item' if turn else 'turn'}", "complete the row or delete it", "no-id")

@@ -44,6 +44,8 @@ LONGEST_CELL = 16 << 20
 csv.field_size_limit(LONGEST_CELL)
 _DECIMAL_COMMA = re.compile(r"\A\s*([+-]?[0-9]+),([0-9]+([eE][+-]?[0-9]+)?)\s*\Z")
 
+_COMMENT = re.compile(r'#|"?sep=.?"?\s*\Z')
+
 #: Largest number of Parquet rows; each row becomes Python objects.
 _MOST_ROWS = 20_000_000
 
@@ -156,10 +158,13 @@ def _names(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def _first_line(path: StrPath) -> tuple[int, str]:
-    """Return the number and text of the first line that is neither blank nor a comment; a very long line is cut."""
+    """Return the number and text of the first line that is neither blank nor a comment; a very long line is cut.
+
+    Excel's ``sep=;`` before the names is a comment, too.
+    """
     text = first_bytes(path, _HEAD).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip() and not line.startswith("#"))
-    return next(lines, (0, ""))
+    lines = enumerate(text.split("\n"), 1)
+    return next(((number, line) for number, line in lines if line.strip() and not _COMMENT.match(line)), (0, ""))
 
 
 def _cells(
@@ -273,18 +278,18 @@ def columns_of(path: StrPath) -> list[str]:
     return read_rows(path, ProblemList(path))[0]
 
 
-def read_fields(path: StrPath, problems: ProblemList, needed: Fields, optional: Fields = NO_FIELDS) -> Iterator[Row]:
+def rows_by_field(path: StrPath, problems: ProblemList, needed: Fields, optional: Fields = NO_FIELDS) -> Iterator[Row]:
     """Yield line number and value by field of every row; a row has a field of ``optional`` only if the file has its column.
 
     Raises :class:`InputError` as :func:`read_rows` does, and if there is no column for a field of ``needed``.
     """
-    return select_fields(path, *read_rows(path, problems), needed, optional)
+    return by_field(path, *read_rows(path, problems), needed, optional)
 
 
-def select_fields(
+def by_field(
     path: StrPath, columns: Sequence[str], rows: Iterable[Row], needed: Fields, optional: Fields = NO_FIELDS
 ) -> Iterator[Row]:
-    """Yield the fields of rows as :func:`read_fields` does."""
+    """Yield the fields of rows as :func:`rows_by_field` does."""
     places = {field: need_column(path, columns, names) for field, names in needed.items()}
     places |= {field: column for field, names in optional.items() if (column := find_column(columns, names)) is not None}
     # a later record of JSONL may have more fields than the first one

@@ -108,7 +108,7 @@ def test_labels_for_texts_need_the_texts(tmp_path: Path, collection: Path) -> No
         ("turn,document,grade\n1_1,a,0\n1_1,a,1\n", ":3: turn 1_1 document a has grade 1 but grade 0 in line 2"),
         ("turn,document,grade\n1_1,a,high\n", ":2: grade 'high' is not a grade"),
         ("turn,document,grade\n1_1,a,0.73\n", ":2: grade '0.73' is not a grade"),
-        ("turn,document,grade\n1_1\n", ":2: 1 column, but the header has 3"),
+        ("turn,document,grade\n1_1\n", ":2: no document id"),
         ("turn,document,grade\n,a,1\n", ":2: no turn id"),
         ("turn,document,grade\n1_1,a,\n", ": no row has a grade"),
         ('{"turn": "1_1", "text": "x"}\n{"turn": "1_1", "text": "x"}\n', ":1: no labels; the fields are: turn, text"),
@@ -121,6 +121,12 @@ def test_broken_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError) as error:
         read_labels(path)
     assert str(error.value).splitlines()[0].startswith(f"{path}{said}")
+
+
+def test_fallbacks_in_a_table_are_no_labels(tmp_path: Path) -> None:
+    text = "turn,document,judgment,result_status\n1_1,a,0,0\n1_1,b,0,1\n1_1,c,2,1.0\n"
+    labels = read_labels(write(tmp_path, text))
+    assert (as_dict(labels), labels.fallback) == ({("1_1", "b"): 0, ("1_1", "c"): 2}, 1)
 
 
 def test_a_label_that_stands_twice_counts_once(tmp_path: Path) -> None:
