@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import cache
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from robustcs.errors import UsageError
 from robustcs.presentation import METHODS
 from robustcs.project.model import Project
-from robustcs.project.sources import several
+from robustcs.project.sources import BY_NAME, SOURCES, several
 from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import types_of
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 StrPath = str | os.PathLike[str]
 #: Keywords that determine which processes read runs.
 JOBS = ("jobs", "dask")
+#: Options of the command line whose keywords have another name.
+_PLURALS = {"metric": "metrics", "threshold": "thresholds"}
+#: An option in a message, alone or with ``NAME=FILE`` or ``N``.
+_OPTION = re.compile(r"--([a-z][a-z-]*)(?: ([\w/]+)=([A-Z]+)| ([A-Z]+)\b)?")
 
 
 # the module of results does not import renderers; the Python API adds them
@@ -123,16 +128,27 @@ def _by_name(runs: Any) -> Mapping[str, Any]:
     return {Path(one).name.partition(".")[0] if isinstance(one, str | os.PathLike) else "run": one for one in files}
 
 
+def _in_python(text: str, known: Collection[str]) -> str:
+    """Return a message with ``known`` keywords in place of options: ``runs={NAME: FILE}`` for ``--run NAME=FILE``."""
+    keys = _PLURALS | {source.option.removeprefix("--"): source.key for source in SOURCES}
+
+    def keyword(found: re.Match[str]) -> str:
+        option, name, file, value = found.groups()
+        key = keys.get(option, option.replace("-", "_"))
+        given = f"={{{name if name.isupper() else repr(name)}: {file}}}" if name else f"={value}" if value else ""
+        return key + given if key in known else found[0]
+
+    return _OPTION.sub(keyword, text)
+
+
 def signature_of(one: Study) -> inspect.Signature:
     """Return the signature of a study as a function: qrels and runs, then its own keywords and those of its inputs."""
     from robustcs.project.model import STUDY_TABLES
-    from robustcs.project.sources import BY_NAME
 
     ask, command = one.part("study").ask, one.command
     given = inspect.signature(ask)
     own = {name: parameter for name, parameter in given.parameters.items() if name != "workspace"}
-    plurals = {"metric": "metrics", "threshold": "thresholds"}
-    taken = [BY_NAME[name].key if name in BY_NAME else plurals.get(name, name) for name in command.uses]
+    taken = [BY_NAME[name].key if name in BY_NAME else _PLURALS.get(name, name) for name in command.uses]
     first = [name for name, parameter in own.items() if parameter.default is parameter.empty]
     first = first or [name for name in ("qrels", "runs") if name in taken]
     table = [field.name for field in fields(STUDY_TABLES[one.name])] if one.name in STUDY_TABLES else []
@@ -173,8 +189,13 @@ def _function(one: Study) -> Callable[..., Any]:
         jobs = jobs_of({name: keywords.pop(name) for name in JOBS if name in uses and name in keywords})
         mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
-        workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
-        result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
+        try:
+            workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
+            result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
+        except UsageError as error:
+            error.found, error.advice = (_in_python(text, signature.parameters) for text in (error.found, error.advice))
+            error.args = (str(error),)
+            raise
         return result.changed(inputs=tuple(workspace.inputs))
 
     call.__name__ = call.__qualname__ = one.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,22 @@ def test_a_wrong_setting_of_a_study_says_what_is_taken(name: str, inputs: dict[s
 
 
 # ---------------------------------------------------------------- what is in memory
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda: robustcs.breakdown(), "add qr=FILE, or create a robustcs.toml with robustcs init"),
+        (lambda: robustcs.evaluate(), "add them with runs={NAME: FILE}"),
+        (lambda: robustcs.correlate(), "add rewrites={'qr': FILE}"),
+        (lambda: robustcs.components(), "add components={WORDING/RANKER: FILE} for each run, or [components] in robustcs.toml"),
+    ],
+)
+def test_advice_names_keywords_instead_of_options(call: Callable[[], object], advice: str, empty_folder: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        call()
+    assert str(caught.value).endswith(f"; {advice}")
+    assert caught.value.advice == advice
 
 
 def test_messages_name_the_keyword_and_the_row(config: Path) -> None:
