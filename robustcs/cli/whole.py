@@ -53,8 +53,7 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     """
     from robustcs.documents.files import write_text
     from robustcs.overwrite_guard import CONFIG_NAME
-    from robustcs.project.guess import guess
-    from robustcs.project.scaffold import explanation, write_config
+    from robustcs.project.guess import explanation, guess, write_config
     from robustcs.wording import counted
 
     if not Path(folder).is_dir():
@@ -66,17 +65,17 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     if why:
         click.echo(harmless(explanation(made)))
         return
-    if not made.folder.taken:
+    if not made.taken:
         advice = "name the folder with these files"
-        if made.folder.aside:
-            advice += f"; robustcs init --why lists why {counted(len(made.folder.aside), 'file')} cannot be read"
+        if made.aside:
+            advice += f"; robustcs init --why lists why {counted(len(made.aside), 'file')} cannot be read"
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", advice)
     write_text(target, write_config(made, Path(folder).resolve().name))
     click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
-    for path in made.folder.told:
-        click.echo(harmless(f"{path} is not used: {made.folder.aside[path]}"))
-    if made.folder.aside:
-        click.echo(f"ignored {counted(len(made.folder.aside), 'file')}; robustcs init --why lists them with reasons")
+    for path in made.told:
+        click.echo(harmless(f"{path} is not used: {made.aside[path]}"))
+    if made.aside:
+        click.echo(f"ignored {counted(len(made.aside), 'file')}; robustcs init --why lists them with reasons")
 
 
 def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> None:

@@ -1,13 +1,15 @@
-"""Find the runs for Original, rewriters and Human of one ranker by the words of their names, and the texts of each."""
+"""Find the runs for Original, rewriters and Human of one ranker by the words of their names, the texts of each, and grids."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from robustcs.errors import InputError
+from robustcs.evaluation.grid import Cell
 from robustcs.evaluation.matrix import grade_matrix, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.ids import are_passage_ids
@@ -19,10 +21,11 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import ROLES, Role
 from robustcs.project.scan import (
     WORDS,
-    Folder,
     Found,
+    Proposal,
     reason_of,
     role_of,
+    run_words,
     set_of,
     short_names,
     telling_words,
@@ -36,6 +39,8 @@ from robustcs.wording import counted
 _SURE, _LIKELY = 0.9, 0.5
 #: Smallest number of turns with equal texts for a conclusion without a matching name.
 _FEW = 5
+#: Words of wordings that name no formulation.
+_WORDINGS = frozenset(("context", "conversation", "full", "history", "last", "paraphrase", "questions", "utterance"))
 #: Words of names that do not distinguish rewriters.
 _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
 
@@ -81,11 +86,11 @@ def read_system(file: Found, run: Run, qrels: Qrels | None) -> System | str:
     return System(file, turns, int((~matrix.missing).sum()), depth, documents)
 
 
-def named(folder: Folder, systems: Sequence[System]) -> Sequence[System]:
+def named(made: Proposal, systems: Sequence[System]) -> Sequence[System]:
     """Give systems their names and their words."""
-    called = [folder.called.get(one.file.path, one.file.path) for one in systems]
+    called = [made.called.get(one.file.path, one.file.path) for one in systems]
     lines = [
-        first_lines(folder.path / one.file.path) if one.file.what and one.file.what.shape == "lines" else [] for one in systems
+        first_lines(made.folder / one.file.path) if one.file.what and one.file.what.shape == "lines" else [] for one in systems
     ]
     tags = ["_".join(some[0].split()[5:]) if some else "" for some in lines]
     words = without_common([telling_words(path) or tuple(words_of(tag)) for path, tag in zip(called, tags, strict=True)])
@@ -157,6 +162,64 @@ def families_of(systems: Sequence[System]) -> list[Family]:
     return sorted(found, key=lambda family: (*family.rank, family.words))
 
 
+# ---------------------------------------------------------------- grids of wordings and rankers
+
+
+def find_grid(names: Mapping[str, str]) -> dict[Cell, str]:
+    """Return cell → file of the largest grid of wordings and rankers whose levels all have two cells; empty if there is none.
+
+    names
+        File → the name that tells what it is, such as its path.
+
+    Each name is split into two parts at every place; a part that occurs with fewer than two others is no level. The part
+    with words such as raw, t5 or manual is the wording.
+    """
+    edges: dict[tuple[str, str], str] = {}
+    for file, name in names.items():
+        words = run_words(name)
+        for place in range(1, len(words)):
+            edges.setdefault(("_".join(words[:place]), "_".join(words[place:])), file)
+    found = max(_parts(_core(edges)), key=len, default={})
+    spoken = [sum(map(_is_wording, {pair[side] for pair in found})) for side in (0, 1)]
+    if spoken[0] == spoken[1]:
+        return {}
+    wording = int(spoken[1] > spoken[0])
+    short = [_short({pair[side] for pair in found}) for side in (wording, 1 - wording)]
+    return {(short[0][pair[wording]], short[1][pair[1 - wording]]): file for pair, file in found.items()}
+
+
+def _short(levels: Iterable[str]) -> dict[str, str]:
+    """Return level → its name without the words with which all levels start."""
+    names = sorted(levels)
+    return {
+        name: "_".join(words) for name, words in zip(names, without_common([name.split("_") for name in names]), strict=True)
+    }
+
+
+def _core(edges: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    """Return the pairs whose two parts each occur with at least two others."""
+    while True:
+        counts = Counter((side, pair[side]) for pair in edges for side in (0, 1))
+        kept = {pair: file for pair, file in edges.items() if counts[0, pair[0]] > 1 < counts[1, pair[1]]}
+        if len(kept) == len(edges):
+            return kept
+        edges = kept
+
+
+def _parts(edges: Mapping[tuple[str, str], str]) -> list[dict[tuple[str, str], str]]:
+    """Return the connected parts: each is one way to split the names."""
+    parts: list[dict[tuple[str, str], str]] = []
+    for pair, file in edges.items():
+        joined = [part for part in parts if any(pair[side] == other[side] for other in part for side in (0, 1))]
+        parts = [part for part in parts if part not in joined]
+        parts.append({key: one for part in joined for key, one in part.items()} | {pair: file})
+    return parts
+
+
+def _is_wording(level: str) -> bool:
+    return bool(role_of(level) or set_of(level) or _WORDINGS & set(level.split("_")))
+
+
 # ---------------------------------------------------------------- texts
 
 
@@ -187,7 +250,7 @@ class Texts:
         return [f"{path}:{self.column}" if self.column else path for path in self.files]
 
 
-def texts_in(folder: Folder, file: Found) -> list[Texts]:
+def texts_in(made: Proposal, file: Found) -> list[Texts]:
     """Return all readable formulations of a file; record those that cannot be read."""
     assert file.what is not None
     fields = dict(file.what.formulations)
@@ -200,12 +263,12 @@ def texts_in(folder: Folder, file: Found) -> list[Texts]:
     found: list[Texts] = []
     for role, column in columns.items():
         try:
-            samples = TextFile(folder.path / file.path).samples(role or "qr", column)
+            samples = TextFile(made.folder / file.path).samples(role or "qr", column)
         except InputError as error:
             if column:
-                folder.leave(f"{file.path}:{column}", reason_of(error), tell=True)
+                made.leave(f"{file.path}:{column}", reason_of(error), tell=True)
             elif not found:
-                folder.refuse(file.path, error)
+                made.refuse(file.path, error)
             continue
         texts = {turn: some[0] for turn, some in samples.items() if some[0]}
         most = max(map(len, samples.values()), default=0)

@@ -14,15 +14,39 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.families import Family, System, Texts, families_of, match_texts, most_complete, named, read_system
-from robustcs.project.guess_grid import find_grid
+from robustcs.project.families import (
+    Family,
+    System,
+    Texts,
+    families_of,
+    find_grid,
+    match_texts,
+    most_complete,
+    named,
+    read_system,
+)
 from robustcs.project.guess_judgments import choose_judgments, join_texts
 from robustcs.project.guess_studies import guess_studies, guess_tasks, tasks_of
-from robustcs.project.scaffold import Proposal
-from robustcs.project.scan import WORDS, Found, look_through, role_of, short_names, words_of
+from robustcs.project.scan import WORDS, Found, Proposal, look_through, role_of, short_names, words_of
 from robustcs.project.text_run_match import Fit, fit, numbered, ranked_alike
+from robustcs.project.toml import toml_text
 from robustcs.wording import counted
 
+#: Tables in the order of a project file → the comment on each.
+_TABLES = {
+    "qrels": "The qrels list relevant passages only. Other selections: pool, filtered, clicks.",
+    "policy": "",
+    "formulations": "",
+    "runs": "Other systems, for commands that compare any runs.",
+    "components": "Runs that cross wordings with rankers, WORDING/RANKER.",
+    "judges": "Judges of the same passages, usually models; robustcs audit compares them with the qrels.",
+    "groups": "",
+    "clariq": "Clarifying questions; their turns are topics.",
+    "answers": "Answers of systems, and the snippets or nuggets that they should contain.",
+    "agreement": "Annotations; several files count as one.",
+    "crowd": "Grades of crowd workers, or judgments made from them.",
+    "review": "Turns that coders reviewed in the page of a report.",
+}
 #: Measures of the project file, unless files of scores determine them.
 _METRICS = ("P_1", "ndcg_cut_3")
 #: Suffix of the names of samples: ``llm_sample_2``, ``llm_seed2``.
@@ -33,20 +57,43 @@ _FEW = 10
 
 def guess(path: Path) -> Proposal:
     """Scan a folder and guess the role of each file."""
-    made = Proposal(look_through(path))
+    made = look_through(path)
     guess_studies(made)
     qrels = choose_judgments(made)
     _Systems(made, qrels).place()
     for kind in ("paraphrases", "collection"):
-        files = made.folder.of(kind)  # type: ignore[arg-type]
+        files = made.of(kind)  # type: ignore[arg-type]
         if files:
             largest = max(files, key=lambda file: (path / file.path).stat().st_size)
             made.use((kind,), largest.path, "the largest file of its kind")
     guess_tasks(made)
-    for file in made.folder.files:
-        if file.path not in made.folder.taken and file.what is not None:
-            made.folder.leave(file.path, f"{file.what.says}; {file.what.advice}")
+    for file in made.files:
+        if file.path not in made.taken and file.what is not None:
+            made.leave(file.path, f"{file.what.says}; {file.what.advice}")
     return made
+
+
+def write_config(made: Proposal, name: str) -> str:
+    """Return the text of a robustcs.toml, with comments on what was guessed."""
+    lines = [
+        "# Inputs and settings for robustcs, guessed by robustcs init. Review them, then run robustcs check.",
+        "# Paths are relative to this file. Options of a command take precedence over this file.",
+    ]
+    if made.aside:
+        lines.append(f"# {counted(len(made.aside), 'file')} ignored; robustcs init --why lists them with reasons.")
+    lines += [f"# Not used: {path}: {made.aside[path]}" for path in made.told]
+    tables = {table: made.values[table] for table in _TABLES if table in made.values}
+    comments = {(table,): about for table, about in _TABLES.items() if about} | made.comments
+    return "\n".join([*lines, "", toml_text({"name": name} | made.values | tables, comments=comments)])
+
+
+def explanation(made: Proposal) -> str:
+    """Return the key of each used file, and why others are ignored: two lines per file."""
+    parts = []
+    for head, files in (("Used", made.taken), ("Ignored", made.aside)):
+        if files:
+            parts += [head, *(f"  {path}\n    {why}" for path, why in sorted(files.items())), ""]
+    return "\n".join(parts).rstrip()
 
 
 class _Systems:
@@ -54,7 +101,6 @@ class _Systems:
 
     def __init__(self, made: Proposal, qrels: Qrels | None):
         self.made = made
-        self.folder = made.folder
         self.qrels = qrels
         self._ranked = cache(lambda path: numbered(rank_run(read_run(path), EvaluationPolicy())))
         self.measures: dict[str, list[str]] = {}
@@ -75,7 +121,7 @@ class _Systems:
         if self.similarity and [one.depth for one in family.rewriters.values()] == [0]:
             self.made.use(("answer_similarity",), self.similarity, "by its columns")
         self._further(runs, family)
-        known = [set(columns) for path, columns in self.measures.items() if path in self.folder.taken]
+        known = [set(columns) for path, columns in self.measures.items() if path in self.made.taken]
         metrics = [name for name in _METRICS if all(name in one for one in known)]
         if self.qrels or known:
             self.made.put(("metrics",), metrics or sorted(set.intersection(*known))[:2])
@@ -85,36 +131,34 @@ class _Systems:
     # ------------------------------------------------------------ reading
 
     def _runs(self) -> Sequence[System]:
-        files = self.folder.of("run")
+        files = self.made.of("run")
         # the references of answers are rankings only if there are no others
-        cited = [
-            file for file in self.folder.files if file.is_a("run") and file.path in self.folder.taken and file.is_a("answers")
-        ]
+        cited = [file for file in self.made.files if file.is_a("run") and file.path in self.made.taken and file.is_a("answers")]
         files += [file for file in cited if not files or (file.what and file.what.family != RAG_RUN.name)]
         read: list[System] = []
         for file in files:
             tasks = tasks_of(self.made, file)
             if tasks and not any(map(mtrag.has_scores, tasks)):
                 continue  # unordered passages from which answers were generated
-            run = self.folder.read(file, read_run, tell=True)
+            run = self.made.read(file, read_run, tell=True)
             found = read_system(file, run, self.qrels) if run else None
             if isinstance(found, str):
-                self.folder.leave(file.path, found)
+                self.made.leave(file.path, found)
             elif found:
                 read.append(found)
         if read and all(one.documents for one in read):
             about = "runs rank passages DOC-N, qrels judge documents DOC: the best passage counts"
             self.made.put(("policy", "documents"), True, about)
-            return named(self.folder, read)
+            return named(self.made, read)
         for one in read:
             if one.documents:  # ids of documents may end like those of passages; one policy cannot fit both
-                self.folder.leave(one.file.path, "a run of passages DOC-N, but other runs rank the judged documents")
-        return named(self.folder, [one for one in read if not one.documents])
+                self.made.leave(one.file.path, "a run of passages DOC-N, but other runs rank the judged documents")
+        return named(self.made, [one for one in read if not one.documents])
 
     def _scored(self) -> Sequence[System]:
         read = []
-        for file in self.folder.of("scores"):
-            frame = self.folder.read(file, read_scores, tell=True)
+        for file in self.made.of("scores"):
+            frame = self.made.read(file, read_scores, tell=True)
             if frame is None:
                 continue
             columns, turns = [str(column) for column in frame.columns], frozenset(map(str, frame.index))
@@ -123,24 +167,22 @@ class _Systems:
             else:
                 self.measures[file.path] = columns
                 read.append(System(file, turns, len(turns & set(self.qrels.turns)) if self.qrels else len(turns)))
-        return named(self.folder, read)
+        return named(self.made, read)
 
     def _rankings(self, system: System) -> Mapping[str, int]:
         """Return turn → a number for the system's ranking; empty if it only has scores."""
-        return self._ranked(self.folder.place(system.file)) if system.depth else {}
+        return self._ranked(self.made.place(system.file)) if system.depth else {}
 
     # ------------------------------------------------------------ formulations
 
     def _texts(self) -> list[Texts]:
         """Return the texts of the project's turns; without turns, those of the file with most formulations and turns."""
-        files = [
-            file for file in self.folder.of("texts", further=True) if not (file.is_a("nuggets") or self._are_answers(file))
-        ]
-        texts = join_texts(self.folder, files)
+        files = [file for file in self.made.of("texts", further=True) if not (file.is_a("nuggets") or self._are_answers(file))]
+        texts = join_texts(self.made, files)
         self.turns = self.turns or set(max(texts, key=lambda one: (one.fields, len(one.texts))).texts if texts else ())
         for one in texts:
             if not one.texts.keys() & self.turns:
-                self.folder.leave(one.files[0], f"texts of other turns, such as {next(iter(one.texts))!r}")
+                self.made.leave(one.files[0], f"texts of other turns, such as {next(iter(one.texts))!r}")
         return [one for one in texts if one.texts.keys() & self.turns]
 
     def _formulations(self, family: Family, texts: Sequence[Texts]) -> None:
@@ -173,9 +215,9 @@ class _Systems:
                 self._part("qr" if len(alone) == 1 else f"qr:{name}", [name], family, {name: (one, "")})
         for one in texts:
             for path in one.files:
-                if path not in self.folder.taken:
+                if path not in self.made.taken:
                     why = "other texts are used, or their run is unknown"
-                    self.folder.leave(path, f"{why}; to retrieve them with robustcs retrieve, add them to [texts]")
+                    self.made.leave(path, f"{why}; to retrieve them with robustcs retrieve, add them to [texts]")
 
     def _part(self, key: str, names: Sequence[str], family: Family, texts: Mapping[str, tuple[Texts | None, str]]) -> None:
         """Put the run or scores and the texts of a formulation; further names are those of its further samples."""
@@ -183,7 +225,7 @@ class _Systems:
         known = [(one, why) for name in names for one, why in [texts.get(name, (None, ""))] if one]
         if systems:
             first, what = systems[0], "run" if systems[0].depth else "scores"
-            files = [path for one in systems for path in self.folder.together(one.file.path)]
+            files = [path for one in systems for path in self.made.together(one.file.path)]
             about = counted(len(first.turns), "turn") + (f", up to {first.depth} deep" if first.depth else "")
             about += "; one run per sample" if len(systems) > 1 else ""
             if first.depth and not known and key.startswith("qr"):
@@ -202,18 +244,16 @@ class _Systems:
 
     def _further(self, runs: Sequence[System], family: Family) -> None:
         by_path = {one.file.path: one for one in runs}
-        cells, how = find_grid(
-            {path: self.folder.called.get(path, path) for path in by_path}, lambda path: self._rankings(by_path[path])
-        )
+        cells = find_grid({path: self.made.called.get(path, path) for path in by_path})
         sets = {one.file.path for some in family.sets.values() for one in some}
         # one name for one system; other entries refer to the names of sets and of runs with answers
-        fixed = any(file.is_a("answers") for file in self.folder.files)
+        fixed = any(file.is_a("answers") for file in self.made.files)
         named = {path: "/".join(cell) for cell, path in cells.items() if path not in sets and not fixed}
         for one in runs:
             if one.file.path not in self.placed:
                 self.made.use(("runs", named.get(one.file.path, one.name)), one.file.path, "by its content")
         for cell, path in cells.items():
-            self.made.use(("components", "/".join(cell)), path, how)
+            self.made.use(("components", "/".join(cell)), path, "by its name")
         for role, systems in family.sets.items():
             if role in family.systems and systems[0].depth:
                 group = "raw" if role == "original" else "manual"
@@ -227,7 +267,7 @@ class _Systems:
 
     def _answers(self) -> None:
         """Assign gold and predicted answers by file name."""
-        for file in self.folder.of("answers"):
+        for file in self.made.of("answers"):
             role = role_of(file.stem)
             key = ("gold",) if "gold" in words_of(file.stem) else ("formulations", str(role), "answers")
             if key == ("gold",) or (role and self._are_answers(file)):

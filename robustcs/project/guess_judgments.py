@@ -12,8 +12,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
 from robustcs.project.families import Texts, texts_in
-from robustcs.project.scaffold import Proposal
-from robustcs.project.scan import Folder, Found, short_names, words_of
+from robustcs.project.scan import Found, Proposal, short_names, words_of
 from robustcs.project.trust import customary_level, model_of
 from robustcs.wording import counted
 
@@ -30,7 +29,7 @@ ITEM = re.compile(r"[QR]\d{2,}")
 # ---------------------------------------------------------------- several collections
 
 
-def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Found:
+def join_collections(made: Proposal, known: Sequence[tuple[Found, Qrels]]) -> Found:
     """Join the judgments of several collections, and the runs of each system; return the first file of judgments.
 
     Judgments of other turns than the first ones are another collection if a run answers turns of both, if the names of two runs
@@ -43,28 +42,28 @@ def join_collections(folder: Folder, known: Sequence[tuple[Found, Qrels]]) -> Fo
     if len(apart) == 1:
         return apart[0][0]
     common = set.intersection(*(_atoms(file.path) for file, _ in apart))
-    folder.collections = [(frozenset(qrels.turns), _atoms(file.path) - common) for file, qrels in apart]
-    read = [(file.path, folder.read(file, read_run)) for file in folder.of("run")]
+    made.collections = [(frozenset(qrels.turns), _atoms(file.path) - common) for file, qrels in apart]
+    read = [(file.path, made.read(file, read_run)) for file in made.of("run")]
     runs = [(path, path, run.turns, "") for path, run in read if run]
-    groups = _grouped(folder, runs)
-    links = [*map(set, groups), *(set(_collections_of(folder, turns)) for *_, turns, _ in runs)]
+    groups = _grouped(made, runs)
+    links = [*map(set, groups), *(set(_collections_of(made, turns)) for *_, turns, _ in runs)]
     chosen = set().union(*(link for link in links if 0 in link)) if runs else set(range(len(apart)))
     judgments = sorted((apart[number][0] for number in chosen | {0}), key=lambda file: file.path)
-    folder.joined[judgments[0].path] = [file.path for file in judgments]
+    made.joined[judgments[0].path] = [file.path for file in judgments]
     for group in groups:
         files = [(path, number) for number, path in group.items() if number in chosen]
         if len(files) > 1:
             first = min(files)
-            folder.joined[first[0]] = sorted(path for path, _ in files)
-            folder.called[first[0]] = called(first[0], folder.collections[first[1]][1])
-    folder.collections = [folder.collections[number] for number in chosen] if len(judgments) > 1 else []
+            made.joined[first[0]] = sorted(path for path, _ in files)
+            made.called[first[0]] = called(first[0], made.collections[first[1]][1])
+    made.collections = [made.collections[number] for number in chosen] if len(judgments) > 1 else []
     return judgments[0]
 
 
-def join_texts(folder: Folder, files: Sequence[Found]) -> list[Texts]:
+def join_texts(made: Proposal, files: Sequence[Found]) -> list[Texts]:
     """Return the texts in these files; those whose names differ only in the words of their collections are joined."""
-    texts = [one for file in files for one in texts_in(folder, file)]
-    groups = _grouped(folder, [(one, one.files[0], one.texts, f"{one.role} {one.column}") for one in texts])
+    texts = [one for file in files for one in texts_in(made, file)]
+    groups = _grouped(made, [(one, one.files[0], one.texts, f"{one.role} {one.column}") for one in texts])
     found = []
     for group in groups:
         some = sorted(group.values(), key=lambda one: one.files)
@@ -73,16 +72,16 @@ def join_texts(folder: Folder, files: Sequence[Found]) -> list[Texts]:
     return found
 
 
-def _grouped(folder: Folder, ones: Iterable[tuple[T, str, Collection[str], str]]) -> list[dict[int, T]]:
+def _grouped(made: Proposal, ones: Iterable[tuple[T, str, Collection[str], str]]) -> list[dict[int, T]]:
     """Group what differs only in the words of its collection; each group maps numbers of collections to one of them.
 
     ``ones``: each with its path, its turns, and what must be equal.
     """
     groups: dict[tuple[str, ...], dict[int, T]] = {}
     for one, path, turns, equal in ones:
-        numbers = _collections_of(folder, turns)
+        numbers = _collections_of(made, turns)
         number = numbers[0] if len(numbers) == 1 else -1
-        name = (equal, *words_of(called(path, folder.collections[number][1]))) if number >= 0 else (path, equal)
+        name = (equal, *words_of(called(path, made.collections[number][1]))) if number >= 0 else (path, equal)
         groups.setdefault(name if number not in groups.get(name, {}) else (path, equal), {})[number] = one
     return list(groups.values())
 
@@ -104,9 +103,9 @@ def _atoms(path: str) -> set[str]:
     return set(re.findall(r"[a-z]+|[0-9]+", path.lower()))
 
 
-def _collections_of(folder: Folder, turns: Collection[str]) -> list[int]:
+def _collections_of(made: Proposal, turns: Collection[str]) -> list[int]:
     """Return the numbers of the collections that contain some of the turns."""
-    return [number for number, (own, _) in enumerate(folder.collections) if not own.isdisjoint(turns)]
+    return [number for number, (own, _) in enumerate(made.collections) if not own.isdisjoint(turns)]
 
 
 # ---------------------------------------------------------------- qrels, new judgments, judges
@@ -117,39 +116,38 @@ def choose_judgments(made: Proposal) -> Qrels | None:
 
     Judgments that a model seems to have made are never used as qrels or new judgments.
     """
-    folder = made.folder
     known: list[tuple[Found, Qrels]] = []
     models: list[tuple[Found, Qrels]] = []
-    for file in folder.of("qrels", "labels"):
+    for file in made.of("qrels", "labels"):
         evidence = _made_by_model(file)
         if evidence and not (file.is_a("qrels") and _named(file, _JUDGE)):
-            folder.leave(file.path, f"{evidence}, and {_NEVER}", tell=True)
-        elif qrels := folder.read(file, read_qrels, tell=True):
+            made.leave(file.path, f"{evidence}, and {_NEVER}", tell=True)
+        elif qrels := made.read(file, read_qrels, tell=True):
             (models if evidence else known).append((file, qrels))
     if not known:
         for file, _ in models:
-            folder.leave(file.path, f"{_made_by_model(file)}, and {_NEVER}", tell=True)
+            made.leave(file.path, f"{_made_by_model(file)}, and {_NEVER}", tell=True)
         return None
-    others = [first_cells(folder.place(file)) for file in folder.of("run", "texts")]
+    others = [first_cells(made.place(file)) for file in made.of("run", "texts")]
     known.sort(key=lambda one: _order(one[0], one[1], others))
-    first = join_collections(folder, known)
-    qrels = read_qrels(folder.place(first))
+    first = join_collections(made, known)
+    qrels = read_qrels(made.place(first))
     _use_qrels(made, first.path, qrels)
     judges, new = [], []
     pairs = grades_by_pair(qrels)
     for file, own in (*known, *models):
         shared = len(grades_by_pair(own).keys() & pairs)
-        if file.path in folder.taken:
+        if file.path in made.taken:
             continue
         if set(own.turns).isdisjoint(qrels.turns):
-            folder.leave(file.path, f"it judges other turns, such as {own.turns[0]!r}")
+            made.leave(file.path, f"it judges other turns, such as {own.turns[0]!r}")
         elif _named(file, _JUDGE) and shared > len(own) / 2 and own.grades.max() <= qrels.grades.max():
             judges.append(file.path)
         elif _named(file, _NEW) and shared <= len(own) / 2 and (file, own) in known:
             new.append(file.path)
         else:
             why = f"other judgments of the turns in {first.path}; add it to new_judgments, or with the same scale to [judges]"
-            folder.leave(file.path, why)
+            made.leave(file.path, why)
     if new:
         made.use_all(("new_judgments",), new, new, "by its name and its further passages", "for robustcs augment")
     for name, path in zip(short_names(judges), judges, strict=True):

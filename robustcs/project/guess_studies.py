@@ -21,8 +21,7 @@ from robustcs.inputs.records import shape_of
 from robustcs.inputs.sniff import Kind, first_cells
 from robustcs.inputs.text import first_record
 from robustcs.project.guess_judgments import ITEM
-from robustcs.project.scaffold import Proposal
-from robustcs.project.scan import Found, role_of, short_names, words_of
+from robustcs.project.scan import Found, Proposal, role_of, short_names, words_of
 
 #: Names of baselines, whose scores are in evaluations.
 _BASELINES = {"no", "worst", "best"}
@@ -34,18 +33,18 @@ class _Known:
     """What the conditions of the rules need to know about a folder."""
 
     def __init__(self, made: Proposal):
-        self.made, self.folder, self.read = made, made.folder, made.folder.read
-        topics = {file.path: read for file in self.folder.of("clariq topics") if (read := self.read(file, read_topics))}
-        asked = set().union(*map(self.cells, self.folder.of("run", "question run")))
+        self.made, self.read = made, made.read
+        topics = {file.path: read for file in self.made.of("clariq topics") if (read := self.read(file, read_topics))}
+        asked = set().union(*map(self.cells, self.made.of("run", "question run")))
         self.topics_file = max(topics, key=lambda path: len(asked & topics[path].requests.keys()), default="")
         self.topics = set(topics[self.topics_file].requests) if topics else set()
         self.facets = set(topics[self.topics_file].facets) if topics else set()
-        tasks = [unit for file in self.folder.of("snippets") if not is_reference(file) and (unit := self.unit(file))]
+        tasks = [unit for file in self.made.of("snippets") if not is_reference(file) and (unit := self.unit(file))]
         self.unit_of_most = min(tasks, key=UNITS.index, default=None)
         #: letter of the judged items: Q for questions, R for responses
-        self.items = min(map(self.item, self.folder.of("qrels")), key=lambda letter: letter or "Z", default="")
+        self.items = min(map(self.item, self.made.of("qrels")), key=lambda letter: letter or "Z", default="")
         self.responses = self._responses()
-        known = [*self.responses, *self.folder.of("nuggets", "assignments")] if self.responses else []
+        known = [*self.responses, *self.made.of("nuggets", "assignments")] if self.responses else []
         self.places = {Path(file.path).parent for file in known}
 
     def _responses(self) -> list[Found]:
@@ -54,18 +53,18 @@ class _Known:
         These are those with response in their path, else answers that cite passages, else all answers if there is nothing else
         and no name contains gold or a formulation.
         """
-        files = [file for file in self.folder.of("answers") if not of_tasks(file)]
-        facts = self.folder.of("nuggets", "assignments")
+        files = [file for file in self.made.of("answers") if not of_tasks(file)]
+        facts = self.made.of("nuggets", "assignments")
         named = [file for file in files if {"response", "responses"} & set(words_of(file.path))]
         cited = [file for file in files if file.is_a("run") and (facts or (file.what and file.what.family == RAG_RUN.name))]
         alone = not any(role_of(file.stem) or "gold" in words_of(file.stem) for file in files) and all(
-            file in files and not file.is_a("run") for file in self.folder.files if file.what
+            file in files and not file.is_a("run") for file in self.made.files if file.what
         )
         return named or cited or (files if alone else [])
 
     def cells(self, file: Found) -> set[str]:
         """Return the first column of a file."""
-        return first_cells(self.folder.place(file))
+        return first_cells(self.made.place(file))
 
     def unit(self, file: Found) -> Unit | None:
         """Return the annotation task of a file; None if it cannot be read or has several tasks, which the command reports."""
@@ -115,7 +114,7 @@ class _Rule:
 _RULES = (
     _Rule(("clariq", "topics"), ("clariq topics",), fits=lambda known, file: file.path == known.topics_file),
     _Rule(("clariq", "questions"), ("question bank",),
-          fits=lambda known, file: known.topics and shape_of(known.folder.place(file)) == "table"),
+          fits=lambda known, file: known.topics and shape_of(known.made.place(file)) == "table"),
     _Rule((), ("question run", "run"),
           fits=lambda known, file: known.cells(file) & known.topics and _BASELINES & set(words_of(file.stem)),
           why="questions of a baseline, which clariq takes from evaluations or performance"),
@@ -164,11 +163,11 @@ def guess_studies(made: Proposal) -> None:
     known = _Known(made)
     for rule in _RULES:
         # a file of an unknown kind may be one that only one command reads
-        undecided = [file for file in made.folder.files if file.path not in made.folder.taken]
-        files = [file for file in (made.folder.of(*rule.kinds) if rule.kinds else undecided) if rule.fits(known, file)]
+        undecided = [file for file in made.files if file.path not in made.taken]
+        files = [file for file in (made.of(*rule.kinds) if rule.kinds else undecided) if rule.fits(known, file)]
         if not rule.key:
             for file in files:
-                made.folder.leave(file.path, rule.why)
+                made.leave(file.path, rule.why)
         elif rule.how == "named":
             for name, file in zip(_names(known, rule, files), files, strict=True):
                 made.use((*rule.key, name), file.path, rule.why)
@@ -178,7 +177,7 @@ def guess_studies(made: Proposal) -> None:
         elif files:
             made.use(rule.key, files[0].path, rule.why)
             for file in files[1:]:
-                made.folder.leave(file.path, f"{files[0].path} is used; a project has one file for [{'] '.join(rule.key)}")
+                made.leave(file.path, f"{files[0].path} is used; a project has one file for [{'] '.join(rule.key)}")
 
 
 def _names(known: _Known, rule: _Rule, files: list[Found]) -> list[str]:
@@ -186,7 +185,7 @@ def _names(known: _Known, rule: _Rule, files: list[Found]) -> list[str]:
     names = short_names([file.path for file in files])
     if rule.key[0] == "clariq":
         return ["_".join(word for word in words_of(name) if word not in _PLAIN) or name for name in names]
-    ids = [str((first_record(known.folder.place(file)) or {}).get("run_id") or "") for file in files]
+    ids = [str((first_record(known.made.place(file)) or {}).get("run_id") or "") for file in files]
     return ids if rule.key[1] == "assignments" and all(ids) and len(set(ids)) == len(ids) else names
 
 
@@ -201,14 +200,14 @@ def tasks_of(made: Proposal, file: Found) -> list[dict[str, Any]]:
     def read(place: Path) -> list[dict[str, Any]]:
         return [record.fields for path in parts_of(place) for record in json_records(path, ProblemList(path))]
 
-    return (made.folder.read(file, read) if of_tasks(file) else None) or []
+    return (made.read(file, read) if of_tasks(file) else None) or []
 
 
 def guess_tasks(made: Proposal) -> None:
     """Use the answers of systems in tasks, the first reference answers and labels and, without a collection, passage texts."""
-    decided = made.folder.aside.keys() | made.folder.further
-    found = [(file, tasks) for file in made.folder.files if file.path not in decided and (tasks := tasks_of(made, file))]
-    names = short_names([made.folder.called.get(file.path, file.path) for file, _ in found])
+    decided = made.aside.keys() | made.further
+    found = [(file, tasks) for file in made.files if file.path not in decided and (tasks := tasks_of(made, file))]
+    names = short_names([made.called.get(file.path, file.path) for file, _ in found])
     labelled: list[str] = []
     for name, (file, tasks) in zip(names, found, strict=True):
         models = mtrag.models_in(tasks) or [name] * any(one.get("predictions") for one in tasks)

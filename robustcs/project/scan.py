@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from robustcs.errors import InputError
 from robustcs.inputs.paths import pooled
@@ -16,6 +16,7 @@ from robustcs.inputs.text import first_bytes
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
 from robustcs.project.report_files import files_of_report
+from robustcs.project.toml import toml_key
 
 T = TypeVar("T")
 
@@ -62,9 +63,11 @@ class Found:
 
 
 @dataclass
-class Folder:
-    """A folder, its files, and the roles that ``robustcs init`` assigns to them.
+class Proposal:
+    """The files of a folder, the roles that ``robustcs init`` assigns to them, and the project file that it proposes.
 
+    values, comments
+        The content of the project file; path of a key or a table → the comment on it.
     taken, aside, told
         Used files → role; ignored files, or parts of files (``FILE:FORMULATION``) → reason; those to tell in any case.
     collections
@@ -73,8 +76,10 @@ class Folder:
         First of several files that are read together → all of them; → their name without the words of a collection.
     """
 
-    path: Path
-    files: list[Found]
+    folder: Path
+    files: list[Found] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+    comments: dict[tuple[str, ...], str] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
@@ -102,12 +107,7 @@ class Folder:
 
     def place(self, file: Found) -> Path:
         """Return the path of a file, together with the files that are read with it."""
-        return pooled([self.path / path for path in self.together(file.path)])  # type: ignore[no-any-return]
-
-    def take(self, path: str, why: str) -> None:
-        """Record that a file is used, even if another part of it is not."""
-        self.aside.pop(path, None)
-        self.taken[path] = f"{self.taken[path]}; {why}" if path in self.taken else why
+        return pooled([self.folder / path for path in self.together(file.path)])  # type: ignore[no-any-return]
 
     def read(self, file: Found, read: Callable[[Path], T], tell: bool = False) -> T | None:
         """Return what a reader makes of a file; None if it cannot be read. ``tell``: record why."""
@@ -129,6 +129,29 @@ class Folder:
         for one in self.together(path):
             self.aside.setdefault(one, why)
 
+    def put(self, key: Sequence[str], value: object, comment: str = "") -> None:
+        """Set a value; ``key`` is its path, such as ``("formulations", "qr", "run")``."""
+        table = self.values
+        for name in key[:-1]:
+            table = table.setdefault(name, {})
+        table[key[-1]] = value
+        if comment:
+            self.comments[tuple(key)] = comment
+
+    def use(self, key: Sequence[str], path: str, why: str, comment: str = "") -> None:
+        """Set a value to a file and the files that are read together with it; ``why`` tells what determined this."""
+        files = self.together(path)
+        self.use_all(key, files, files, why, comment)
+
+    def use_all(self, key: Sequence[str], values: Sequence[str], files: Sequence[str], why: str, comment: str = "") -> None:
+        """Set a value to one text or a list, and record that it names these files, even if another part is ignored."""
+        self.put(key, list(values) if len(values) > 1 else values[0], comment)
+        where = f"[{'.'.join(map(toml_key, key[:-1]))}] {key[-1]}" if key[1:] else key[0]
+        for path in files:
+            self.aside.pop(path, None)
+            known = f"{self.taken[path]}; " if path in self.taken else ""
+            self.taken[path] = f"{known}{where}, {why}"
+
 
 def reason_of(error: InputError) -> str:
     """Return problem and advice of an error without the file."""
@@ -136,12 +159,12 @@ def reason_of(error: InputError) -> str:
     return "; ".join(filter(None, (problem.found, problem.advice)))
 
 
-def look_through(folder: Path) -> Folder:
+def look_through(folder: Path) -> Proposal:
     """List all files below ``folder`` in alphabetical order, without hidden files, reports, and subfolders with a project file.
 
     Pipes, sockets and devices are not opened: reading one could block, or consume data of another program.
     """
-    found = Folder(folder, [])
+    found = Proposal(folder)
     reported: set[Path] = set()
     for directory, folders, files in os.walk(folder):
         folders[:] = sorted(

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from robustcs.cli.main import run
-from robustcs.project.guess import guess
+from robustcs.project.guess import explanation, guess, write_config
 from robustcs.project.reading import read_project
-from robustcs.project.scaffold import explanation, write_config
 from robustcs.project.scan import look_through, role_of, set_of, short_names
 from robustcs.reporting.folder import write_report
 
@@ -59,7 +58,7 @@ def config(folder: Path) -> dict[str, Any]:
 
 
 def aside(folder: Path) -> Mapping[str, str]:
-    return guess(folder).folder.aside
+    return guess(folder).aside
 
 
 def parts(made: Mapping[str, Any], key: str) -> dict[str, str]:
@@ -433,9 +432,9 @@ def test_every_file_is_either_taken_or_left_aside(tmp_path: Path, demo: Path) ->
     ):
         made = guess(folder)
         files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {"robustcs.toml"}
-        assert {*made.folder.taken} | {*made.folder.aside} >= {name for name in files if "__pycache__" not in name}
-        assert not {*made.folder.taken} & {*made.folder.aside}
-        assert all(f"  {path}\n    {why}" in explanation(made) for path, why in made.folder.aside.items())
+        assert {*made.taken} | {*made.aside} >= {name for name in files if "__pycache__" not in name}
+        assert not {*made.taken} & {*made.aside}
+        assert all(f"  {path}\n    {why}" in explanation(made) for path, why in made.aside.items())
 
 
 @pytest.mark.parametrize("grade", [1, 3])
@@ -471,18 +470,18 @@ def test_judgments_of_models_never_become_qrels(tmp_path: Path) -> None:
     alone = guess(fill(tmp_path / "alone", files))
     assert not {"qrels", "new_judgments", "judges"} & alone.values.keys()
     text = write_config(alone, "x")
-    assert alone.folder.told == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
+    assert alone.told == ["a_gpt4.txt", "labels.jsonl", "new_llama3.txt", "table.csv"]
     never = "and model judgments are never used as qrels; add it to [judges], or, if assessors made it, set it as qrels"
     assert f"# Not used: a_gpt4.txt: its name contains a model name (gpt), {never}\n" in text
     assert f"# Not used: labels.jsonl: it has the fields of a model judge's output, {never}\n" in text
     assert "qrels" not in tomllib.loads(text) and "judges" not in tomllib.loads(text)
     judge = guess(fill(tmp_path / "judge", {"raw.trec": ranked(RAW), "judges/gpt4.txt": QRELS}))
-    assert judge.folder.told == ["judges/gpt4.txt"] and "qrels" not in judge.values
+    assert judge.told == ["judges/gpt4.txt"] and "qrels" not in judge.values
     both = guess(fill(tmp_path / "both", files | {"z.txt": human, "judges/gpt4.txt": human.replace(" 4\n", " 3\n")}))
     assert (both.values["qrels"], both.values["judges"]) == ("z.txt", {"gpt4": "judges/gpt4.txt"})
     assert "new_judgments" not in both.values
-    assert both.folder.told == alone.folder.told
-    assert both.folder.aside["a_gpt4.txt"] == f"its name contains a model name (gpt), {never}"
+    assert both.told == alone.told
+    assert both.aside["a_gpt4.txt"] == f"its name contains a model name (gpt), {never}"
     assert tomllib.loads(write_config(both, "x"))["judges"] == {"gpt4": "judges/gpt4.txt"}
 
 

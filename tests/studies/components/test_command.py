@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import robustcs
-from robustcs.project.guess import guess
-from robustcs.project.guess_grid import find_grid
+from robustcs.project.families import find_grid
+from robustcs.project.guess import guess, write_config
 from robustcs.project.reading import read_project
-from robustcs.project.scaffold import write_config
 from robustcs.studies.components.study import QUESTIONS
 from tests.conftest import Command
 
@@ -111,23 +110,14 @@ def test_init_proposes_the_grid_from_names(demo: Path, in_copy: Command, tmp_pat
     assert "components    can run" in in_copy("check").out
 
 
-def test_a_grid_without_telling_names_is_found_by_equal_rankings() -> None:
-    names = {place: f"runs/{one}_{other}.trec" for place, (one, other) in
-             enumerate((one, other) for one in ("alpha", "beta") for other in ("gamma", "delta"))}  # fmt: skip
-    files = {str(place): name for place, name in names.items()}
-    # runs of gamma (0 and 2) and of delta (1 and 3) have equal rankings on turn 1_1
-    rankings = {"0": {"1_1": 5, "1_2": 1}, "2": {"1_1": 5, "1_2": 2}, "1": {"1_1": 7, "1_2": 3}, "3": {"1_1": 7, "1_2": 4}}
-    cells, why = find_grid(files, rankings.get)
-    assert cells == {("alpha", "gamma"): "0", ("alpha", "delta"): "1", ("beta", "gamma"): "2", ("beta", "delta"): "3"}
-    assert why == "by equal rankings of equal questions"
-    assert find_grid(files, lambda file: None) == ({}, "")
-    assert find_grid({"0": "a.trec", "1": "b.trec"}, rankings.get) == ({}, "")
+def test_names_without_a_grid_of_wordings_have_none() -> None:
+    assert find_grid({name: name for name in ("alpha_gamma", "alpha_delta", "beta_gamma", "beta_delta")}) == {}
+    assert find_grid({"0": "a.trec", "1": "b.trec"}) == {}
 
 
 def test_names_with_several_words_are_split_where_they_cross() -> None:
     names = [f"{ranker}_{wording}.trec" for ranker in ("bm25", "bm25_rerank") for wording in ("raw", "t5_large", "manual_1")]
-    cells, _ = find_grid({name: name for name in names}, lambda file: None)
-    assert set(cells) == {
+    assert set(find_grid({name: name for name in names})) == {
         (wording, ranker) for ranker in ("bm25", "bm25_rerank") for wording in ("raw", "t5_large", "manual_1")
     }
 

@@ -10,9 +10,8 @@ import pytest
 
 import robustcs
 from robustcs.cli.main import run
-from robustcs.project.guess import guess
+from robustcs.project.guess import guess, write_config
 from robustcs.project.reading import read_project
-from robustcs.project.scaffold import write_config
 from robustcs.studies.samples.study import QUESTIONS
 from tests.conftest import Command
 
