@@ -30,24 +30,24 @@ left_out
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from robustcs.documents.figures import BIN_LABELS
-from robustcs.documents.headline import headline_cut, headline_measure, shown_cuts
+from robustcs.documents.headline import headline_cut, headline_measure
 from robustcs.documents.words import cut_label, measure_label
 from robustcs.errors import UsageError
-from robustcs.evaluation.bins import Binned
+from robustcs.evaluation.bins import Binned, Formulations
+from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.readings import read_once
 from robustcs.inputs.turns import conversation, turn_sort_key
-from robustcs.lazy import pd
-from robustcs.project.model import Project, measures
+from robustcs.project.model import ROLES, Project, measures
 from robustcs.project.scoring import DEFAULT_ANSWER_MEASURES
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis
@@ -67,28 +67,24 @@ ALL_RESPONSES = 9_000_000
 def turn_cards(workspace: Workspace) -> dict[str, Any]:
     """Return the object described above for all turns of the project."""
     project = workspace.project
-    order = ("original", "qr", "human")
-    parts = sorted(project.formulations.values(), key=lambda part: order.index(part.role))
+    parts = sorted(project.formulations.values(), key=lambda part: ROLES.index(part.role))
     names = [part.name for part in parts]
-    binned = _binned(workspace)
+    compared = _compared(workspace)
     tops = workspace.tops(project.systems, DEPTH)
     answers, gold = _answers(project)
     responses = _responses(project)
-    systems = {} if binned else _systems(workspace)
-    scored = list(dict.fromkeys(turn for frame, _ in binned for turn in frame["turn"].tolist()))
-    scored += list(next(iter(systems.values())).index) if systems else []  # all have the same turns
-    texts = workspace.texts_of(scored, binned[0][1]) if binned else workspace.texts
+    systems = {} if compared else _systems(workspace)
+    every_score = [*(scores.human for scores, *_ in compared), *list(systems.values())[:1]]  # all systems have the same turns
+    scored = list(dict.fromkeys(turn for one in every_score for turn in one.turns))
+    texts = workspace.texts_of(scored, compared[0][2]) if compared else workspace.texts
     others = set().union(*(texts.get(name, {}) for name in names)) or set().union(*tops.values(), gold, *responses.values())
     chosen = scored[:MOST_TURNS] + sorted(others - set(scored), key=turn_sort_key)[: max(0, MOST_TURNS - len(scored))]
     chosen.sort(key=turn_sort_key)
-    labels, cuts, scores, bins = _scores([frame for frame, _ in binned], names)
+    labels, cuts, scores, bins = _scores(compared, names)
     every = names + [name for name in systems if name not in names]
     measured = list(next(iter(systems.values()))) if systems else []
-    for metric in measured:
-        labels.append(measure_label(metric))
-        scores.append(
-            {(name, turn): round(value, 4) for name, frame in systems.items() for turn, value in frame[metric].items()}
-        )
+    labels += map(measure_label, measured)
+    scores += (_by_turn(systems, metric) for metric in measured)
     passages = {passage: place for place, passage in enumerate(_wanted(tops, chosen))}
     collection = read_passages(project.collection, passages) if project.collection and passages else {}
     length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
@@ -137,8 +133,8 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     }
 
 
-def _binned(workspace: Workspace) -> list[tuple[pd.DataFrame, Basis]]:
-    """Return the bins of turns by rankings (or given scores) and by answers, as far as the inputs allow, with their basis."""
+def _compared(workspace: Workspace) -> list[tuple[Formulations, Binned, Basis]]:
+    """Return scores and bins by rankings (or given scores) and by answers, as far as the inputs allow, with their basis."""
     project = workspace.project
     thresholds = reachable_thresholds(project.thresholds, project.metrics)
     found = []
@@ -153,69 +149,60 @@ def _binned(workspace: Workspace) -> list[tuple[pd.DataFrame, Basis]]:
             scores, evaluated = asked.formulation_scores(metrics)
         except UsageError:
             continue  # the question itself reports it
-        found.append((Binned.of(scores, thresholds).turns(scores), evaluated.basis))
+        found.append((scores, Binned.of(scores, thresholds), evaluated.basis))
     return found
 
 
-def _systems(workspace: Workspace) -> dict[str, pd.DataFrame]:
-    """Return the scores of all systems, turns × measures, for a project whose formulations cannot be compared.
+def _systems(workspace: Workspace) -> dict[str, TurnScores]:
+    """Return the scores of all systems for a project whose formulations cannot be compared.
 
     The number of systems is limited by the size of the page; formulations come first.
     """
     try:
         measures, _ = workspace.ranking_measures(())
-        frames, _ = workspace.scores_of(workspace.scored_systems(), measures)
+        found, _ = workspace.scores_of(workspace.scored_systems(), measures)
     except UsageError:
         return {}
-    first = next(iter(frames.values()))
+    first = next(iter(found.values()))
     most = max(1, ALL_SCORES // max(1, len(first.turns) * len(first)))
-    return {name: one.frame() for name, one in list(frames.items())[:most]}
+    return dict(list(found.items())[:most])
+
+
+def _by_turn(systems: Mapping[str, TurnScores], metric: str) -> dict[tuple[str, str], float]:
+    """Return (system, turn) → score."""
+    return {
+        (name, turn): round(value, 4)
+        for name, one in systems.items()
+        for turn, value in zip(one.turns, one[metric].tolist(), strict=True)
+    }
 
 
 def _scores(
-    frames: list[pd.DataFrame], names: list[str]
+    compared: Sequence[tuple[Formulations, Binned, Basis]], names: list[str]
 ) -> tuple[list[str], list[dict[str, Any]], list[dict[tuple[str, str], float]], list[dict[str, str]]]:
     """Return labels of measures, cuts, (formulation, turn) → score per measure, and turn → bin per cut."""
     labels: list[str] = []
     cuts: list[dict[str, Any]] = []
     scores: list[dict[tuple[str, str], float]] = []
     bins: list[dict[str, str]] = []
-    human = names[-1] if names else ""
-    for frame in frames:
-        rewriters = frame["rewriter"].unique().tolist()
-        shown = shown_cuts(frame)
-        main = headline_cut(shown)
-        for metric, rows in frame.groupby("metric", sort=False):
-            labels.append(measure_label(str(metric)))
-            scores.append(_by_formulation(rows, human))
-            for rewriter in rewriters:
-                for cut in (cut for cut in shown if cut[0] == metric):
-                    part = rows[(rows["rewriter"] == rewriter) & (rows["threshold"] == cut[1])]
-                    bins.append(dict(zip(part["turn"].tolist(), part["bin"].tolist(), strict=True)))
-                    name = cut_label(cut) + (f", {rewriter}" if len(rewriters) > 1 else "")
-                    places = [names.index(name) for name in ("original", rewriter, human) if name in names]
-                    cuts.append(
-                        {
-                            "name": name,
-                            "label": cut_label(cut),
-                            "measure": len(labels) - 1,
-                            "formulations": places,
-                            "main": cut == main,
-                        }
-                    )
+    for found, binned, _ in compared:
+        systems = {"original": found.original, **found.rewriters, "human": found.human}
+        main = headline_cut([(cut.metric, str(cut.threshold)) for cut in binned.cuts])
+        for metric in found.measures:
+            labels.append(measure_label(metric))
+            scores.append(_by_turn({name: one for name, one in systems.items() if one is not None}, metric))
+            for cut, places in zip(binned.cuts, binned.places.tolist(), strict=True):
+                if cut.metric != metric:
+                    continue
+                shown = (cut.metric, str(cut.threshold))
+                label, several = cut_label(shown), len(found.rewriters) > 1
+                cuts.append({
+                    "name": f"{label}, {cut.rewriter}" if several else label, "label": label, "measure": len(labels) - 1,
+                    "formulations": [names.index(name) for name in ("original", cut.rewriter, "human") if name in names],
+                    "main": shown == main,
+                })  # fmt: skip
+                bins.append({turn: binned.bins[place] for turn, place in zip(found.turns, places, strict=True)})
     return labels, cuts, scores, bins
-
-
-def _by_formulation(rows: pd.DataFrame, human: str) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
-    for rewriter, part in rows.drop_duplicates(["rewriter", "turn"]).groupby("rewriter", sort=False):
-        for column, name in (("original", "original"), ("qr", str(rewriter)), ("human", human)):
-            if part[column].isna().any():
-                continue
-            found |= {
-                (name, turn): round(value, 4) for turn, value in zip(part["turn"].tolist(), part[column].tolist(), strict=True)
-            }
-    return found
 
 
 def _read_by_people(names: Iterable[str], known: Collection[str]) -> list[str]:
