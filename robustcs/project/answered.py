@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.responses import response_of, sentences_of
 from robustcs.similarity.support import Sentence, checked_sentences
-from robustcs.similarity.texts import Words, content_words
+from robustcs.similarity.texts import content_words
 from robustcs.wording import counted, some_of, verb
 
 Answers = Mapping[str, str]
@@ -72,6 +72,7 @@ class AnswerInputs:
             self._check_labels()
         self.gold = self._gold()
         self.said: dict[tuple[str, str], Said] = {}
+        self._words = cache(content_words)
 
     def _assignments(self) -> dict[str, dict[str, Assigned]]:
         """Return system → topic → assignments. Raises :class:`UsageError` if only some systems have assignments."""
@@ -258,7 +259,7 @@ class AnswerInputs:
     def ask(
         self, program: Program, turns: Sequence[str], passages: Mapping[str, Passages | None], texts: Mapping[str, str] | None
     ) -> None:
-        """Ask a program about all answers; :meth:`trace` uses what it says."""
+        """Ask a program about all answers; :meth:`traced` uses what it says."""
         requests: dict[tuple[str, str], dict[str, Any]] = {}
         for name, answers in self.responses.items():
             for turn in (turn for turn in turns if answers.get(turn, "").strip()):
@@ -276,51 +277,32 @@ class AnswerInputs:
         every = (*self.traces.values(), self.reference)
         return next((one.conversation[turn] for one in every if turn in one.conversation), [])
 
-    def trace(
-        self,
-        turns: Sequence[str],
-        kinds: Sequence[Kind],
-        passages: Mapping[str, Passages | None],
-        correct: Mapping[str, Mapping[str, bool]],
-        texts: Mapping[str, str] | None = None,
-        lost_by: Mapping[str, Mapping[str, Cause]] | None = None,
-    ) -> list[Traced]:
-        """Return the outcomes of ``turns`` in every system.
-
-        passages
-            System → turn → passages of its answers; None if unknown.
-        correct
-            System → turn → whether the answer meets the criterion; turns without a value are not in it.
-        texts
-            Passage → text; None to compare no sentences.
-        lost_by
-            System → turn → component that did not give the generator a gold passage, where known.
-        """
-        words, lost_by = cache(content_words), lost_by or {}
-        return [
-            self._traced(
-                name, turns, kinds, passages.get(name), correct.get(name, {}), texts, words, lost_by.get(name, {})
-            )
-            for name in self.responses
-        ]  # fmt: skip
-
-    def _traced(
+    def traced(
         self,
         name: str,
         turns: Sequence[str],
         kinds: Sequence[Kind],
         passages: Passages | None,
         correct: Mapping[str, bool],
-        texts: Mapping[str, str] | None,
-        words: Callable[[str], Words],
-        lost_by: Mapping[str, Cause],
+        texts: Mapping[str, str] | None = None,
+        lost_by: Mapping[str, Cause] | None = None,
     ) -> Traced:
+        """Return the outcomes of ``turns`` in one system.
+
+        passages
+            Turn → passages of its answer; None if unknown.
+        correct
+            Turn → whether the answer meets the criterion; turns without a value are not in it.
+        texts
+            Passage → text; None to compare no sentences.
+        lost_by
+            Turn → component that did not give the generator a gold passage, where known.
+        """
         answers, trace = self.responses[name], self.traces[name]
         said, right = self.human_labels(name)
         filled = [turn for turn in turns if answers.get(turn, "").strip()]
         whole = bool(said) and all(turn in said for turn in filled)
         labels = said if whole else trace.responses
-        source = ("labels" if whole else IDK) if labels else ""
         told = {turn: one.response for turn in turns if (one := self.said.get((name, turn)))}
         detected = [told.get(turn) or response_of(answers.get(turn, "")) for turn in turns]
         responses = [one if one == "no_answer" else labels.get(turn, one) for turn, one in zip(turns, detected, strict=True)]
@@ -329,49 +311,44 @@ class AnswerInputs:
         )
         if judged:
             correct = {turn: value >= 0.5 for turn, value in right.items()}
-        gold = [len(self.gold.get(turn, ())) for turn in turns]
+        gold = [self.gold.get(turn, frozenset()) for turn in turns]
         given = [
-            None if passages is None else len(self.gold.get(turn, frozenset()).intersection(passages.get(turn, ())))
-            for turn in turns
+            None if passages is None else len(own.intersection(passages.get(turn, ())))
+            for turn, own in zip(turns, gold, strict=True)
         ]
-        was_given = whether_given(gold, given)
-        outcomes = [
-            outcome_of(kind, response, known, correct.get(turn))
-            for turn, kind, response, known in zip(turns, kinds, responses, was_given, strict=True)
-        ]
+        sizes = tuple(map(len, gold))
+        every = list(zip(turns, kinds, responses, whether_given(sizes, given), strict=True))
+        outcomes = [outcome_of(kind, response, known, correct.get(turn)) for turn, kind, response, known in every]
         human = [
             outcome_of(kind, said.get(turn, response), known, right[turn] >= 0.5 if turn in right else correct.get(turn))
             if (turn in said and not whole) or (turn in right and not judged) else None
-            for turn, kind, response, known in zip(turns, kinds, responses, was_given, strict=True)
+            for turn, kind, response, known in every
         ]  # fmt: skip
+        causes = [
+            cause_of(kind, outcome, known, (lost_by or {}).get(turn, "retrieval"))
+            for (turn, kind, _, known), outcome in zip(every, outcomes, strict=True)
+        ]
         sentences, unsupported = np.full((2, len(turns)), math.nan)
-        if texts is not None and passages is not None:
-            for place, turn in enumerate(turns):
-                checked = self.checked(name, turn, passages, texts, words)
-                if checked is not None:
-                    sentences[place] = sum(one.supported is not None for one in checked)
-                    unsupported[place] = sum(one.supported is False for one in checked)
-        otherwise = "program" if any(told.values()) else "detector"
-        by = source or otherwise
-        if source and not all(turn in labels for turn in filled):
-            by += f", else {otherwise}"
+        for place, turn in enumerate(turns if texts is not None and passages is not None else ()):
+            checked = self.checked(name, turn, passages or {}, texts or {})
+            if checked is not None:
+                sentences[place] = sum(one.supported is not None for one in checked)
+                unsupported[place] = sum(one.supported is False for one in checked)
+        by = "program" if any(told.values()) else "detector"
+        if labels:
+            source = "labels" if whole else IDK
+            by = source if all(turn in labels for turn in filled) else f"{source}, else {by}"
         support_by = "citations and words" if trace.cited else "words"
         if any(one.supported for one in self.said.values()):
             support_by = "program"
         return Traced(
-            name, by, tuple(responses), tuple(gold), tuple(given), tuple(outcomes),
-            tuple(
-                cause_of(kind, outcome, known, lost_by.get(turn, "retrieval"))
-                for turn, kind, outcome, known in zip(turns, kinds, outcomes, was_given, strict=True)
-            ),
+            name, by, tuple(responses), sizes, tuple(given), tuple(outcomes), tuple(causes),
             tuple(labels.get(turn, said.get(turn)) for turn in turns), tuple(detected), tuple(human), sentences, unsupported,
             support_by,
             {metric: np.array([own.get(turn, math.nan) for turn in turns]) for metric, own in trace.scores.items()},
         )  # fmt: skip
 
-    def checked(
-        self, name: str, turn: str, passages: Passages, texts: Mapping[str, str], words: Callable[[str], Words]
-    ) -> list[Sentence] | None:
+    def checked(self, name: str, turn: str, passages: Passages, texts: Mapping[str, str]) -> list[Sentence] | None:
         """Return the sentences of an answer with their support; None if its passages or their texts are unknown.
 
         If the answer has no passage, no sentence is supported.
@@ -382,4 +359,4 @@ class AnswerInputs:
         known = {passage: texts.get(passage, "") for passage in passages.get(turn, ())}
         if turn not in passages or (known and not any(known.values())):
             return None
-        return checked_sentences(answer, known, words, self.files.covered, self.traces[name].cited.get(turn))
+        return checked_sentences(answer, known, self._words, self.files.covered, self.traces[name].cited.get(turn))

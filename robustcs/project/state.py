@@ -150,11 +150,13 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
     _, correct = inputs.criterion(metric, inputs.scores(metric))
     asked = [one.name for one in workspace.project.metrics if one.family == GIVEN]
     found = {}
-    for one in inputs.trace(turns, inputs.kinds(turns, ()), made_of.given, correct):
+    kinds = inputs.kinds(turns, ())
+    for name in inputs.responses:
+        one = inputs.traced(name, turns, kinds, made_of.given[name], correct.get(name, {}))
         scores = {metric: values for metric, values in one.scores.items() if not asked or metric in asked}
-        found[one.name] = SystemState(
+        found[name] = SystemState(
             "", {metric: dict(zip(turns, np.nan_to_num(values).tolist(), strict=True)) for metric, values in scores.items()},
-            {}, {}, {}, {}, lacking=[turn for turn in turns if turn not in inputs.responses[one.name]],
+            {}, {}, {}, {}, lacking=[turn for turn in turns if turn not in inputs.responses[name]],
             outcomes=dict(zip(turns, one.outcomes, strict=True)),
         )  # fmt: skip
     return found

@@ -15,7 +15,6 @@ from robustcs.evaluation.outcomes import ANSWERABLE, LOST
 from robustcs.lazy import pd
 from robustcs.project.answer_support import MadeOf
 from robustcs.project.answered import AnswerInputs
-from robustcs.similarity.texts import content_words
 from robustcs.studies.answers.analysis import COVERED, UNKNOWN, Answers
 from robustcs.studies.answers.show import answerable, answers_alone, criterion_words, golds, headline, main_causes, named, said
 from robustcs.wording import counted, first_of, system_name, verb
@@ -60,7 +59,7 @@ def _text(row: Any, inputs: AnswerInputs, made_of: MadeOf, texts: Mapping[str, s
         fields.append((f"Passage {place}{' (gold)' if passage in gold else ''}", f"{passage}: {shown}".rstrip(": ")))
     if lacking := [passage for passage in sorted(gold) if given is not None and passage not in given.get(turn, ())]:
         fields.append(("Gold passages not given", ", ".join(lacking)))
-    checked = None if given is None else inputs.checked(row.system, turn, given, texts, content_words)
+    checked = None if given is None else inputs.checked(row.system, turn, given, texts)
     spans = {known: tuple((one.start, one.end) for one in checked or () if one.supported is known) for known in (True, False)}
     layers = (("supported by a passage", spans[True]), ("without support", spans[False]))
     return Card(f"{turn}, {system_name(row.system)}: {'; '.join(told)}", tuple(fields), answer or "(no answer)", layers)

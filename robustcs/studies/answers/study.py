@@ -104,7 +104,10 @@ def prepare(workspace: Workspace, command_: str | None = None) -> Callable[[], t
         kinds = inputs.kinds(turns, set(with_items))
         if command_ is not None:
             inputs.ask(Program(command_, workspace.track), turns, made_of.given, texts)
-        traced = inputs.trace(turns, kinds, made_of.given, correct, texts or {}, lost_by)
+        traced = [
+            inputs.traced(name, turns, kinds, made_of.given[name], correct.get(name, {}), texts or {}, lost_by.get(name))
+            for name in inputs.responses
+        ]
         by_detector = [one.name for one in traced if "detector" in one.by]
         if by_detector:
             notes.append(f"a detector (English word lists) determines the responses; {MEASURED}")
