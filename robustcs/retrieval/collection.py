@@ -36,18 +36,14 @@ def write_parts(collection: Path, folder: Path, track: Track) -> tuple[int, int,
     """
     checked = checked_passages(collection)
     written, files, content = 0, 0, hashlib.sha256()
-    ticks = iter(track(range(_guess_parts(collection)), "checking passages", _guess_parts(collection)))
-    while some := list(islice(checked, PART)):
+    batches = iter(lambda: list(islice(checked, PART)), [])
+    for files, some in enumerate(track(batches, "checking passages", 0), 1):
         with (folder / f"part{files:05}.jsonl").open("wb") as part:
             for _, passage, text in some:
                 line = index_line(passage, text).encode()
                 content.update(line)
                 part.write(line)
         written += len(some)
-        files += 1
-        next(ticks, None)
-    for _ in ticks:  # ends the bar
-        pass
     return written, files, content.hexdigest()
 
 
@@ -72,15 +68,6 @@ def checked_passages(collection: Path) -> Iterator[Passage]:
         yield number, passage, text
     _find_repeated(collection, hashes, lines, problems)
     problems.raise_if_any()
-
-
-def _guess_parts(path: Path) -> int:
-    """Estimate the number of parts for the progress bar: passages of 400 bytes, compressed to a third."""
-    try:
-        size = path.stat().st_size * (3 if path.suffix in (".gz", ".bz2", ".xz", ".zst") else 1)
-    except OSError:
-        return 1
-    return size // (400 * PART) + 1
 
 
 def _passages(path: Path, problems: ProblemList) -> Iterator[Passage]:
