@@ -119,12 +119,6 @@ def compared_runs(workspace: Workspace) -> None:
     workspace.system_files([name for group in groups for name in (group.baseline, *group.sets)])
 
 
-def collection(workspace: Workspace) -> Path:
-    """Require passage texts; return their file."""
-    path: Path = workspace.require("collection")
-    return path
-
-
 def questions(workspace: Workspace) -> None:
     """Require questions, and an index if some of them have no run."""
     systems = systems_with_texts(workspace)

@@ -21,7 +21,7 @@ CONTEXT = ("previous", "first")
 _LEAST_HEAP = 64 * 1024
 #: Largest integer: Java counts in 32 bits.
 _MOST = 2**31 - 1
-_PATHS = ("index", "folder", "store", "reranker")
+_PATHS = ("index", "folder", "store", "reranker", "rewriter")
 #: Settings that a ranker of a grid may change.
 _OF_RANKER = ("model", "k1", "b", "mu", "rm3", "fb_terms", "fb_docs", "original_query_weight", "depth", "reranker",
               "rerank_depth")  # fmt: skip
@@ -156,42 +156,34 @@ def in_words(parameters: Mapping[str, Any]) -> str:
 
 def from_table(values: Mapping[str, Any], folder: Path) -> RetrievalSettings:
     """Return the settings of a table, with paths relative to ``folder``. Raises :class:`UsageError` for a wrong value."""
-    given = dict(values)
-    for name in ("index", "rewriter", *_PATHS):
-        if name in given and not (isinstance(given[name], str) and given[name]):
-            raise UsageError("bad-retrieval", f"{name} is {given[name]!r}", "write a text in quotes")
+    given = {"folder": folder / "retrieved", **_placed(values, folder)}
     if "index" not in given:
         raise UsageError("bad-retrieval", "no index", 'write index = "FOLDER"; a missing index is created')
-    given.setdefault("folder", "retrieved")
-    for name in _PATHS:
-        if name in given:
-            given[name] = folder / given[name]
-    if "rewriter" in given and given["rewriter"] not in CONTEXT:
-        given["rewriter"] = str(folder / given["rewriter"])
-    rankers = given.get("rankers", {})
+    rankers = given.pop("rankers", {})
     if not isinstance(rankers, dict) or not all(isinstance(own, dict) for own in rankers.values()):
         advice = "write [retrieval.rankers.NAME] above the settings of each ranker"
         raise UsageError("bad-retrieval", f"rankers is {rankers!r}", advice)
-    given["rankers"] = {name: _ranker(name, own, folder) for name, own in rankers.items()}
-    settings = RetrievalSettings(**given)
-    for name in settings.rankers:
+    settings, placed = RetrievalSettings(**given), {}
+    for name, own in rankers.items():
+        if not re.fullmatch(r"[\w+-][\w.+-]*", name):
+            raise UsageError("bad-retrieval", f"rankers: the name {name!r}", "use letters, digits and . _ + - only")
         try:
-            settings.of_ranker(name)
+            if other := [key for key in own if key not in _OF_RANKER]:
+                raise UsageError("bad-retrieval", f"unknown key {other[0]!r}", f"choose from {', '.join(_OF_RANKER)}")
+            placed[name] = _placed(own, folder)
+            replace(settings, **placed[name])  # raises an error for a wrong value
         except UsageError as error:
             raise UsageError(error.slug, f"rankers: {error.found} in {name}", error.advice) from None
-    return settings
+    return replace(settings, rankers=placed)
 
 
-def _ranker(name: str, values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the settings of a ranker of the grid. Raises :class:`UsageError` for another key, and a name that is no folder."""
-    if not re.fullmatch(r"[\w+-][\w.+-]*", name):
-        raise UsageError("bad-retrieval", f"rankers: the name {name!r}", "use letters, digits and . _ + - only")
-    for key in values:
-        if key not in _OF_RANKER:
-            raise UsageError("bad-retrieval", f"rankers: unknown key {key!r} in {name}", f"choose from {', '.join(_OF_RANKER)}")
-    own = dict(values)
-    if "reranker" in own:
-        if not (isinstance(own["reranker"], str) and own["reranker"]):
-            raise UsageError("bad-retrieval", f"rankers: reranker is {own['reranker']!r} in {name}", "write a text in quotes")
-        own["reranker"] = folder / own["reranker"]
-    return own
+def _placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return settings with paths relative to ``folder``. Raises :class:`UsageError` for a path that is no text."""
+    given = dict(values)
+    for name in _PATHS:
+        if name not in given or (name == "rewriter" and given[name] in CONTEXT):
+            continue
+        if not (isinstance(given[name], str) and given[name]):
+            raise UsageError("bad-retrieval", f"{name} is {given[name]!r}", "write a text in quotes")
+        given[name] = str(folder / given[name]) if name == "rewriter" else folder / given[name]
+    return given

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from robustcs.inputs.collection import read_passages
-from robustcs.project.requirements import collection, relevant_passages, scikit_learn
+from robustcs.project.requirements import relevant_passages, scikit_learn
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.passages.analysis import PassageChoice, choose_passages
@@ -33,7 +33,7 @@ def ask(workspace: Workspace, *, number: Annotated[int, Opt("N", low=1, high=100
           --number 3 --seed 7
     """
     project = workspace.project
-    path = collection(workspace)
+    path = workspace.require("collection")
     scikit_learn(workspace)
     qrels = workspace.qrels
     wanted, texts = relevant_passages(qrels, project.policy.relevance_level, path, partial(read_passages, path))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from robustcs.errors import UsageError
 from robustcs.project.model import Project
 from robustcs.project.open_questions import Maker, import_runs
-from robustcs.project.requirements import collection, systems_with_texts
+from robustcs.project.requirements import systems_with_texts
 from robustcs.project.retrieved import Plan, Retrieval, index_states, plan_of, retrievals_of_cells
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -198,7 +198,7 @@ def _retrieve(call: Call, workspace: Workspace, turn: str | None, dry_run: bool)
 
 def _segment(call: Call, workspace: Workspace, words: int, spacy: str | None, folder: str | None) -> None:
     """Write the documents of the collection as passages into ``folder``."""
-    path, settings = collection(workspace), workspace.project.retrieval
+    path, settings = workspace.require("collection"), workspace.project.retrieval
     target = Path(folder or (settings.folder if settings else "retrieved")) / f"{path.name.partition('.')[0]}-{words}.jsonl"
     split = by_spacy(spacy) if spacy else by_rules
     documents, passages = segment_collection(path, target, words, split, workspace.track)
