@@ -43,13 +43,13 @@ def try_program(
       robustcs try-program 'python ask_model.py'
       robustcs try-program 'python my_model.py' --for paraphrase
     """
-    from robustcs.programs.runner import ask_program
+    from robustcs.programs.runner import Asking, ask_program
     from robustcs.wording import counted
 
     requests, usable, wanted = _judge() if protocol == "judge" else _paraphrase()
     begin = time.monotonic()
     try:
-        replies = ask_program(command, requests, accept=usable, timeout=timeout)
+        replies = ask_program(Asking(command, timeout=timeout), requests, accept=usable)
     except UsageError as error:
         if error.slug != "no-such-program":
             raise

@@ -24,7 +24,9 @@ from typing import IO, Any
 from robustcs.errors import UsageError
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.text import half_character, parse_json
+from robustcs.programs.outputs import OutputStore
 from robustcs.programs.processes import end, start
+from robustcs.wording import counted
 
 #: Shows progress over an iterable: (items, description, number of items) → the same items.
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -107,57 +109,112 @@ def words_of(command: str) -> list[str]:
     return words
 
 
+@dataclass(frozen=True)
+class Asking:
+    """Settings for running a program.
+
+    copies
+        Number of copies that run in parallel, each with a part of the requests.
+    retries
+        How often to retry a request without an answer or with ``error``. Answers that the caller rejects are not retried.
+    timeout
+        Seconds without a useful answer after which a copy is stopped and its open requests count as failed. An answer is useful
+        if it is the first one to a request, so no copy runs for longer than about ``timeout`` times the number of its requests.
+    """
+
+    command: str
+    copies: int = 1
+    retries: int = 0
+    timeout: float = TIMEOUT
+
+
 def ask_program(
-    command: str,
+    asking: Asking,
     requests: Sequence[Mapping[str, Any]],
     keep: Callable[[Mapping[str, dict[str, Any]]], None] = lambda answers: None,
     *,
     accept: Callable[[dict[str, Any]], bool] = lambda answer: True,
     what: str = "asking",
-    timeout: float = TIMEOUT,
     track: Track = lambda items, what, total: items,
-    copies: int = 1,
 ) -> Replies:
-    """Send every request to ``command`` and return its answers; each request has its own ``id``.
+    """Send every request to a program and return its answers; each request has its own ``id``.
 
     keep
         Called with usable answers by id, several at a time. It gets all answers even if the run is interrupted by Ctrl-C.
     accept
         Returns whether an answer is valid. An invalid answer counts as failed.
-    timeout
-        Seconds without a useful answer after which the program is stopped and its open requests count as failed.
-        An answer is useful if it is the first one to a request, so no program runs for longer than about ``timeout`` times the
-        number of its requests.
-    copies
-        Number of copies that run in parallel, each with a part of the requests. All end with everything that they started.
 
-    Raises :class:`UsageError` if the program cannot be started.
+    All copies end with everything that they started. Raises :class:`UsageError` if the program cannot be started.
     """
-    words, token, fresh = words_of(command), uuid.uuid4().hex, dict[str, dict[str, Any]]()
-    asked: list[_Copy] = []
-    with selectors.DefaultSelector() as selector:
-        try:
-            for place in range(min(copies, len(requests))):
-                mark = f"{token}.{place}"
-                process = start(command, words, (token, mark))
-                asked.append(_Copy(process, mark, requests[place::copies], accept, fresh, selector))
-            for _ in track(_listen(asked, selector, timeout), what, len(requests)):
-                if len(fresh) >= _BATCH:
-                    keep(fresh)
-                    fresh.clear()
-        finally:
+    words, total, left = words_of(asking.command), Replies(), list(requests)
+    for _ in range(1 + asking.retries):
+        token, fresh = uuid.uuid4().hex, dict[str, dict[str, Any]]()
+        copies: list[_Copy] = []
+        with selectors.DefaultSelector() as selector:
             try:
-                end([one.process for one in asked if not one.over], token)
-                for one in asked:
-                    one.finish()
+                for place in range(min(asking.copies, len(left))):
+                    mark = f"{token}.{place}"
+                    process = start(asking.command, words, (token, mark))
+                    copies.append(_Copy(process, mark, left[place :: asking.copies], accept, fresh, selector))
+                for _ in track(_listen(copies, selector, asking.timeout), what, len(left)):
+                    if len(fresh) >= _BATCH:
+                        keep(fresh)
+                        fresh.clear()
             finally:
-                keep(fresh)
-    total = Replies()
-    for one in asked:
-        total.take(one.replies)
-        total.complaint = total.complaint or one.replies.complaint
+                try:
+                    end([one.process for one in copies if not one.over], token)
+                    for one in copies:
+                        one.finish()
+                finally:
+                    keep(fresh)
+        for one in copies:
+            total.take(one.replies)
+        total.complaint = next((one.replies.complaint for one in copies if one.replies.complaint), total.complaint)
+        left = [one for one in left if _open(str(one["id"]), total)]
+        if not left:
+            break
     total.failed = len({str(request["id"]) for request in requests} - total.answers.keys())
+    total.refused = {key: answer for key, answer in total.refused.items() if key not in total.answers}
     return total
+
+
+def _open(key: str, replies: Replies) -> bool:
+    """Return whether a request should be retried."""
+    return key not in replies.answers and "error" in replies.refused.get(key, {"error": ""})
+
+
+def ask_working(asking: Asking, requests: Sequence[Mapping[str, Any]], *keep: Any, **options: Any) -> Replies:
+    """Return :func:`ask_program`. Raises :class:`UsageError` also for a program that fails without a single answer."""
+    replies = ask_program(asking, requests, *keep, **options)
+    if replies.complaint and not (replies.answers or replies.refused):
+        found, advice = f"--with {asking.command} {replies.complaint}", "check it with robustcs try-program"
+        raise UsageError("program-failed", found, advice)
+    return replies
+
+
+def ask_kept(
+    asking: Asking,
+    maker: str,
+    requests: Mapping[str, Mapping[str, Any]],
+    read: Callable[[Mapping[str, Any]], Any],
+    doing: str,
+    track: Track,
+    about: Callable[[str], Mapping[str, Any]] = lambda key: {},
+) -> tuple[dict[str, Any], int, Replies]:
+    """Return key → ``read`` of its answer (None if it is useless), the number of stored answers, and the replies.
+
+    Answers that ``maker`` gave to an equal request before are taken from the store. ``about`` returns fields of a request that
+    do not affect the answer. Raises as :func:`ask_working` does.
+    """
+    store = OutputStore()
+    found = store.get(maker, requests)
+    lines = [{"id": key, **about(key), **request} for key, request in requests.items() if key not in found]
+    known = len(found)
+    replies = ask_working(
+        asking, lines, lambda answers: store.put(maker, {key: read(answer) for key, answer in answers.items()}, requests),
+        accept=lambda answer: read(answer) is not None, what=f"{doing} {counted(len(lines), 'text')}", track=track,
+    )  # fmt: skip
+    return found | {key: read(answer) for key, answer in replies.answers.items()}, known, replies
 
 
 def _listen(copies: Sequence[_Copy], selector: selectors.BaseSelector, timeout: float) -> Iterator[None]:

@@ -15,7 +15,7 @@ from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify
 from robustcs.programs.outputs import OutputStore
-from robustcs.programs.runner import Track, ask_program, program_identity
+from robustcs.programs.runner import Asking, Track, ask_program, program_identity
 from robustcs.project.model import AnswerFiles
 from robustcs.project.workspace import Workspace
 from robustcs.wording import counted, some_of
@@ -124,7 +124,7 @@ class Program:
         complaint = ""
         if open_:
             replies = ask_program(
-                self.command, open_, lambda fresh: self.store.put(maker, fresh, asked), accept=_usable, what="asking",
+                Asking(self.command), open_, lambda fresh: self.store.put(maker, fresh, asked), accept=_usable, what="asking",
                 track=self.track,
             )  # fmt: skip
             found |= replies.answers

@@ -17,8 +17,7 @@ from robustcs.errors import NotInstalledError, UsageError, input_error
 from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
-from robustcs.programs.copies import Asking, ask_kept
-from robustcs.programs.runner import Track
+from robustcs.programs.runner import Asking, Track, ask_kept
 from robustcs.retrieval.search import Ranking
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
 from robustcs.retrieval.store import normalised

@@ -18,7 +18,7 @@ import pytest
 
 from robustcs.errors import UsageError
 from robustcs.programs import runner
-from robustcs.programs.copies import Asking, ask_copies
+from robustcs.programs.runner import Asking, ask_working
 from robustcs.studies.judge.asking import Tally, grade_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
@@ -127,7 +127,7 @@ def misbehave(seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with guarded():
         try:
-            replies = ask_copies(asking, requests, kept.update, accept=usable, track=track)
+            replies = ask_working(asking, requests, kept.update, accept=usable, track=track)
         except UsageError as error:
             failure = error
         except KeyboardInterrupt:

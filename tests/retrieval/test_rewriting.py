@@ -50,7 +50,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: Callable[[Mapping[str, An
         keep(answers)
         return Replies(answers)
 
-    monkeypatch.setattr("robustcs.programs.copies.ask_copies", copies)
+    monkeypatch.setattr("robustcs.programs.runner.ask_working", copies)
     return asked
 
 

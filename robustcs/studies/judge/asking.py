@@ -23,9 +23,8 @@ from robustcs.inputs.text import finite_number
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.kept import locked, sealed
 from robustcs.overwrite_guard import refuse_outside
-from robustcs.programs.copies import Asking, ask_copies
 from robustcs.programs.outputs import OutputStore
-from robustcs.programs.runner import Replies, Track, program_identity, words_of
+from robustcs.programs.runner import Asking, Replies, Track, ask_working, program_identity, words_of
 from robustcs.studies.judge.analysis import Pair, State, Worklist
 from robustcs.studies.judge.outlook import Outlook
 from robustcs.studies.judge.session import Scale
@@ -378,7 +377,7 @@ class Interview:
         lines = [{"id": key, **self.requests[pair]} for key, pair in of.items()]
         what = f"{self.judge.name}: {counted(len(lines), 'passage')}"
         try:
-            return ask_copies(self.asking, lines, keep, accept=usable, what=what, track=self.track)
+            return ask_working(self.asking, lines, keep, accept=usable, what=what, track=self.track)
         except UsageError as error:
             if not started:
                 raise

@@ -11,7 +11,7 @@ from robustcs.errors import UsageError
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.paths import shown
 from robustcs.overwrite_guard import protect
-from robustcs.programs.copies import Asking
+from robustcs.programs.runner import Asking
 from robustcs.project.requirements import highest_grade
 from robustcs.project.workspace import Workspace
 from robustcs.studies.judge.analysis import Pair, Worklist

@@ -11,8 +11,7 @@ from robustcs.documents.files import write_folder
 from robustcs.documents.paraphrase_files import paraphrases_csv, sheet_csv
 from robustcs.errors import UsageError
 from robustcs.inputs.turns import turn_depth
-from robustcs.programs.copies import Asking, ask_kept
-from robustcs.programs.runner import program_identity
+from robustcs.programs.runner import Asking, ask_kept, program_identity
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.stripping import tagged_nouns, without_nouns
