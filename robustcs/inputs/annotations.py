@@ -86,7 +86,8 @@ class AnnotatedText:
 def is_annotations(columns: Iterable[str]) -> bool:
     """Return whether a file with these columns contains snippet annotations or choices of sentences."""
     names = {column.lower() for column in columns}
-    return _TASK in names or "snippets" in names or _SENTENCES in names or {"sentences", "chosen"} <= names
+    by_worker = not names.isdisjoint(("worker", "worker_id"))  # answers {turn: [answer]} may name a turn "snippets"
+    return bool(names & {_TASK, _SENTENCES}) or (by_worker and ("snippets" in names or {"sentences", "chosen"} <= names))
 
 
 def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple[str, ...]]:

@@ -53,7 +53,8 @@ class Assigned:
 
 def is_nuggets(record: Mapping[str, Any]) -> bool:
     """Return whether a record contains the nuggets of a topic, or is a nugget."""
-    return isinstance(record.get("nuggets"), list) or ("importance" in record and "text" in record)
+    listed = isinstance(record.get("nuggets"), list) and topic_of(record) is not None
+    return listed or ("importance" in record and "text" in record)
 
 
 def is_assignments(record: Mapping[str, Any]) -> bool:

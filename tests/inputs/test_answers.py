@@ -157,3 +157,10 @@ def test_nothing_of_the_public_data_is_an_answer_file(shared_data: Path) -> None
         read_gold_answers(shared_data / "cast2022-regin/GPT-3_raw_run.json")
     with pytest.raises(InputError, match="these are CANARD questions; use them with --rewrites"):
         read_gold_answers(shared_data / "canard/dev.json.gz")
+
+
+@pytest.mark.parametrize("turn", ["snippets", "SNIPPETS", "nuggets"])
+def test_a_turn_may_have_the_name_of_a_field_of_another_kind(tmp_path: Path, turn: str) -> None:
+    path = tmp_path / "gold.json"
+    path.write_text(json.dumps({turn: ["a"]}))
+    assert read_gold_answers(path) == {turn: ("a",)}
