@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs import mtrag
-from robustcs.inputs.formats import Record, answer_of, first_turn, is_answer, passages_in, topic_of
+from robustcs.inputs.formats import Record, answer_of, answered, first_turn, is_answer, passages_in
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath, parts_of
 from robustcs.inputs.records import ID_NAMES, BadRowError, RowProblems, UnusableRowError, noted
@@ -99,7 +99,7 @@ def read_trace(path: StrPath, name: str = "") -> Trace:
     if mtrag.has_tasks(first):
         _tasks(found, list(json_records(path, problems)), name)
     elif is_answer(first_turn(first)):
-        _reports(found, json_records(path, problems))
+        _reports(found, json_records(path, problems), problems)
     return found
 
 
@@ -117,20 +117,16 @@ def _tasks(found: Trace, records: list[Record], name: str) -> None:
             found.conversation[turn] = said
 
 
-def _reports(found: Trace, records: Iterable[Record]) -> None:
-    for record in records:
-        turns = record.fields.get("turns")
-        for one in turns if isinstance(turns, list) else [record.fields]:
-            if not isinstance(one, dict) or not (parts := answer_of(one)):
-                continue
-            listed = [str(passage) for passage, _ in passages_in(one.get("references")) if is_turn_id(passage)]
-            turn, sentences = _id(topic_of(one)), []
-            for part in (part for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)):
-                given = chain(*(passages_in(part.get(key)) for key in ("citations", "passage_provenance")))
-                sentences.append((part["text"].strip(), tuple(_cited(passage, listed) for passage, _ in given)))
-            if any(cited for _, cited in sentences) or listed:
-                found.passages[turn] = tuple(dict.fromkeys([*listed, *chain(*(cited for _, cited in sentences))]))
-                found.cited[turn] = sentences
+def _reports(found: Trace, records: Iterable[Record], problems: ProblemList) -> None:
+    for topic, fields_, _ in answered(records, problems):
+        listed = [str(passage) for passage, _ in passages_in(fields_.get("references")) if is_turn_id(passage)]
+        turn, sentences = _id(topic), []
+        for part in (part for part in answer_of(fields_) or () if isinstance(part, dict) and isinstance(part.get("text"), str)):
+            given = chain(*(passages_in(part.get(key)) for key in ("citations", "passage_provenance")))
+            sentences.append((part["text"].strip(), tuple(_cited(passage, listed) for passage, _ in given)))
+        if any(cited for _, cited in sentences) or listed:
+            found.passages[turn] = tuple(dict.fromkeys([*listed, *chain(*(cited for _, cited in sentences))]))
+            found.cited[turn] = sentences
 
 
 def _cited(passage: object, listed: list[str]) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from robustcs.errors import ProblemList, input_error
+from robustcs.inputs.mixed_initiative import Bank
 from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.readings import CLASH
 from robustcs.inputs.records import RowProblems
@@ -212,14 +213,12 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         raise input_error(path, 1, found, advice, "not-a-run")
     if not _QUOTED.match(head):
         run = read_run(path, name, ranks=ranks)
-        known = 0 if bank is None else sum(question not in bank for question in run.ids.texts())
-        return QuestionRun(run, known)
+        return QuestionRun(run, 0 if bank is None else sum(question not in bank for question in run.ids.texts()))
     if bank is None:
         found = "the questions are texts, not ids"
         raise input_error(path, 1, found, "name the question bank with --questions FILE", "no-bank")
     problems = ProblemList(path)
-    exact = {text: question for question, text in reversed(list(bank.items()))} | {"": NO_QUESTION}
-    loose = {_plain(text): question for text, question in exact.items()}
+    known = Bank(bank)
     rows: list[tuple[str, str, float]] = []
     places: list[int] = []
     for line, text in filled_lines(path):
@@ -233,15 +232,11 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
             problems.add(line, f"score {match[4]!r} is not a number", "write a decimal number", "not-a-number")
             continue
         asked = match[2].strip()
-        rows.append((match[1], exact.get(asked) or loose.get(_plain(asked)) or f'"{asked}"', score))
+        rows.append((match[1], (known.find(asked) if asked else NO_QUESTION) or f'"{asked}"', score))
         places.append(rank)
     problems.raise_if_any()
     unknown = sum(question.startswith('"') for _, question, _ in rows)
     return QuestionRun(Run.of(name, rows, places if ranks else None), unknown, texts=True)
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 # ---------------------------------------------------------------- pairwise human preferences (Acute-eval)

@@ -12,19 +12,19 @@ from robustcs.inputs import mtrag
 from robustcs.inputs.formats import (
     Entry,
     Record,
-    Retrieved,
     RunFormat,
     TextFormat,
     answer_of,
+    answered,
     by_id,
     each,
     first_turn,
     flat,
     has,
     is_answer,
-    listed,
     nested,
     passages_in,
+    passages_of,
     topic_of,
 )
 from robustcs.inputs.records import ID_NAMES
@@ -276,7 +276,7 @@ def _is_run(record: Mapping[str, Any]) -> bool:
     return "references" in turn or "run_name" in record or not first.keys().isdisjoint(_PROVENANCE)
 
 
-def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
+def _ikat_turns(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
     for record in records:
         turns = record.fields.get("turns", [record.fields])
         for place, turn in enumerate(turns if isinstance(turns, list) else [], 1):
@@ -284,7 +284,7 @@ def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Ret
                 found = f"turn {place if record.line is None else record.place} has no turn_id"
                 problems.add(record.line, found, "complete the turn", "no-turn-id")
                 continue
-            yield Retrieved(turn["turn_id"], _passages(turn), record.line)
+            yield Entry(turn["turn_id"], turn, record.line)
 
 
 def _passages(turn: Mapping[str, Any]) -> list[tuple[object, object]]:
@@ -298,48 +298,33 @@ def _passages(turn: Mapping[str, Any]) -> list[tuple[object, object]]:
     return [passage for one in listed for passage in passages_in(one)]
 
 
-IKAT_RUN = RunFormat("an iKAT run", _is_run, _retrieved)
+IKAT_RUN = RunFormat("an iKAT run", _is_run, _ikat_turns, _passages)
 
 DPR_RUN = RunFormat(
     "a run in DPR format (TopiOCQA)", lambda record: _is_dpr(record) and isinstance(record.get("ctxs"), list),
-    listed(_OF_DPR, "ctxs"),
+    _OF_DPR, passages_of("ctxs"),
 )  # fmt: skip
 
 SCAI_RUN = RunFormat(
-    "a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), listed(_OF_CONVERSATION, "Model_passages")
+    "a SCAI-QReCC run", has("Conversation_no", "Turn_no", "Model_passages"), _OF_CONVERSATION, passages_of("Model_passages")
 )
-
-_NO_ANSWER = ("no list 'answer'", "complete the row or delete it", "no-such-column")
 
 
 def cited_answers(records: Iterable[Record], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:
     """Yield (topic, [answer], line) of every answer, its sentences joined, without checking them."""
-    for record in records:
-        turns = record.fields.get("turns")
-        for fields in turns if isinstance(turns, list) else [record.fields]:
-            said = answer_of(fields) if isinstance(fields, dict) else None
-            if said is None:
-                problems.add(record.line, *_NO_ANSWER)
-                continue
-            found = [one.get("text") if isinstance(one, dict) else one for one in said]
-            texts = [text for text in found if isinstance(text, str)]
-            yield topic_of(fields), [" ".join(texts) if len(texts) == len(found) else None], record.line
+    for topic, fields, line in answered(records, problems):
+        found = [one.get("text") if isinstance(one, dict) else one for one in answer_of(fields) or ()]
+        texts = [text for text in found if isinstance(text, str)]
+        yield topic, [" ".join(texts) if len(texts) == len(found) else None], line
 
 
-def _rag_retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
-    for record in records:
-        fields = record.fields
-        said = answer_of(fields)
-        if said is None:
-            problems.add(record.line, *_NO_ANSWER)
-            continue
-        cited = (one for part in said if isinstance(part, dict) for one in passages_in(part.get("citations")))
-        # numbers are positions in the references
-        passages = passages_in(fields.get("references")) or [one for one in cited if isinstance(one[0], str)]
-        yield Retrieved(topic_of(fields), passages, record.line)
+def _cited(fields: Mapping[str, Any]) -> list[tuple[object, object]]:
+    """Return the references, else the citations of the sentences; numbers are positions in the references."""
+    cited = (one for part in answer_of(fields) or () if isinstance(part, dict) for one in passages_in(part.get("citations")))
+    return passages_in(fields.get("references")) or [one for one in cited if isinstance(one[0], str)]
 
 
-RAG_RUN = RunFormat("TREC RAG answers", is_answer, _rag_retrieved)
+RAG_RUN = RunFormat("TREC RAG answers", is_answer, answered, _cited)
 
 
 def _is_plain(record: Mapping[str, Any]) -> bool:
@@ -353,13 +338,11 @@ def _is_plain(record: Mapping[str, Any]) -> bool:
     return None not in values and not measured and not grades(values)
 
 
-def _of_turns(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
-    for record in records:
-        for turn, scores in record.fields.items():
-            yield Retrieved(turn, passages_in(scores), record.line)
+def _of_turns(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    return (Entry(turn, scores, record.line) for record in records for turn, scores in record.fields.items())
 
 
-PLAIN_RUN = RunFormat("a run {turn: {passage: score}}", _is_plain, _of_turns)
+PLAIN_RUN = RunFormat("a run {turn: {passage: score}}", _is_plain, _of_turns, passages_in)
 
 #: All formats; the first one that fits a record counts.
 RUN_FORMATS: tuple[RunFormat, ...] = (mtrag.RUN, IKAT_RUN, DPR_RUN, SCAI_RUN, RAG_RUN, PLAIN_RUN)

@@ -158,14 +158,6 @@ def nested(
     return entries
 
 
-class Retrieved(NamedTuple):
-    """The passages of one turn in file order, best first: unchecked pairs (passage id, score or None)."""
-
-    turn: object
-    passages: list[tuple[object, object]]
-    line: int | None
-
-
 @dataclass(frozen=True)
 class RunFormat:
     """A format of run files.
@@ -174,13 +166,16 @@ class RunFormat:
         The name in messages with its article, such as ``an iKAT run``.
     fits
         Whether a record has this format, by its fields.
-    turns
-        Yields the retrieved passages of the records; broken records go to the problems.
+    entries
+        Yields the turns of the records; broken records go to the problems.
+    passages
+        Returns the retrieved passages of a turn in file order, best first: unchecked pairs (passage id, score or None).
     """
 
     name: str
     fits: Callable[[Mapping[str, Any]], bool]
-    turns: Callable[[Iterable[Record], ProblemList], Iterator[Retrieved]]
+    entries: Entries
+    passages: Callable[[Mapping[str, Any]], list[tuple[object, object]]]
 
 
 #: Names of the id of a passage object.
@@ -200,11 +195,9 @@ def passages_in(value: object) -> list[tuple[object, object]]:
 
 
 # ---------------------------------------------------------------- runs
-def listed(entries: Entries, name: str) -> Callable[[Iterable[Record], ProblemList], Iterator[Retrieved]]:
-    """Return a reader of the passages in the field ``name`` of each turn."""
-    return lambda records, problems: (
-        Retrieved(entry.turn, passages_in(entry.fields.get(name)), entry.line) for entry in entries(records, problems)
-    )
+def passages_of(name: str) -> Callable[[Mapping[str, Any]], list[tuple[object, object]]]:
+    """Return a reader of the passages in the field ``name`` of a turn."""
+    return lambda fields: passages_in(fields.get(name))
 
 
 def first_turn(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -242,3 +235,14 @@ def answer_of(record: Mapping[str, Any]) -> list[Any] | None:
         return None
     ranked = [one for one in said if isinstance(one, dict) and "rank" in one]
     return [min(ranked, key=lambda one: finite_number(one["rank"]) or 0.0)] if ranked else said
+
+
+def answered(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
+    """Yield the turns of records that are answers in sentences, or runs with such answers; others go to the problems."""
+    for record in records:
+        turns = record.fields.get("turns")
+        for fields in turns if isinstance(turns, list) else [record.fields]:
+            if isinstance(fields, dict) and answer_of(fields) is not None:
+                yield Entry(topic_of(fields), fields, record.line)
+            else:
+                problems.add(record.line, "no list 'answer'", "complete the row or delete it", "no-such-column")

@@ -17,14 +17,13 @@ import numpy.typing as npt
 
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.collection import read_passage_ids
-from robustcs.inputs.ids import MAX_GRADE, Ids
+from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.qrels import Qrels, qrels_of_rows, read_qrels
 from robustcs.inputs.records import json_lines, shape_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Row, Table, csv_rows, find_column, read_table
 from robustcs.inputs.text import read_json, text_lines, whole_of
 from robustcs.kept import unsealed
-from robustcs.wording import counted
 
 #: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
 JUDGMENT = "robustcs judgment 1"
@@ -217,39 +216,24 @@ def _id(cell: object) -> str:
 
 
 def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback: int = 0, unknown: int = 0) -> Labels:
-    known: dict[tuple[str, str], tuple[int, int]] = {}
-    unlabelled = repeated = 0
+    found: list[tuple[str, str, int]] = []
+    lines: list[int] = []
+    unlabelled = 0
     for line, turn, document, cell in rows:
         pair = _id(turn), _id(document)
+        grade = _grade(cell)
         if not all(pair):
             problems.add(line or None, "no turn id" if not pair[0] else "no document id", _FORMS, "no-id")
-            continue
-        if cell is None or cell == "":
+        elif cell is None or cell == "":
             unlabelled += 1
-            continue
-        grade = _grade(cell)
-        if grade is None:
+        elif grade is None:
             advice = "write small whole numbers such as 0 to 4; convert probabilities to grades first"
             problems.add(line or None, f"grade {str(cell)[:40]!r} is not a grade", advice, "bad-grade")
-            continue
-        if pair not in known:
-            known[pair] = grade, line
-            continue
-        earlier, where = known[pair]
-        repeated += earlier == grade
-        if earlier != grade:
-            before = f"in line {where}" if where else "before"
-            found = f"turn {pair[0]} document {pair[1]} has grade {grade} but grade {earlier} {before}"
-            problems.add(line or None, found, "keep one of the two", "contradicting-grades")
+        else:
+            found.append((*pair, grade))
+            lines.append(line)
     problems.raise_if_any()
-    if not known:
+    if not found:
         raise input_error(path, None, "no row has a grade", _FORMS, "empty")
-    name = Path(path).name
-    turns = {turn: place for place, turn in enumerate(dict.fromkeys(turn for turn, _ in known))}
-    notes = (f"{name}: {counted(repeated, 'repeated label')} counted once",) if repeated else ()
-    qrels = Qrels(
-        name, tuple(turns), np.array([turns[turn] for turn, _ in known], dtype=np.int32),
-        Ids.of(document for _, document in known), np.array([grade for grade, _ in known.values()], dtype=np.int16), notes,
-    )  # fmt: skip
-    lines = np.array([line for _, line in known.values()], dtype=np.int64)
-    return Labels(qrels, unlabelled, fallback, unknown, lines)
+    qrels, counted = qrels_of_rows(Path(path).name, found, path, [line or None for line in lines], "label")
+    return Labels(qrels, unlabelled, fallback, unknown, np.array(lines, dtype=np.int64)[counted])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs.formats import Record, Retrieved, RunFormat, TextFormat, each, passages_in
+from robustcs.inputs.formats import Record, RunFormat, TextFormat, by_id, each, passages_of
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import json_lines, shape_of
 from robustcs.inputs.text import finite_number, is_turn_id, read_json
@@ -130,13 +130,10 @@ def _mean(value: object) -> float | None:
 
 
 # ---------------------------------------------------------------- passages and questions
-def _retrieved(records: Iterable[Record], problems: ProblemList) -> Iterator[Retrieved]:
-    for record in records:
-        if isinstance(record.fields.get("contexts"), list):
-            yield Retrieved(record.fields.get("task_id"), passages_in(record.fields["contexts"]), record.line)
-
-
-RUN = RunFormat(NAME, lambda record: is_export(record) or (is_task(record) and "contexts" in record), _retrieved)
+RUN = RunFormat(
+    NAME, lambda record: is_export(record) or (is_task(record) and "contexts" in record), by_id("task_id"),
+    passages_of("contexts"),
+)  # fmt: skip
 
 
 def has_scores(record: Mapping[str, Any]) -> bool:

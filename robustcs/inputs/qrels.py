@@ -6,7 +6,7 @@ Also read: tables with column names (such as BEIR's), and three columns, ``turn 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -137,13 +137,13 @@ def read_qrels(source: StrPath) -> Qrels:
     name = Path(source).name
     if found is not None and "qrels" in found.kinds and found.shape == "table":
         rows, lines = checked_rows(source)
-        return _from_columns(name, _columns(rows), source, lines.__getitem__)
+        return qrels_of_rows(name, rows, source, lines)[0]
     three = found is not None and found.family in MS_MARCO.values()
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT, chunks)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
         told = "three columns, but the numbers are not grades"
         raise input_error(source, None, told, "use ranks with --run", "other-kind")
-    qrels = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
+    qrels, _ = _from_columns(name, columns, source, lambda row: line_of_row(source, row))
     if not three:
         return qrels
     return replace(qrels, notes=(*qrels.notes, f"{name}: three columns, read as turn, document and grade"))
@@ -189,16 +189,24 @@ def _each_once(
     return np.flatnonzero(first == np.arange(len(first)))
 
 
-def _columns(rows: list[tuple[str, str, int]]) -> Columns:
+def qrels_of_rows(
+    name: str, rows: Sequence[tuple[str, str, int]], path: StrPath, lines: Sequence[int | None], what: str = "judgment"
+) -> tuple[Qrels, slice | npt.NDArray[np.int64]]:
+    """Return the judgments of rows (turn, document, grade), and the index of the rows that count; ``what`` names a row.
+
+    Raises :class:`InputError` as :func:`read_qrels` does.
+    """
     codes: dict[str, int] = {}
     turns = np.array([codes.setdefault(turn, len(codes)) for turn, _, _ in rows], dtype=np.int32)
     grades = np.array([grade for _, _, grade in rows], dtype=np.int64)
     values: dict[str, Column] = {"turn": turns, "document": Ids.of([document for _, document, _ in rows]), "grade": grades}
-    return Columns(values, tuple(codes), 0, False)
+    return _from_columns(name, Columns(values, tuple(codes), 0, False), path, lines.__getitem__, what)
 
 
-def _from_columns(name: str, columns: Columns, path: StrPath, line: Callable[[int], int | None]) -> Qrels:
-    """Return the judgments of columns; ``line`` maps a row to its line, for messages."""
+def _from_columns(
+    name: str, columns: Columns, path: StrPath, line: Callable[[int], int | None], what: str = "judgment"
+) -> tuple[Qrels, slice | npt.NDArray[np.int64]]:
+    """Return the judgments of columns, and which rows count; ``line`` maps a row to its line, for messages."""
     turn_codes, ids, grades = columns.numbers("turn"), columns.ids("document"), columns.numbers("grade")
     extreme = np.flatnonzero(np.abs(grades) > MAX_GRADE)
     if len(extreme):
@@ -219,8 +227,8 @@ def _from_columns(name: str, columns: Columns, path: StrPath, line: Callable[[in
     notes, keep = columns.notes(name), _each_once(turn_codes, ids, grades, clash)
     kept = ids.take(keep)
     if len(kept) < len(ids):
-        notes.append(f"{name}: {counted(len(ids) - len(kept), 'repeated judgment')} counted once")
-    return Qrels(name, tuple(columns.labels), turn_codes[keep], kept, grades[keep].astype(np.int16), tuple(notes))
+        notes.append(f"{name}: {counted(len(ids) - len(kept), f'repeated {what}')} counted once")
+    return Qrels(name, tuple(columns.labels), turn_codes[keep], kept, grades[keep].astype(np.int16), tuple(notes)), keep
 
 
 def _read_ir_datasets(name: str) -> Qrels:
@@ -229,7 +237,7 @@ def _read_ir_datasets(name: str) -> Qrels:
     rows = judgments(name)
     if not rows:
         raise input_error(name, None, "no judgments", "choose another subset", "empty")
-    return _from_columns(name, _columns(rows), name, lambda row: None)
+    return qrels_of_rows(name, rows, name, [None] * len(rows))[0]
 
 
 def checked_rows(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:

@@ -250,7 +250,8 @@ def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
 
     records = list(json_records(path, problems))
     kind = run_format_of(records[0].fields) if records else None
-    for turn, passages, line in kind.turns(records, problems) if kind else ():
+    for turn, fields, line in kind.entries(records, problems) if kind else ():
+        passages = kind.passages(fields) if kind else []
         if passages and not is_turn_id(turn):
             problems.add(line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id")
             continue
