@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -251,15 +252,12 @@ def _id(value: object) -> str:
 
 def shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]:
     """Return a note if one worker id occurs more than once for the same text."""
-    repeated: dict[str, int] = {}
-    for text in texts:
-        workers = [annotation.worker for annotation in text.annotations]
-        for worker in {worker for worker in workers if workers.count(worker) > 1}:
-            repeated[worker] = repeated.get(worker, 0) + 1
+    counts = (Counter(annotation.worker for annotation in text.annotations) for text in texts)
+    repeated = Counter(worker for of_text in counts for worker, number in of_text.items() if number > 1)
     if not repeated:
         return ()
-    most = sorted(repeated, key=lambda worker: (-repeated[worker], worker))
-    some = ", ".join(f"{worker} ({repeated[worker]} texts)" for worker in most[:3]) + (" …" if len(most) > 3 else "")
+    most = sorted(repeated.items(), key=lambda item: (-item[1], item[0]))
+    some = ", ".join(f"{worker} ({number} texts)" for worker, number in most[:3]) + (" …" if len(most) > 3 else "")
     return (f"{name}: worker ids look shared: {some} annotate the same text more than once; each row counts as one annotator",)
 
 

@@ -6,6 +6,7 @@ command that converts a trusted file.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
@@ -55,22 +56,20 @@ def read_evaluation(path: StrPath) -> UnitScores:
 
     Raises :class:`InputError` for anything else; the message names the option for a table of all questions.
     """
-    problems = ProblemList(path)
     scores: UnitScores = {}
-    for measure, units in _measures(path).items():
+    problems = ProblemList(path)
+    for measure, unit, value in _entries(path):
         if measure.startswith("Recall"):
             found = "these are recalls of questions"
             raise input_error(path, None, found, "robustcs computes them from --run NAME=FILE", "not-documents")
-        values = scores[measure] = {}
-        for unit, value in units.items():
-            if isinstance(value, dict):
-                found = f"{measure} of {unit} has a value per question"
-                raise input_error(path, None, found, "use --performance FILE for this table", "per-question-table")
-            number = finite_number(value)
-            if number is None:
-                problems.add(None, f"{measure} of {unit} is {value!r}", "write a number", "not-a-number")
-            else:
-                values[unit] = number
+        if isinstance(value, dict):
+            found = f"{measure} of {unit} has a value per question"
+            raise input_error(path, None, found, "use --performance FILE for this table", "per-question-table")
+        number = finite_number(value)
+        if number is None:
+            problems.add(None, f"{measure} of {unit} is {value!r}", "write a number", "not-a-number")
+        else:
+            scores.setdefault(measure, {})[unit] = number
     problems.raise_if_any()
     return scores
 
@@ -82,34 +81,32 @@ def read_performance(path: StrPath) -> QuestionScores:
     ``{"no_answer": …, "with_answer": …}``, whose ``with_answer`` counts; ``MAX`` and ``MIN`` may be additional entries. Raises
     :class:`InputError` for anything else.
     """
-    problems = ProblemList(path)
     scores: QuestionScores = {}
-    for measure, units in _measures(path).items():
-        scores[measure] = {}
-        for unit, questions in units.items():
-            if not isinstance(questions, dict):
-                found = f"{measure} of {unit} has no values per question"
-                raise input_error(path, None, found, "use --evaluations NAME=FILE for the values of one system", "no-questions")
-            if not questions:
-                problems.add(None, f"{measure} of {unit} has no questions", "complete it or delete it", "no-questions")
-            values = scores[measure][unit] = {}
-            for question, entry in questions.items():
-                number = finite_number(entry.get("with_answer") if isinstance(entry, dict) else entry)
-                if number is None:
-                    found = f"{measure} of {unit}, {question}: {str(entry)[:60]} is not a value"
-                    problems.add(None, found, 'write a number, or {"with_answer": number}', "not-a-number")
-                else:
-                    values[question] = number
+    problems = ProblemList(path)
+    for measure, unit, questions in _entries(path):
+        if not isinstance(questions, dict):
+            found = f"{measure} of {unit} has no values per question"
+            raise input_error(path, None, found, "use --evaluations NAME=FILE for the values of one system", "no-questions")
+        if not questions:
+            problems.add(None, f"{measure} of {unit} has no questions", "complete it or delete it", "no-questions")
+        for question, entry in questions.items():
+            number = finite_number(entry.get("with_answer") if isinstance(entry, dict) else entry)
+            if number is None:
+                found = f"{measure} of {unit}, {question}: {str(entry)[:60]} is not a value"
+                problems.add(None, found, 'write a number, or {"with_answer": number}', "not-a-number")
+            else:
+                scores.setdefault(measure, {}).setdefault(unit, {})[question] = number
     problems.raise_if_any()
     return scores
 
 
-def _measures(path: StrPath) -> dict[str, dict[str, Any]]:
+def _entries(path: StrPath) -> Iterator[tuple[str, str, Any]]:
+    """Yield measure, unit and entry of a table. Raises :class:`InputError` for other JSON and for a pickle."""
     refuse_pickle(path)
     value = read_json(path)
     if not isinstance(value, dict) or not value or not all(isinstance(units, dict) and units for units in value.values()):
         raise input_error(path, None, "JSON, but not a table by measure and facet", 'write {"NDCG3": {"F0001": …}}', "no-table")
-    return value
+    return ((measure, unit, entry) for measure, units in value.items() for unit, entry in units.items())
 
 
 def read_conversations(path: StrPath) -> dict[str, str]:

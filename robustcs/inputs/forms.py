@@ -12,20 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import UsageError
-from robustcs.inputs.file_formats import TEXT_NAMES
+from robustcs.inputs.file_formats import PLAIN, TEXT_NAMES
 from robustcs.inputs.objects import Rows, fields_of, is_frame, is_ranx, plain, rows_of
 from robustcs.inputs.paths import MemoryFile
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, MEASURE_NAMES, RANK_NAMES, SCORE_NAMES, TURN_NAMES
 
 #: Names of passages, and of questions in runs of clarifying questions.
 DOCUMENT = (*DOCUMENT_NAMES, "question_id")
-
-#: Names of the texts of one formulation, used if there is none of :data:`TEXT_NAMES`.
-ROLE_TEXTS = {
-    "original": ("raw", "raw_utterance", "utterance"),
-    "qr": ("automatic", "automatic_rewritten_utterance"),
-    "human": ("manual", "manual_rewritten_utterance"),
-}
 
 ANSWER = ("answer", "answers", "text")
 PASSAGE = ("contents", "text", "body")
@@ -128,7 +121,8 @@ def _texts(rows: Rows) -> MemoryFile:
     """Write the texts: those of the role, or the only column besides the ids."""
     turn = rows.name(TURN_NAMES)
     others = [name for name in rows.columns if name != turn]
-    text = others[0] if len(others) == 1 else rows.name((*TEXT_NAMES, *ROLE_TEXTS.get(rows.role, ())))
+    own = next((names for role, names in PLAIN.columns.items() if role == rows.role), TEXT_NAMES)
+    text = others[0] if len(others) == 1 else rows.name(own)
     return _objects(rows, {"id": turn, "text": text})
 
 

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.ratings import plain_text
 from robustcs.inputs.records import shape_of
 from robustcs.inputs.runs import Run
 from robustcs.inputs.text import finite_number, is_turn_id, read_json
@@ -71,6 +71,14 @@ def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
     text = next((entry[key] for key in ("question", "text", "response") if key in entry), None)
     rank = finite_number(entry.get("rank"))
     return text, finite_number(entry["score"]) if entry.get("score") is not None else None if rank is None else -rank
+
+
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+def plain_text(text: str) -> str:
+    """Return ``text`` in lower case, without punctuation, with single spaces; texts with equal results count as the same."""
+    return " ".join(_NO_WORD.sub(" ", text.casefold()).split())
 
 
 class Bank:

@@ -16,7 +16,7 @@ from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.paths import MemoryFile, memory_file
-from robustcs.inputs.tables import TURN_NAMES, find_column
+from robustcs.inputs.tables import TURN_NAMES, find_column, need_column
 from robustcs.inputs.text import is_whole
 
 #: Characters that an id must not contain, because ids are separated by white space.
@@ -50,11 +50,7 @@ class Rows:
 
     def name(self, names: Sequence[str]) -> str:
         """Return the first of ``names`` that is a column. Raises :class:`InputError` that lists the columns."""
-        found = find_column(list(self.columns), names)
-        if found is None:
-            told = f"no column {names[0]!r}; the columns are: {', '.join(self.columns)}"
-            raise input_error(self.file, None, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
-        return found
+        return need_column(self.file, list(self.columns), names, line=None)
 
     def ids(self, names: Sequence[str]) -> list[str]:
         """Return a column of ids, each one word; invalid ids go to ``problems``."""

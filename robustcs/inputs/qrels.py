@@ -260,7 +260,5 @@ def checked_rows(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:
             continue
         rows.append((turn, document, value))
         lines.append(line)
-    problems.raise_if_any()
-    if not rows:
-        raise input_error(path, None, "the file has no rows", f"write lines of: {' '.join(QRELS_COLUMNS)}", "empty")
+    problems.finish(rows, "rows")
     return rows, lines

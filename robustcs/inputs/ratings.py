@@ -8,7 +8,6 @@ sheet of ``robustcs paraphrase`` has the columns :data:`SHEET_CRITERIA` in place
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -148,8 +147,6 @@ def _text(value: Any) -> str:
 #: The worker of judgments that are already final.
 FINAL = "final"
 
-_WORD = re.compile(r"[\W_]+")
-
 
 class Grade(NamedTuple):
     """The grade of one worker for one item (a question or a response) of one turn by one criterion."""
@@ -266,11 +263,6 @@ def read_turn_list(path: StrPath) -> set[str]:
     if not turns:
         raise input_error(path, None, "the file has no turns", "write one turn id per line", "empty")
     return turns
-
-
-def plain_text(text: str) -> str:
-    """Return ``text`` in lower case, without punctuation, with single spaces; texts with equal results count as the same."""
-    return " ".join(_WORD.sub(" ", text.casefold()).split())
 
 
 def as_ratings(grades: Sequence[Grade]) -> list[Rating]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robustcs.errors import at_line, input_error
+from robustcs.errors import at_line
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import RowProblems, json_lines
 from robustcs.inputs.text import is_turn_id, is_whole
@@ -93,9 +93,7 @@ def read_reviews(path: StrPath) -> tuple[Review, ...]:
         if set(earlier.categories) != set(review.categories):
             told = f"turn {review.turn} has other categories in {at_line(path, first)}"
             problems.add(line, told, "keep one of the two", "contradicting-entries")
-    problems.raise_if_any(len(found))
-    if not found:
-        raise input_error(path, None, "the file has no reviews", "export it from the page of a report", "empty")
+    problems.finish(found, "reviews")
     return tuple(review for review, _ in found.values())
 
 

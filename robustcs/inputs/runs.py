@@ -227,9 +227,7 @@ def _checked_rows(path: StrPath, shape: str, ranks: bool) -> tuple[list[tuple[st
             continue
         rows.append((sys.intern(turn), document, value))  # one text for all rows of a turn
         places.append(rank)
-    problems.raise_if_any()
-    if not rows:
-        raise input_error(path, None, "the file has no passages", "check the path", "empty")
+    problems.finish(rows, "passages")
     return rows, places
 
 

@@ -319,11 +319,11 @@ def _plain(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").lower().split())
 
 
-def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str]) -> str:
+def need_column(path: StrPath, columns: Sequence[str], names: Sequence[str], line: int | None = 1) -> str:
     """Return :func:`find_column`, or raise :class:`InputError` that lists the existing columns."""
     found = find_column(columns, names)
     if found is None:
         there = ", ".join(" ".join(name.split())[:40] for name in columns[:12])
         told = f"no column {names[0]!r}; the columns are: {there}"
-        raise input_error(path, 1, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
+        raise input_error(path, line, told, f"rename one of them to {' or '.join(names)}", "no-such-column")
     return found

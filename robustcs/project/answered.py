@@ -31,8 +31,7 @@ from robustcs.project.model import AnswerFiles
 from robustcs.project.requirements import grid
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.similarity.responses import response_of, sentences_of
-from robustcs.similarity.support import Sentence, checked_sentences
+from robustcs.similarity.responses import Sentence, checked_sentences, response_of, sentences_of
 from robustcs.similarity.texts import content_words
 from robustcs.wording import counted, some_of, verb
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
+from robustcs.inputs.mixed_initiative import plain_text
 from robustcs.inputs.ratings import (
     FINAL,
     GoldCheck,
     Grade,
-    plain_text,
     read_bank,
     read_gold_checks,
     read_grades,

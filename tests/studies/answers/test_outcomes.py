@@ -18,8 +18,7 @@ from robustcs.evaluation.outcomes import Traced, cause_of, outcome_of
 from robustcs.inputs.answer_traces import KINDS, RESPONSES, Kind, Response
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.similarity.responses import response_of
-from robustcs.similarity.support import checked_sentences
+from robustcs.similarity.responses import checked_sentences, response_of
 from robustcs.similarity.texts import content_words
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.units import units_of
