@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shlex
@@ -30,6 +31,37 @@ settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+#: Files that take longest, longest first: what starts last should be short, or the other processes wait for it.
+SLOWEST = tuple(
+    f"tests/{name}.py"
+    for name in (
+        "studies/check/test_readiness", "reporting/test_browser", "studies/test_conformance", "studies/retrieve/test_command",
+        "test_report", "cli/test_init", "test_metamorphic", "test_docs", "cli/test_process", "retrieval/test_index",
+        "studies/compare/test_command", "test_broken_files", "test_collections", "test_work", "test_kills", "cli/test_pipes",
+        "test_typed", "studies/judge/test_asking", "studies/judge/test_command", "test_coverage", "cli/test_overwrite",
+        "studies/breakdown/test_command", "test_hostile_input", "studies/unjudged/test_command", "project/test_parallel_io",
+        "project/test_cluster", "fuzz/test_fuzz", "evaluation/test_measures", "studies/audit/test_command",
+        "test_hostile_projects", "test_packaging",
+    )
+)  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # xdist would start the files with most tests first
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+
+
+def pytest_collection_finish() -> None:
+    # modules and tests stay until the end: the collector of cycles need not look at them again and again
+    gc.collect()
+    gc.freeze()
+
 
 #: Every command by its name, in the order of ``--help``.
 COMMANDS: dict[str, click.Command] = {

@@ -45,8 +45,8 @@ def merged(tally: cells.Tally) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(
     ("part", "what", "trials", "seen_kinds"),
     [
-        ("systems", "CAsT 2019", 100, 14), ("breakdown", "CAsT 2019", 60, 4), ("judges", "LLMJudge topics", 60, 3),
-        ("items", "ClariQ", 60, 9), ("items", "CAsT-snippets", 60, 2), ("items", "made up", 100, 2),
+        ("systems", "CAsT 2019", 100, 14), ("breakdown", "CAsT 2019", 60, 4), ("judges", "LLMJudge topics", 40, 3),
+        ("items", "ClariQ", 40, 9), ("items", "CAsT-snippets", 60, 2), ("items", "made up", 100, 2),
         ("items", "CAsT 2022", 60, 2), pytest.param("systems", "CAsT 2020", 60, 14, marks=pytest.mark.long),
         pytest.param("items", "CAsT 2020", 60, 5, marks=pytest.mark.long),
     ],

@@ -32,7 +32,7 @@ COMMANDS = {
     "init": "init out",
 }
 #: Those that write files or a folder by the same functions as others.
-AS_OTHERS = {"figure", "testsets", "paraphrase", "agreement"}
+AS_OTHERS = {"figure", "augment", "testsets", "paraphrase", "agreement", "export"}
 SIGNALS = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}
 KEYS = "0\n1\n" * 12 + "q\n"
 

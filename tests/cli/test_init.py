@@ -96,7 +96,7 @@ PUBLIC: dict[str, tuple[str, dict[str, str]]] = {
 
 
 #: Folders whose commands all run in seconds.
-_SMALL = ("cast2019/qrqa", "cast2022-regin", "clariq", "snippets", "formats/ikat", "formats/llm4cs")
+_SMALL = ("clariq", "snippets", "formats/ikat", "formats/llm4cs")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_broken_files_of_every_kind_stop_nothing(
 )  # fmt: skip
 def test_mtrag_as_it_is_downloaded(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
-    folder: str, qrels: str, runs: str,
+    folder: str, qrels: str, runs: str, undrawn: None,
 ) -> None:  # fmt: skip
     """Nothing is edited between init, check and a command that check says can run."""
     for path in (*(shared_data / folder).iterdir(), *([shared_data / qrels] if qrels else [])):

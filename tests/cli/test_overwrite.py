@@ -59,7 +59,7 @@ def test_an_input_is_never_written_to(demo_copy: Path, capfd: pytest.CaptureFixt
         assert sums(demo_copy) == before, target
 
 
-def test_a_folder_of_files_spares_inputs_in_it(demo_copy: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_of_files_spares_inputs_in_it(demo_copy: Path, capfd: pytest.CaptureFixture[str], undrawn: None) -> None:
     for folder, name, command in (
         ("sets", "manual_1.tsv", "testsets"),
         ("varied", "paraphrases.csv", "paraphrase"),
@@ -108,7 +108,7 @@ def test_a_store_is_never_made_of_an_input(demo_copy: Path, capfd: pytest.Captur
     )
 
 
-def test_the_python_report_spares_inputs(demo_copy: Path) -> None:
+def test_the_python_report_spares_inputs(demo_copy: Path, undrawn: None) -> None:
     import robustcs
     from robustcs.errors import UsageError
 

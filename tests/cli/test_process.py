@@ -48,6 +48,8 @@ ENVIRONMENTS = {
     "no HOME": {"HOME": None},
     "read-only HOME": {"HOME": "/proc", "XDG_CACHE_HOME": "/proc", "MPLCONFIGDIR": None},
 }
+#: Those that differ little from another.
+SIMILAR = {"code page", "tr_TR", "no HOME"}
 
 
 #: What is run in every environment.
@@ -59,7 +61,7 @@ def plain(demo: Path) -> bytes:
     return subprocess.run([*_LINE, "--format", "json"], cwd=demo, env=ENVIRONMENT, capture_output=True).stdout
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.long] * (one in SIMILAR)) for one in ENVIRONMENTS])
 def test_whatever_the_environment_numbers_and_figures_are_the_same(name: str, demo: Path, tmp_path: Path, plain: bytes) -> None:
     changes = ENVIRONMENTS[name]
     environment = {key: value for key, value in (ENVIRONMENT | changes).items() if value is not None}
@@ -96,7 +98,7 @@ def test_a_reader_that_has_seen_enough(demo: Path, arguments: list[str]) -> None
     process.stderr.close()
 
 
-@pytest.mark.parametrize("form", ["table", "csv"])
+@pytest.mark.parametrize("form", ["table", pytest.param("csv", marks=pytest.mark.long)])
 def test_a_gate_says_the_same_to_a_reader_that_has_seen_enough(demo: Path, in_demo: Command, form: str) -> None:
     line = f"compare robustcs.toml plain.toml --fail-if drop>0.02 --format {form}"
     whole = in_demo(line, code=5)

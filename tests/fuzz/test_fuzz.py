@@ -23,7 +23,7 @@ from tests.fuzz.harness import CORPUS, find, keep, smaller
 from tests.fuzz.mutators import mutate
 
 #: The first and the last mutation of every format in the suite.
-CASES = [pytest.param(0, 50, id="50"), pytest.param(50, 200, id="the rest", marks=pytest.mark.long)]
+CASES = [pytest.param(0, 30, id="30"), pytest.param(30, 200, id="the rest", marks=pytest.mark.long)]
 _SEED = 20260
 #: Endings by which some readers could tell files apart; none may.
 _NAME = "file.txt"

@@ -37,7 +37,7 @@ from tests.fuzz.harness import _ends as ends
 from tests.fuzz.mutators import JSON_VALUES, mutate
 from tests.studies.compare.test_analysis import EVALUATED
 
-CASES = [pytest.param(50, id="50"), pytest.param(500, id="500", marks=pytest.mark.long)]
+CASES = [pytest.param(20, id="20"), pytest.param(500, id="500", marks=pytest.mark.long)]
 TURNS = [f"{topic}_{depth}" for topic in range(1, 6) for depth in (1, 2)]
 
 

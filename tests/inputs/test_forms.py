@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import InputError, UsageError
@@ -118,6 +118,7 @@ IDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_s
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(IDS, st.dictionaries(IDS, FLOATS, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_a_run_is_the_same_in_every_form(values: dict[str, dict[str, float]]) -> None:
     flat = [(turn, document, score) for turn, scores in values.items() for document, score in scores.items()]
@@ -134,6 +135,7 @@ def test_a_run_is_the_same_in_every_form(values: dict[str, dict[str, float]]) ->
         assert rows_of_run(read_run(as_file("run", "qr", form))) == expected
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(IDS, st.dictionaries(IDS, st.integers(-2, 4), min_size=1, max_size=4), min_size=1, max_size=4))
 def test_qrels_are_the_same_in_every_form(values: dict[str, dict[str, int]]) -> None:
     flat = [(turn, document, grade) for turn, grades in values.items() for document, grade in grades.items()]

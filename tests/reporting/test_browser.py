@@ -599,7 +599,7 @@ def test_no_serious_barriers_while_reviewing(browser: Any, address: str, scheme:
     _start(page, "ada", Compared_with="Human")
     _new(page, "n", "lost entity")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert _barriers(page, "#review" if width == 1280 else "") == {}
+    assert _barriers(page, "#review") == {}
     page.evaluate("localStorage.clear()")
     page.close()
 
@@ -619,8 +619,9 @@ def test_hostile_texts_stay_texts(watched: Watched, tmp_path: Path) -> None:
         assert page.locator("#card img, #card script, #card a[href^=javascript]").count() == 0
     page.keyboard.press("Escape")
     _start(page, "<img src=x onerror=alert(1)>", Sample_size="14")
-    for _ in range(14):
-        _new(page, "n", "<script>touched = 1</script>")
+    for number in range(14):
+        if number < 2:  # a new category, and one of that name again
+            _new(page, "n", "<script>touched = 1</script>")
         assert page.locator("#review img, #review script, #review a[href^=javascript]").count() == 0
         page.keyboard.press("j")
     page.evaluate("localStorage.clear()")

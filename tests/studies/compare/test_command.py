@@ -85,7 +85,7 @@ def test_a_proven_drop_fails(worse: Path, monkeypatch: pytest.MonkeyPatch, capfd
 
 
 def test_a_report_stands_for_its_inputs(
-    worse: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    worse: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], undrawn: None
 ) -> None:
     tool(worse / "before", monkeypatch, capfd, "report --output ../kept", 0)
     from_project = json.loads(tool(worse, monkeypatch, capfd, "compare before after --format json", 0)[0])["tables"]
@@ -102,7 +102,7 @@ def test_a_report_stands_for_its_inputs(
         assert other["high"] - 1e-12 <= own["high"] <= other["high"] + 0.02
 
 
-def test_a_report_stands_for_its_judgments_and_passages(in_copy: Command, tmp_path: Path) -> None:
+def test_a_report_stands_for_its_judgments_and_passages(in_copy: Command, tmp_path: Path, undrawn: None) -> None:
     in_copy("report --config plain.toml --output kept")
     folder = tmp_path / "demo"
     later = (folder / "new_judgments.txt").read_text()

@@ -90,7 +90,7 @@ def test_intervals_and_p_take_the_conversation_as_unit() -> None:
 
 
 def test_a_family_is_what_one_method_says_of_a_subset() -> None:
-    result = correlate_similarity([conversations(12, 6), replace(conversations(12, 6, 1), rewriter="other")], EVALUATED)
+    result = correlate_similarity([conversations(6, 4), replace(conversations(6, 4, 1), rewriter="other")], EVALUATED)
     assert set(result.correlations["comparisons"]) == set(result.partial["comparisons"]) == {4}
     for _, rows in result.correlations.groupby(["rewriter", "method"]):
         assert rows["p_corrected"].tolist() == pytest.approx(multipletests(rows["p"], method="holm")[1])

@@ -303,7 +303,7 @@ def test_the_whole_experiment_in_one_command(capfd: pytest.CaptureFixture[str], 
     assert [row["answered"] for row in found["plan"][:3]] == [70, 70, 70]
     again = json.loads(call(capfd, "robustness", "--metric", "ndcg_cut_3", "--format", "json")[1])["tables"]
     assert again["measures"] == found["measures"] and again["plan"][-1]["share"] == 1
-    code, out, _ = call(capfd, "robustness")
+    code, out, _ = call(capfd, "robustness", "--metric", "ndcg_cut_3")
     assert code == 0 and "How many of the top 3 passages are unjudged?" in out
     # paraphrases are cleaned first, and the lines that are told give the same without drawing
     code, out, err = call(capfd, "robustness", "--metric", "ndcg_cut_3", "--sets", 2, "--format", "json")
