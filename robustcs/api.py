@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from robustcs.errors import UsageError
 from robustcs.presentation import METHODS
-from robustcs.project.model import Project
+from robustcs.project.model import STUDY_TABLES, Project
+from robustcs.project.parallel_io import jobs_of
+from robustcs.project.report_files import KEPT
 from robustcs.project.sources import BY_NAME, SOURCES, several
 from robustcs.result import Result
 from robustcs.studies.registry import STUDIES, study
@@ -143,7 +145,6 @@ def _in_python(text: str, known: Collection[str]) -> str:
 
 def signature_of(one: Study) -> inspect.Signature:
     """Return the signature of a study as a function: qrels and runs, then its own keywords and those of its inputs."""
-    from robustcs.project.model import STUDY_TABLES
 
     ask, command = one.part("study").ask, one.command
     given = inspect.signature(ask)
@@ -163,7 +164,6 @@ def signature_of(one: Study) -> inspect.Signature:
 @cache
 def _function(one: Study) -> Callable[..., Any]:
     """Return a study as a function: its own keywords go to ``ask``; all others are inputs of the project."""
-    from robustcs.project.model import STUDY_TABLES
 
     ask = one.part("study").ask
     own = types_of(ask)
@@ -173,7 +173,6 @@ def _function(one: Study) -> Callable[..., Any]:
 
     def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked
-        from robustcs.project.parallel_io import jobs_of
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
@@ -226,8 +225,6 @@ def report(
 
     ``jobs``: number of processes that read runs. ``dask``: address of a scheduler whose cluster reads them instead.
     """
-    from robustcs.project.parallel_io import jobs_of
-    from robustcs.project.report_files import KEPT
     from robustcs.reporting.build import make_report
     from robustcs.reporting.folder import report_folder, require_report_folder, write_report
     from robustcs.reporting.store import Store

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 
 from robustcs.errors import ExitCode, UsageError
+from robustcs.programs.runner import Asking, Replies, ask_program, printable
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import Call
-
-if TYPE_CHECKING:
-    from robustcs.programs.runner import Replies
+from robustcs.wording import counted
 
 #: Seconds per answer above which the program is reported as slow.
 _SLOW = 10.0
@@ -43,8 +42,6 @@ def try_program(
       robustcs try-program 'python ask_model.py'
       robustcs try-program 'python my_model.py' --for paraphrase
     """
-    from robustcs.programs.runner import Asking, ask_program
-    from robustcs.wording import counted
 
     requests, usable, wanted = _judge() if protocol == "judge" else _paraphrase()
     begin = time.monotonic()
@@ -70,8 +67,6 @@ def try_program(
 
 def _remarks(replies: Replies, asked: int, wanted: str) -> list[str]:
     """Return the problems of the answers, and then the ignored lines."""
-    from robustcs.programs.runner import printable
-    from robustcs.wording import counted
 
     found = [f"it {replies.complaint}"] if replies.complaint else []
     if silent := asked - len(replies.answers) - len(replies.refused):

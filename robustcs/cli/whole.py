@@ -12,13 +12,17 @@ import click
 
 from robustcs.cli.terminal import harmless, tell, track
 from robustcs.errors import UsageError
+from robustcs.inputs.paths import url_of
+from robustcs.overwrite_guard import CONFIG_NAME
+from robustcs.project.report_files import KEPT, Made, checksums
+from robustcs.reporting.names import Names, checksum_of
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call
+from robustcs.wording import and_more, counted, some_of
 
 if TYPE_CHECKING:
     from robustcs.project.model import Project
     from robustcs.project.parallel_io import Jobs
-    from robustcs.project.report_files import Made
 
 #: Command → its shared options.
 USES: Mapping[str, Sequence[str]] = {
@@ -52,9 +56,7 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
       robustcs init --why
     """
     from robustcs.documents.files import write_text
-    from robustcs.overwrite_guard import CONFIG_NAME
     from robustcs.project.guess import explanation, guess, write_config
-    from robustcs.wording import counted
 
     if not Path(folder).is_dir():
         raise UsageError("no-folder", f"{folder}: no such folder", "name the folder with your files")
@@ -89,10 +91,8 @@ def bundle(call: Call, folder: Annotated[str, Opt("FOLDER", argument=True)]) -> 
       robustcs bundle ../for-a-colleague
       robustcs bundle study-2026 --no-retrieve
     """
-    from robustcs.overwrite_guard import CONFIG_NAME
     from robustcs.project.bundle import require_bundle_folder, write_bundle
     from robustcs.project.open_questions import retrievable, unanswered
-    from robustcs.wording import and_more, counted, some_of
 
     config, target = Path(call.given["config"] or CONFIG_NAME), Path(folder)
     if not config.exists():
@@ -163,7 +163,6 @@ def report(call: Call, *, fresh: bool = False) -> None:
       robustcs report
       robustcs report --metric ndcg_cut_3 --metric map --output reports/paper
     """
-    from robustcs.overwrite_guard import CONFIG_NAME
 
     given, folder = call.given, _folder(call)
     key = _key(Path(given["config"] or CONFIG_NAME), given)
@@ -181,7 +180,6 @@ def report(call: Call, *, fresh: bool = False) -> None:
 def _key(config: Path, given: Mapping[str, Any]) -> list[Any]:
     """Return the project file and the settings that determine a report and its folder, without reading the project."""
     from robustcs.documents.dates import report_day
-    from robustcs.reporting.names import checksum_of
 
     asked = {name: repr(value) for name, value in given.items() if name == "output" or name not in _NOT_IN_REPORT}
     return [str(config), checksum_of(config), asked, report_day()]
@@ -189,7 +187,7 @@ def _key(config: Path, given: Mapping[str, Any]) -> list[Any]:
 
 def _unchanged(folders: Iterable[Path], key: Any) -> bool:
     """Return whether one of ``folders`` contains the report that would be made; print its summary."""
-    from robustcs.project.report_files import KEPT
+
     from robustcs.reporting.store import Store
 
     for folder in folders:
@@ -230,10 +228,7 @@ def _make(
     ``inputs`` is the folder of the project file. ``key``: see :func:`_key`. It is enough for a project that names all its
     inputs; runs that are retrieved, and inputs that are not files, are compared each time.
     """
-    from robustcs.inputs.paths import url_of
-    from robustcs.project.report_files import KEPT, Made, checksums
     from robustcs.reporting.folder import require_report_folder, write_report
-    from robustcs.reporting.names import Names
     from robustcs.reporting.store import Store
 
     require_report_folder(folder, project)
