@@ -42,7 +42,6 @@ def try_program(
       robustcs try-program 'python ask_model.py'
       robustcs try-program 'python my_model.py' --for paraphrase
     """
-
     requests, usable, wanted = _judge() if protocol == "judge" else _paraphrase()
     begin = time.monotonic()
     try:
