@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from robustcs.cli.commands import PagedCommand
 from robustcs.cli.main import cli, run
+from robustcs.retrieval.java import memory_options
 
 # a suite started in the background ignores Ctrl-C, and so would the programs whose Ctrl-C it tests
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -27,7 +28,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # how long an example takes says nothing on a busy machine
-settings.register_profile("suite", deadline=None)
+settings.register_profile("suite", deadline=None, max_examples=40)
 settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,6 +92,15 @@ def load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_java() -> Iterator[None]:
+    """Indexes of a few passages take Java as long as its start: it compiles less and cleans up in one thread."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+        patch.setattr("robustcs.retrieval.index.memory_options", lambda heap: [*memory_options(heap), *quick])
+        yield
 
 
 @pytest.fixture(scope="session")

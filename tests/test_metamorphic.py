@@ -181,7 +181,8 @@ OF_RUNS = (
 )  # fmt: skip
 
 
-def test_passages_are_evaluated_as_their_documents(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("lines", [OF_RUNS[::3], pytest.param(OF_RUNS, marks=pytest.mark.long)], ids=["some", "all"])
+def test_passages_are_evaluated_as_their_documents(folder: Path, tmp_path: Path, lines: Sequence[str]) -> None:
     """Runs of passages ``DOC-N``, two of each document: with ``documents`` every command gives what the documents give."""
     for name in ("first", "same", "passages"):
         shutil.copytree(folder, tmp_path / name)
@@ -193,12 +194,12 @@ def test_passages_are_evaluated_as_their_documents(folder: Path, tmp_path: Path)
         path.write_text("\n".join([*worse, *best]))
     config = copy / "robustcs.toml"
     config.write_text(config.read_text().replace("[policy]", "[policy]\ndocuments = true"))
-    expected, found = tables(tmp_path / "same", OF_RUNS), tables(copy, OF_RUNS)
-    changed = {row["state"] for row in found[OF_RUNS[-1]].pop("inputs")}
-    assert changed == {"same", "changed"} and expected[OF_RUNS[-1]].pop("inputs")
+    expected, found = tables(tmp_path / "same", lines), tables(copy, lines)
+    changed = {row["state"] for row in found[lines[-1]].pop("inputs")}
+    assert changed == {"same", "changed"} and expected[lines[-1]].pop("inputs")
     assert different(expected, found) == []
     config.write_text(config.read_text().replace("documents = true", ""))
-    assert tables(copy, OF_RUNS[:1], "--documents")[OF_RUNS[0]] == found[OF_RUNS[0]]
+    assert tables(copy, lines[:1], "--documents")[lines[0]] == found[lines[0]]
 
 
 def test_threads(folder: Path, plain: Tables) -> None:

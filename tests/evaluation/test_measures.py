@@ -60,7 +60,7 @@ def assert_equal(frame: pd.DataFrame, expected: dict) -> None:
         np.testing.assert_allclose(frame[name].to_numpy(), reference, rtol=0, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("level", [pytest.param(1, marks=pytest.mark.long), 2])
 @pytest.mark.parametrize(("qrels", "runs", "count"), REAL)
 def test_every_real_run_equals_pytrec_eval(shared_data: Path, qrels: str, runs: str, count: int, level: int) -> None:
     with gzip.open(shared_data / qrels, "rt") as stream:

@@ -107,7 +107,7 @@ def test_cleaning_ecast(shared_data: Path) -> None:
     found = read_paraphrases(shared_data / "ECAsT.csv.gz")
     kept, dropped = clean_turns(found)
     assert (sum(map(len, kept.values())), len(dropped)) == (8628, 586) and kept.keys() == found.keys()
-    cleaned = draw_testsets(kept, 10, 0, dropped=dropped)
+    cleaned = draw_testsets(kept, 3, 0, dropped=dropped)
     assert cleaned.similar["paraphrases"].tolist() == [0, 0]
     assert cleaned.dropped["kind"].isin(["manual", "raw"]).all() and len(cleaned.dropped) == 586
     for one in dropped:
