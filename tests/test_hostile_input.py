@@ -276,6 +276,7 @@ def test_measures_without_bounds_alone(call: Call, measure: str) -> None:
     assert tables["pairs"] == []
 
 
+@pytest.mark.long
 def test_a_report_of_measures_without_bounds(call: Call) -> None:
     Path("deep.trec").write_text("".join(f"1_{turn} Q0 d{i} {i} {100 - i} t\n" for turn in (1, 2) for i in range(60)))
     code, _ = call("report --qrels qrels.txt --original run.trec --qr deep.trec --human run.trec --metric infAP -o out")

@@ -98,10 +98,13 @@ PUBLIC: dict[str, tuple[str, dict[str, str]]] = {
 #: Folders whose commands all run in seconds.
 _SMALL = ("clariq", "snippets", "formats/ikat", "formats/llm4cs")
 
+#: Folders of further years and runs of CAsT: only by ``make test-long``.
+_LONG = ("cast2019/qrqa", "cast2019/decaf", "cast2020", "cast2021", "dl2021")
+
 
 @pytest.mark.parametrize(
     ("name", "every"),
-    [*((name, name in _SMALL) for name in PUBLIC),
+    [*((name, name in _SMALL) for name in PUBLIC if name not in _LONG),
      *(pytest.param(name, True, marks=pytest.mark.long) for name in PUBLIC if name not in _SMALL)],
 )  # fmt: skip
 def test_folders_of_public_data(

@@ -11,7 +11,14 @@ from tests.conftest import Command
 
 @pytest.mark.parametrize(
     "command",
-    ["breakdown", "correlate", "crowd", "unjudged --metric P_1", "robustness", "augment --new-judgments new_judgments.txt"],
+    [
+        "breakdown",
+        "robustness",
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in ("correlate", "crowd", "unjudged --metric P_1", "augment --new-judgments new_judgments.txt")
+        ),
+    ],
 )
 def test_infap_without_sampled_passages_is_said_to_be_map(in_demo: Command, command: str) -> None:
     notes = json.loads(in_demo(f"{command} --metric infAP --format json").out)["notes"]

@@ -48,7 +48,7 @@ def on_terminal(*arguments: str) -> bytes:
     return shown
 
 
-@pytest.mark.parametrize("form", ["csv", "raw-csv", "json"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("raw-csv", marks=pytest.mark.long), "json"])
 def test_data_on_a_terminal_and_in_a_file(folder: Path, form: str) -> None:
     arguments = [*COMMAND, "--table", "turns", "--format", form]
     assert run([*arguments, "--output", "out"]) == 0

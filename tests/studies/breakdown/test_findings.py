@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tests.formulations import formulations_of
 CUT = ("ndcg_cut_3", ">=0.5")
 
 
+@cache
 def made(
     names: tuple[str, ...] = ("qr",), basis: Any = "runs", thresholds: tuple[str, ...] = (">0", ">=0.5", "=1")
 ) -> Breakdown:

@@ -130,7 +130,7 @@ def test_influence_is_what_trec_eval_says_after_adding_the_grade(
     comparisons = [("a", "b"), ("a", "c")]
     folder = tmp_path_factory.mktemp("runs")
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(collections())
     def check(collection: tuple[Runs, Judgments]) -> None:
         runs, qrels = collection
