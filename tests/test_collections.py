@@ -308,7 +308,7 @@ COLLECTIONS = {
 
 
 #: Pages whose reports are drawn; those of others have the same figures.
-DRAWN = {"cast-2019", "cast-snippets"}
+DRAWN = {"cast-snippets"}
 
 
 # ---------------------------------------------------------------- the tests

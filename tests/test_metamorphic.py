@@ -30,6 +30,8 @@ LINES = (
     "agreement annotations/ratings.csv", "crowd", "diversity", "paraphrase", "testsets",
     "testsets --clean", "judge", "passages",
 )  # fmt: skip
+#: Those that read files of other kinds than those before them; of the rest only ``make test-long`` changes the files.
+SOME = tuple(line for line in LINES if line.split()[0] not in ("sweep", "correlate", "augment", "robustness", "judge"))
 #: Those that read several files at the same time.
 THREADED = tuple(line for line in LINES if any("--jobs" in option.opts for option in options_of(line.split()[0])))
 #: Command line → table → rows.
@@ -96,8 +98,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory, demo: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plain(folder: Path) -> Tables:
-    return tables(folder)
+def plain(folder: Path) -> Callable[[Sequence[str]], Tables]:
+    """The tables of lines on the files as they are, each computed once."""
+    known: Tables = {}
+
+    def of(lines: Sequence[str]) -> Tables:
+        known.update(tables(folder, [line for line in lines if line not in known]))
+        return {line: known[line] for line in lines}
+
+    return of
 
 
 # ---------------------------------------------------------------- changes that mean nothing
@@ -152,13 +161,18 @@ def everything(path: Path, data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "lines"),
     [
-        everything,
-        *(pytest.param(one, marks=pytest.mark.long) for one in (shuffled, other_columns, other_line_ends, packed, marked)),
+        pytest.param(everything, SOME, id="everything-some"),
+        *(
+            pytest.param(one, LINES, id=f"{one.__name__}-all", marks=pytest.mark.long)
+            for one in (everything, shuffled, other_columns, other_line_ends, packed, marked)
+        ),
     ],
 )
-def test_other_forms_of_the_files(change: Change, folder: Path, plain: Tables, tmp_path: Path) -> None:
+def test_other_forms_of_the_files(
+    change: Change, lines: Sequence[str], folder: Path, plain: Callable[[Sequence[str]], Tables], tmp_path: Path
+) -> None:
     copy = tmp_path / "demo"
     shutil.copytree(folder, copy)
     changed = 0
@@ -168,10 +182,10 @@ def test_other_forms_of_the_files(change: Change, folder: Path, plain: Tables, t
             path.write_bytes(change(path, data))
             changed += path.read_bytes() != data
     assert changed >= 5
-    other = tables(copy)
+    before, after = plain(lines), tables(copy, lines)
     if change in (shuffled, everything):
-        plain, other = without_draws(plain), without_draws(other)
-    assert different(plain, other) == []
+        before, after = without_draws(before), without_draws(after)
+    assert different(before, after) == []
 
 
 #: Commands that join runs with judgments, or rankings with each other.
@@ -202,13 +216,14 @@ def test_passages_are_evaluated_as_their_documents(folder: Path, tmp_path: Path,
     assert tables(copy, lines[:1], "--documents")[lines[0]] == found[lines[0]]
 
 
-def test_threads(folder: Path, plain: Tables) -> None:
+@pytest.mark.parametrize("lines", [THREADED[::3], pytest.param(THREADED, marks=pytest.mark.long)], ids=["some", "all"])
+def test_threads(folder: Path, plain: Callable[[Sequence[str]], Tables], lines: Sequence[str]) -> None:
     assert len(THREADED) > 5
-    assert different({line: plain[line] for line in THREADED}, tables(folder, THREADED, "--jobs", "3")) == []
+    assert different(plain(lines), tables(folder, lines, "--jobs", "3")) == []
 
 
 @pytest.mark.parametrize("lines", [LINES[:6:3], pytest.param(LINES, marks=pytest.mark.long)], ids=["some", "all"])
-def test_environment(folder: Path, plain: Tables, lines: Sequence[str]) -> None:
+def test_environment(folder: Path, plain: Callable[[Sequence[str]], Tables], lines: Sequence[str]) -> None:
     """Locale, seed of hashes, time zone, working in UTF-8 or not, and the processor that OpenBLAS computes for, all changed.
 
     Processors add in different orders. Written numbers are rounded, so that they are equal nevertheless.
@@ -224,4 +239,4 @@ def test_environment(folder: Path, plain: Tables, lines: Sequence[str]) -> None:
         [sys.executable, "-c", program, str(folder), *lines], env=environment, capture_output=True, check=False, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == json.loads(json.dumps({line: plain[line] for line in lines}))
+    assert json.loads(done.stdout) == json.loads(json.dumps(plain(lines)))

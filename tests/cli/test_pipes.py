@@ -72,7 +72,7 @@ def folder(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )  # fmt: skip
 def test_breakdown(folder: Path, piped: str, plain: str) -> None:
-    command = "breakdown --metric ndcg_cut_3 --format json"
+    command = "breakdown --table bins --format json"
     assert bash(folder, f"$ROBUSTCS {command} {piped}") == from_files(folder, f"{command} {plain}")
 
 

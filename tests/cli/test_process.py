@@ -88,7 +88,7 @@ def test_characters_that_an_encoding_lacks_have_a_near_one(demo: Path) -> None:
     assert out.count("?") == 1  # that of the title: no letter has become one
 
 
-@pytest.mark.parametrize("arguments", [["breakdown", "--format", "json"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["breakdown", "--table", "bins", "--format", "json"], ["--help"]])
 def test_a_reader_that_has_seen_enough(demo: Path, arguments: list[str]) -> None:
     process = start([*LAUNCHER, *arguments], demo)
     assert process.stdout and process.stderr
@@ -114,7 +114,9 @@ def test_a_full_disk_behind_stdout(demo: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*LAUNCHER, "breakdown"], cwd=demo, stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [*LAUNCHER, "breakdown", "--table", "bins"], cwd=demo, stdout=full, stderr=subprocess.PIPE, text=True
+        )
     assert (done.returncode, done.stderr) == (3, "robustcs: No space left on device\n")
 
 

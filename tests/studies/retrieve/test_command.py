@@ -418,7 +418,10 @@ REPORT = "report --output made"
 
 
 @needs_pyserini
-@pytest.mark.parametrize("command", [*EVALUATING, REPORT])
+@pytest.mark.parametrize(
+    "command",
+    [EVALUATING[0], EVALUATING[-1], REPORT, *(pytest.param(one, marks=pytest.mark.long) for one in EVALUATING[1:-1])],
+)
 def test_every_command_retrieves_by_itself(
     capfd: pytest.CaptureFixture[str], project: Path, undrawn: None, command: str
 ) -> None:
