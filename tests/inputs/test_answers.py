@@ -87,7 +87,7 @@ def test_the_predictions_of_quac(tmp_path: Path) -> None:
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
-#: Ends like an id: a text alone may be the name of a field by which files of other kinds are known, as "snippets" is.
+#: Ends like an id: a text alone may be a name of fields by which other files are known, such as "Answer.taskAnswers".
 TURN = TEXT.map(lambda text: f"{text.strip()}_1")
 
 

@@ -204,7 +204,7 @@ def test_messages(in_copy: Command, program: str, tmp_path: Path, monkeypatch: p
         "paraphrase --context-remover nouns", code=2).err  # fmt: skip
     assert "--with nothing-there: cannot be started" in in_copy("paraphrase --with nothing-there", code=2).err
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="no raw turns are given; add --rewrites original=FILE"):
+    with pytest.raises(UsageError, match=r"no raw turns are given; add rewrites={'original': FILE}"):
         robustcs.paraphrase(rewrites={"human": "demo/topics.json:manual"}, command="x", sources=["raw"])
     for given in ({"sources": ["x"]}, {"context_remover": "x"}):
         with pytest.raises(UsageError, match="'x'; choose "):
