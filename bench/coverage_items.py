@@ -16,9 +16,8 @@ from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.annotations import join_annotations, read_annotations
 from robustcs.inputs.clariq import read_question_run, read_topics
 from robustcs.inputs.clariq_tables import read_evaluation
-from robustcs.inputs.mixed_initiative import Bank, map_to_bank, read_mixed_initiative
+from robustcs.inputs.mixed_initiative import Bank, map_to_bank, read_bank, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.ratings import read_bank
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.turns import turn_depth
 from robustcs.policy import EvaluationPolicy

@@ -137,23 +137,6 @@ def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str
         known.update(tuple(row.values()) for row in rows)
 
 
-def read_question_bank(path: StrPath) -> dict[str, str]:
-    """Return question id → text, from a TSV with the columns ``question_id`` and ``question``; one text may be empty.
-
-    Raises :class:`InputError` for an id with two texts, and as :func:`read_topics` does.
-    """
-    problems = RowProblems(path)
-    bank: dict[str, str] = {}
-    for line, row in rows_by_field(path, problems, named("question_id", "question")):
-        question, text = text_of(row["question_id"]), text_of(row["question"])
-        if not question:
-            problems.skip(line, "no question id", "complete the row or delete it", "no-question-id")
-        else:
-            problems.once(bank, question, text, line, "question {key} has a different text earlier")
-    problems.finish(bank, "questions")
-    return bank
-
-
 def read_needs(path: StrPath) -> dict[str, int]:
     """Return topic → predicted label of clarification need, from lines of ``topic_id label``.
 

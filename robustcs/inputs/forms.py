@@ -146,15 +146,6 @@ def _json(rows: Rows) -> MemoryFile:
     return rows.written(text)
 
 
-def _bank(rows: Rows) -> MemoryFile:
-    texts: dict[str, str] = {}
-    names = rows.ids(("id", "question_id", "response_id", "item"))
-    for row, (name, text) in enumerate(zip(names, rows.json(rows.name(TEXT_NAMES[1:])), strict=False), 1):
-        if texts.setdefault(json.dumps(name), text) != text:
-            rows.problems.add(row, f"{name} has a different text earlier", "keep one of the two", "contradicting-entries")
-    return rows.written("{" + ", ".join(map("{}: {}".format, texts, texts.values())) + "}")
-
-
 def _needs(rows: Rows) -> MemoryFile:
     label = rows.name(("label", "clarification_need"))
     rows.columns[label] = list(map(plain, rows.columns[label]))
@@ -183,10 +174,9 @@ FORMS: dict[str, Form] = {
     "gold_answers": Form("a frame or records with query_id and answers, or {turn: [answer]}", _answers,
                          ("query_id", "answers"), lambda value: "data" in value),
     "passages": Form("a frame or records with doc_id and text, or {passage: text}", _passages, ("doc_id", "text")),
-    "bank": Form("a frame or records with id and text, or {id: text}", _bank, ("id", "text")),
     "needs": Form("a frame or records with topic_id and label, or {topic: label}", _needs, ("topic_id", "label")),
     "turn_list": Form("a list of turn ids", lambda rows: _lines(rows, "{}\n", rows.ids(TURN_NAMES)), ("turn", "of it")),
-    "question_bank": Form(f"{_COLUMNS}, or {{question_id: question}}", _all_columns, ("question_id", "question")),
+    "bank": Form("a frame or records with question_id and question, or {id: text}", _all_columns, ("question_id", "question")),
     "conversations": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
     **dict.fromkeys(
         ("performance", "evaluation"), Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True)

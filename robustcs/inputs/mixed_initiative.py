@@ -1,4 +1,6 @@
-"""Runs of mixed-initiative tracks (CAsT 2022): JSON with the questions that a system would ask at each turn, or its responses.
+"""Runs of mixed-initiative tracks (CAsT 2022), and banks of questions.
+
+A run is JSON with the questions that a system would ask at each turn, or its responses:
 
 ``{"run_name": …, "turns": [{"turn_id": …, "questions": [{"question": TEXT or ID, "score": 1.5}, …]}, …]}``, or with
 ``"responses": [{"text": TEXT or ID, "rank": 1}, …]``
@@ -7,14 +9,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.paths import StrPath
-from robustcs.inputs.records import shape_of
+from robustcs.inputs.records import RowProblems, shape_of
 from robustcs.inputs.runs import Run
+from robustcs.inputs.tables import Fields, rows_by_field, text_of
 from robustcs.inputs.text import finite_number, is_turn_id, read_json
 
 
@@ -25,11 +28,6 @@ class Asked:
     turn: str
     question: str
     score: float
-
-
-def is_mixed_initiative(path: StrPath) -> bool:
-    """Return whether the file is JSON; other runs are TREC runs."""
-    return shape_of(path) != "table"
 
 
 def read_mixed_initiative(path: StrPath) -> list[Asked]:
@@ -71,6 +69,35 @@ def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
     text = next((entry[key] for key in ("question", "text", "response") if key in entry), None)
     rank = finite_number(entry.get("rank"))
     return text, finite_number(entry["score"]) if entry.get("score") is not None else None if rank is None else -rank
+
+
+_BANK: Fields = {"id": ("question_id", "response_id", "item", "id"), "text": ("question", "text", "query", "rewrite")}
+
+
+def read_bank(path: StrPath) -> dict[str, str]:
+    """Return id → text of a bank of questions or responses: a table or JSONL, or one JSON object ``{id: text}``.
+
+    A text may be empty. Raises :class:`InputError` for an id with two texts, and as other readers of tables do.
+    """
+    problems = RowProblems(path, "questions")
+    if shape_of(path) == "json":
+        value = read_json(path)
+        if not isinstance(value, dict) or not value:
+            raise input_error(path, None, "not a bank of texts", 'write one JSON object {"Q0001": "text"}', "unknown-format")
+        rows: Iterator[tuple[int | None, dict[str, Any]]] = ((None, {"id": key, "text": text}) for key, text in value.items())
+    else:
+        rows = rows_by_field(path, problems, _BANK)  # type: ignore[assignment]
+    bank: dict[str, str] = {}
+    for line, row in rows:
+        name, text = text_of(row["id"]), row["text"]
+        if not name:
+            problems.skip(line, "no question id", "complete the row or delete it", "no-question-id")
+        elif not isinstance(text or "", str):
+            problems.add(line, f"{name}: not a text", "write every text in quotes", "not-a-text")
+        else:
+            problems.once(bank, name, text_of(text), line, "question {key} has a different text earlier")
+    problems.finish(bank, "questions")
+    return bank
 
 
 _NO_WORD = re.compile(r"[\W_]+")

@@ -240,20 +240,6 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
     return [GoldCheck(*key, value) for key, value in checks.items()]
 
 
-def read_bank(path: StrPath) -> dict[str, str]:
-    """Return id → text from a bank of questions or responses, one JSON object ``{id: text}``; a text may be empty.
-
-    Raises :class:`InputError` for anything else.
-    """
-    value = read_json(path)
-    if not isinstance(value, dict) or not value:
-        raise input_error(path, None, "not a bank of texts", 'write one JSON object {"Q0001": "text"}', "unknown-format")
-    for name, text in value.items():
-        if not isinstance(text, str):
-            raise input_error(path, None, f"{name}: not a text", "write every text in quotes", "not-a-text")
-    return {name.strip(): text for name, text in value.items()}
-
-
 def read_turn_list(path: StrPath) -> set[str]:
     """Return the turns of a file, the first cell of every line: a plain list, qrels or a run.
 

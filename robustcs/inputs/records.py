@@ -31,6 +31,9 @@ T = TypeVar("T", str, tuple[str, ...])
 #: Names of turn ids in a JSON object or the header of a table; the first one present counts.
 ID_NAMES = ("id", "qid", "query_id", "turn_id", "turn", "_id", "sample_id", "query-id", "q_id")
 
+#: Fields that show that an object on the only line of a file is a record.
+_RECORD_NAMES = (*ID_NAMES, "topic_id", "topic_number", "question_id")
+
 #: First bytes of Parquet.
 PARQUET = b"PAR1"
 
@@ -58,7 +61,11 @@ def shape_of(path: StrPath) -> Shape:
     if len(head) == 1:
         fields = _object(head[0])
         # the only line is a record with a turn id, or an object of all turns
-        return "jsonl" if fields and not fields.keys().isdisjoint((*ID_NAMES, "topic_id", "topic_number")) else "json"
+        return (
+            "jsonl"
+            if fields and not fields.keys().isdisjoint((*ID_NAMES, "topic_id", "topic_number", "question_id"))
+            else "json"
+        )
     # the second line of JSONL may be malformed
     return "jsonl" if all(line.startswith("{") for line in head) or _object(head[0]) is not None else "json"
 

@@ -73,10 +73,9 @@ class Source:
             File that maps question texts to ids, for a run of clarifying questions.
         """
         place, *more = READERS[self.reader].split()
-        is_own = "mixed_initiative.is_mixed_initiative" if self.reader == "crowd_run" else "clariq_tables.is_json"
-        if more == ["or_run"] and not _reader(is_own)(path):
+        if more == ["or_run"] and not _reader("clariq_tables.is_json")(path):
             place, *more = READERS["run"].split()
-        known = {"name": name, "by_rank": by_rank, "known": _reader("clariq.read_question_bank")(bank) if bank else None}
+        known = {"name": name, "by_rank": by_rank, "known": _reader("mixed_initiative.read_bank")(bank) if bank else None}
         read = _reader(place)(path, *(known[one] for one in more if one in known))
         return next(iter(read.values())) if more == ["or_run"] and isinstance(read, dict) else read
 
@@ -90,11 +89,11 @@ READERS = {
     "gold_answers": "answers.read_gold_answers",
     "nuggets": "nuggets.read_nuggets", "ratings": "ratings.read_ratings", "assignments": "nuggets.read_assignments name",
     "paraphrases": "paraphrases.read_paraphrases", "snippets": "annotations.read_annotations",
-    "clariq_topics": "clariq.read_topics", "question_bank": "clariq.read_question_bank",
+    "clariq_topics": "clariq.read_topics", "bank": "mixed_initiative.read_bank",
     "question_run": "clariq.read_question_run name known by_rank", "needs": "clariq.read_needs",
     "performance": "clariq_tables.read_performance or_run", "evaluation": "clariq_tables.read_evaluation or_run",
     "preferences": "clariq.read_preferences", "conversations": "clariq_tables.read_conversations",
-    "crowd_grades": "ratings.read_grades", "gold_checks": "ratings.read_gold_checks", "bank": "ratings.read_bank",
+    "crowd_grades": "ratings.read_grades", "gold_checks": "ratings.read_gold_checks",
     "turn_list": "ratings.read_turn_list", "crowd_run": "mixed_initiative.read_mixed_initiative or_run",
     "slices": "scores.read_slices", "answer_labels": "answer_traces.read_answer_labels",
     "reviews": "reviews.read_reviews",
@@ -167,7 +166,7 @@ SOURCES: tuple[Source, ...] = (
            help="Context-dependent questions, such as a raw test set; they are rewritten before retrieval."),
     Source("topics", "clariq", "one", "topics", "clariq_topics", lambda topics: topics.parts, "--topics",
            help="ClariQ topics: train.tsv, dev.tsv or test_with_labels.tsv. Repeat for several.", joins=True),
-    Source("questions", "clariq", "one", "question bank", "question_bank", option="--questions",
+    Source("questions", "clariq", "one", "question bank", "bank", option="--questions",
            help="Question bank (question_bank.tsv), which maps question texts in runs to ids."),
     Source("runs", "clariq", "named", "{name}", "question_run", lambda found: len(found.run), "--run", "NAME=FILE",
            "Run of a system: its ranked clarifying questions."),

@@ -15,17 +15,17 @@ from robustcs.errors import ProblemList
 from robustcs.inputs.annotations import read_annotations
 from robustcs.inputs.answer_traces import read_answer_labels, read_trace
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.clariq import read_needs, read_preferences, read_question_bank, read_question_run, read_topics
+from robustcs.inputs.clariq import read_needs, read_preferences, read_question_run, read_topics
 from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
 from robustcs.inputs.collection import read_passage_ids, read_passages
 from robustcs.inputs.columns import Layout, read_columns
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.labels import Texts, read_labels
-from robustcs.inputs.mixed_initiative import is_mixed_initiative, read_mixed_initiative
+from robustcs.inputs.mixed_initiative import read_bank, read_mixed_initiative
 from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.ratings import read_bank, read_gold_checks, read_grades, read_ratings, read_turn_list
+from robustcs.inputs.ratings import read_gold_checks, read_grades, read_ratings, read_turn_list
 from robustcs.inputs.reviews import read_reviews
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.scores import read_scores, read_slices
@@ -147,7 +147,7 @@ FORMATS: dict[str, Format] = {
     "turn-list": _format(read_turn_list, make.turn_list, make.qrels, make.run),
     "mixed-initiative": _format(read_mixed_initiative, make.mixed_initiative),
     "clariq-topics": _format(read_topics, make.topics),
-    "question-bank": _format(read_question_bank, make.question_bank),
+    "question-bank": _format(read_bank, make.question_bank),
     "needs": _format(read_needs, make.needs, expected=oracle.needs),
     "question-run": _format(
         read_question_run,
@@ -168,7 +168,6 @@ FORMATS: dict[str, Format] = {
     "text": _format(read_text, make.turn_list),
     "kind": Format(_told_apart, _ALL, (kind_of, first_cells)),
     "clariq-json": _format(is_json, make.performance, make.run),
-    "crowd-json": _format(is_mixed_initiative, make.mixed_initiative, make.run),
     "sheet": _format(read_sheet, make.sheet, scale=_SCALE, worklist=_WORKLIST, known={("31_1", "d9"): 1}),
     "labels": _format(read_labels, make.labels_csv, make.labels_jsonl, make.qrels, texts=_texts_of_labels),
     "passage-ids": _format(read_passage_ids, make.collection, texts=_WANTED),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.clariq import read_needs, read_question_bank, read_question_run, read_topics
+from robustcs.inputs.clariq import read_needs, read_question_run, read_topics
+from robustcs.inputs.mixed_initiative import read_bank
 from tests.skipped_rows import without_count
 
 
@@ -32,7 +33,7 @@ def test_the_real_topics(shared_data: Path) -> None:
 
 
 def test_the_real_bank_and_run(shared_data: Path) -> None:
-    bank = read_question_bank(shared_data / "clariq" / "question_bank.tsv.gz")
+    bank = read_bank(shared_data / "clariq" / "question_bank.tsv.gz")
     assert len(bank) == 3941 and bank["Q00001"] == ""
     read = read_question_run(shared_data / "clariq" / "dev_bm25", "bm25", bank)
     assert (len(read.run), read.unknown) == (1508, 0)
@@ -61,16 +62,16 @@ def test_bad_topics(tmp_path: Path) -> None:
 
 
 def test_bank_problems(tmp_path: Path) -> None:
-    assert problem(read_question_bank, written(tmp_path, "question_id\tquestion\nQ1\ta\nQ1\tb\n\tc\n")) == (
+    assert problem(read_bank, written(tmp_path, "question_id\tquestion\nQ1\ta\nQ1\tb\n\tc\n")) == (
         "F:3: question Q1 has a different text earlier; keep one of the two\nF:4: no question id; complete the row or delete it"
     )
 
 
 def test_a_bank_whose_columns_are_spelled_otherwise(tmp_path: Path) -> None:
     """Any spelling of a column is found: other letter case, and spaces instead of underscores."""
-    assert read_question_bank(written(tmp_path, "Question  ID\tQUESTION\nQ1\ta\n")) == {"Q1": "a"}
+    assert read_bank(written(tmp_path, "Question  ID\tQUESTION\nQ1\ta\n")) == {"Q1": "a"}
     damaged = "question  id\tquestion\n[policy]\nQ2\tNA a, b sourdough\nQ3\tna\xefve of sourd"
-    assert "1 column, but the header has 2" in problem(read_question_bank, written(tmp_path, damaged))
+    assert "1 column, but the header has 2" in problem(read_bank, written(tmp_path, damaged))
     assert read_topics(written(tmp_path, "Topic ID\tInitial Request\n1\ttea\n")).requests == {"1": "tea"}
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.mixed_initiative import plain_text
+from robustcs.inputs.mixed_initiative import plain_text, read_bank
 from robustcs.inputs.ratings import (
     FINAL,
     GoldCheck,
     Grade,
-    read_bank,
     read_gold_checks,
     read_grades,
     read_turn_list,

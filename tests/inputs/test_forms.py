@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 from robustcs.errors import InputError, UsageError
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.clariq import read_needs, read_question_bank, read_topics
+from robustcs.inputs.clariq import read_needs, read_topics
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.files import sha256
 from robustcs.inputs.forms import FORMS, as_file
+from robustcs.inputs.mixed_initiative import read_bank
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.paths import MemoryFile
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.ratings import read_bank, read_ratings, read_turn_list
+from robustcs.inputs.ratings import read_ratings, read_turn_list
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.texts import read_texts
@@ -361,11 +362,11 @@ def test_tables_of_the_other_studies(demo: Path) -> None:
     """The files of the demo as pandas reads them give what the readers give for the files."""
     tsv = {"sep": "\t", "dtype": str, "quoting": 3}
     for reader, read, name in (("clariq_topics", read_topics, "clariq/topics.tsv"),
-                               ("question_bank", read_question_bank, "clariq/question_bank.tsv")):  # fmt: skip
+                               ("bank", read_bank, "clariq/question_bank.tsv")):  # fmt: skip
         frame = pd.read_csv(demo / name, **tsv)
         assert read(as_file(reader, "it", frame)) == read(demo / name)
-    bank = read_question_bank(demo / "clariq/question_bank.tsv")
-    assert read_question_bank(as_file("question_bank", "it", bank)) == bank
+    bank = read_bank(demo / "clariq/question_bank.tsv")
+    assert read_bank(as_file("bank", "it", bank)) == bank
     ratings, notes = read_ratings(demo / "annotations/ratings.csv")
     ours, told = read_ratings(as_file("ratings", "it", pd.read_csv(demo / "annotations/ratings.csv")))
     assert [one[:5] for one in ours] == [one[:5] for one in ratings] and told == notes
@@ -377,6 +378,7 @@ def test_tables_of_the_other_studies(demo: Path) -> None:
     texts = read_bank(demo / "crowd/bank.json")
     frame = pd.DataFrame({"id": list(texts), "text": list(texts.values())})
     assert read_bank(as_file("bank", "it", texts)) == read_bank(as_file("bank", "it", frame)) == texts
+    assert read_bank(as_file("bank", "it", pd.DataFrame({"question_id": ["Q1"], "question": ["Why?"]}))) == {"Q1": "Why?"}
     needs = read_needs(demo / "clariq/need_careful.txt")
     assert read_needs(as_file("needs", "it", needs)) == needs
     frame = pd.DataFrame({"topic_id": list(needs), "label": [*list(needs.values())[:-1], None]}).iloc[:-1]
@@ -394,7 +396,7 @@ def test_rows_below_a_header_are_counted_from_one() -> None:
     message = refusal("paraphrases", paraphrases, read_paraphrases)
     assert message.startswith("<it>, row 2: turn 1_2: empty MANUAL PARAPHRASE")
     grades = pd.DataFrame({"id": ["a", "a"], "text": ["x", "y"]})
-    assert refusal("bank", grades) == "<it>, row 2: a has a different text earlier; keep one of the two"
+    assert refusal("bank", grades, read_bank) == "<it>, row 2: question a has a different text earlier; keep one of the two"
 
 
 def test_the_checksum_follows_the_content() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError, UsageError
-from robustcs.inputs.mixed_initiative import Asked, Bank, is_mixed_initiative, map_to_bank, read_mixed_initiative
-from robustcs.inputs.ratings import read_bank
+from robustcs.inputs.clariq_tables import is_json
+from robustcs.inputs.mixed_initiative import Asked, Bank, map_to_bank, read_bank, read_mixed_initiative
 
 BANK = Bank({"Q0": "", "Q1": "Why not?", "Q2": "WHY NOT", "Q3": "Which one?", "Q4": "Which one?"})
 
@@ -26,7 +26,7 @@ def turns(*entries: tuple[str, list[object]]) -> dict[str, object]:
 
 def test_questions_in_file_order(tmp_path: Path) -> None:
     path = write(tmp_path, turns(("1_1", [{"question": " Why? ", "score": 2}]), ("1_2", [])))
-    assert is_mixed_initiative(path)
+    assert is_json(path)
     assert read_mixed_initiative(path) == [Asked("1_1", "Why?", 2.0)]
 
 

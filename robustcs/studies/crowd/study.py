@@ -15,9 +15,10 @@ from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passag
 from robustcs.evaluation.measure import Measure, parse_measure, sampling_notes
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
-from robustcs.inputs.mixed_initiative import Bank, Mapped, is_mixed_initiative, map_to_bank, own_id, read_mixed_initiative
+from robustcs.inputs.clariq_tables import is_json
+from robustcs.inputs.mixed_initiative import Bank, Mapped, map_to_bank, own_id, read_bank, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels
-from robustcs.inputs.ratings import Grade, read_bank, read_gold_checks, read_grades, read_turn_list
+from robustcs.inputs.ratings import Grade, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
@@ -147,7 +148,7 @@ def _runs(
 ) -> tuple[list[tuple[Run, Ranking]], list[Mapped]]:
     runs, mapped = [], []
     for name, path in files.items():
-        if is_mixed_initiative(path):
+        if is_json(path):
             found = map_to_bank(read_mixed_initiative(path), bank, name)
             mapped.append(found)
             run = found.run

@@ -16,9 +16,9 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.judgments import qrels_text
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.inputs.mixed_initiative import Asked, Bank, Mapped, map_to_bank, read_mixed_initiative
+from robustcs.inputs.mixed_initiative import Asked, Bank, Mapped, map_to_bank, read_bank, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels, read_qrels
-from robustcs.inputs.ratings import GoldCheck, Grade, read_bank, read_grades
+from robustcs.inputs.ratings import GoldCheck, Grade, read_grades
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import GradesPart, build_pool, crowd, judgments_of
