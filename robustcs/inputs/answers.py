@@ -54,11 +54,7 @@ def read_gold_answers(path: StrPath) -> dict[str, tuple[str, ...]]:
     if isinstance(path, PooledFile):
         return union_of_texts((file, read_gold_answers(file)) for file in path.files)
     gold: ByTurn[tuple[str, ...]] = ByTurn(path, "answers")
-    entries = _questions(path, gold.problems, gold=True)
-    if entries is None:
-        value = _json_value(path)
-        entries = _data_set_answers(value, gold.problems) if _is_data_set(value) else _plain_answers(path, value, gold.problems)
-    for turn, answers, line in entries:
+    for turn, answers, line in _entries(path, gold.problems, gold=True):
         if not answers:
             advice = f"write {CANNOT_ANSWER} if the passage contains no answer"
             gold.problems.skip(line, f"turn {turn}: no gold answer", advice, "no-answer")
@@ -82,16 +78,7 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
         parts = zip(path.files, models, strict=True)
         return union_of_texts((file, read_predicted_answers(file, name, model)) for file, model in parts)
     predicted: ByTurn[str] = ByTurn(path, "answers")
-    entries = _questions(path, predicted.problems, gold=False, name=name, model=model)
-    if model and not mtrag.has_tasks(first_record(path) or {}):
-        found = f"the file names no models, so it has no answers of {model!r}"
-        raise input_error(path, None, found, "remove :MODEL", "several-runs")
-    if entries is None:
-        value = _json_value(path)
-        if _is_data_set(value):
-            raise input_error(path, None, "this is a data set with gold answers", "give a file of predictions", "gold-answers")
-        entries = _plain_answers(path, value, predicted.problems)
-    for turn, answers, line in entries:
+    for turn, answers, line in _entries(path, predicted.problems, False, name, model):
         if len(answers) != 1:
             found = f"turn {turn}: {len(answers)} answers, but a prediction has one"
             predicted.problems.add(line, found, "keep one answer of the system", "not-one-answer")
@@ -106,50 +93,44 @@ def read_predicted_answers(path: StrPath, name: str = "", model: str = "") -> di
 _Entries = Iterator[tuple[object, list[Any], int | None]]
 
 
-def _questions(path: StrPath, problems: ProblemList, gold: bool, name: str = "", model: str = "") -> _Entries | None:
-    """Return the answers in QReCC and TopiOCQA files, in tasks or in reports; None for files of other kinds.
+def _entries(path: StrPath, problems: ProblemList, gold: bool, name: str = "", model: str = "") -> _Entries:
+    """Return the answers of every turn of a file of any format.
 
-    Raises :class:`InputError` for a file whose fields show that it contains no answers.
+    Raises :class:`InputError` for a file that contains no such answers.
     """
     refuse_other_kinds(path, "answers")
-    if shape_of(path) == "table":
-        return None
-    record = first_record(path) or {}
+    shape, record = shape_of(path), first_record(path) or {}
     if mtrag.has_tasks(record):
         return mtrag.answers(path, json_records(path, problems), gold, name, model)
+    if model:
+        found = f"the file names no models, so it has no answers of {model!r}"
+        raise input_error(path, None, found, "remove :MODEL", "several-runs")
+    if shape == "table":
+        number, _ = next(filled_lines(path))
+        raise input_error(path, number, "not JSON", _FORMATS, "unknown-format")
     if is_answer(first_turn(record)) and not gold:
         return cited_answers(json_records(path, problems), problems)
-    kind = next((kind for kind in (QRECC, DPR) if kind.fits(record)), None)
-    if kind is None:
-        return None
-    entries = kind.entries(list(json_records(path, problems)), problems)
-    if gold:
-        return ((turn, gold_answers(fields), line) for turn, fields, line in entries if gold_answers(fields))
-    return ((turn, [predicted_answer(fields)], line) for turn, fields, line in entries)
-
-
-def _json_value(path: StrPath) -> Any:
-    """Return the value of a JSON file, None for JSONL. Raises :class:`InputError` for anything else."""
-    shape = shape_of(path)
-    if shape == "table":
-        number, line = next(filled_lines(path))
-        raise input_error(path, number, "not JSON", _FORMATS, "unknown-format")
+    if kind := next((kind for kind in (QRECC, DPR) if kind.fits(record)), None):
+        entries = kind.entries(list(json_records(path, problems)), problems)
+        if gold:
+            return ((turn, gold_answers(fields), line) for turn, fields, line in entries if gold_answers(fields))
+        return ((turn, [predicted_answer(fields)], line) for turn, fields, line in entries)
     if shape == "jsonl":
-        return None
+        return _lines(path, problems)
     value = read_json(path, halves=True)
     if not isinstance(value, dict):
         raise input_error(path, None, "JSON, but not an object {turn: answer}", _FORMATS, "unknown-format")
-    return value
+    data = value.get("data")
+    # a turn may also be named "data"; its answers are texts
+    if isinstance(data, list) and not (data and all(isinstance(item, str) for item in data)):
+        if not gold:
+            raise input_error(path, None, "this is a data set with gold answers", "give a file of predictions", "gold-answers")
+        return _data_set_answers(data, problems)
+    return ((turn, _as_list(answer), None) for turn, answer in json_pairs(path))
 
 
-def _plain_answers(
-    path: StrPath, value: dict[str, Any] | None, problems: ProblemList
-) -> Iterator[tuple[object, list[Any], int | None]]:
-    """Yield (turn, answers, line) of every entry of the plain format and of QuAC's predictions, unchecked."""
-    if value is not None:
-        for turn, answer in json_pairs(path):
-            yield turn, _as_list(answer), None
-        return
+def _lines(path: StrPath, problems: ProblemList) -> _Entries:
+    """Yield the answers of JSONL: of the plain format, and of QuAC's predictions."""
     for number, record in json_lines(path, problems, halves=True):
         if "best_span_str" in record:
             turns, answers = record.get("qid"), record["best_span_str"]
@@ -157,8 +138,7 @@ def _plain_answers(
                 advice = "write one answer for each question of the dialog"
                 problems.add(number, "qid and best_span_str are not lists of the same length", advice, "wrong-columns")
                 continue
-            for turn, answer in zip(turns, answers, strict=True):
-                yield turn, [answer], number
+            yield from ((turn, [answer], number) for turn, answer in zip(turns, answers, strict=True))
         elif "answers" in record or "answer" in record:
             named = next((record[name] for name in ID_NAMES if name in record), None)
             yield named, _as_list(record.get("answers", record.get("answer"))), number
@@ -171,14 +151,8 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _is_data_set(value: Any) -> bool:
-    # a turn may also be named "data"; its answers are texts
-    data = value.get("data") if isinstance(value, dict) else None
-    return isinstance(data, list) and not (data and all(isinstance(item, str) for item in data))
-
-
-def _data_set_answers(value: dict[str, Any], problems: ProblemList) -> Iterator[tuple[object, list[Any], int | None]]:
-    for place, article in enumerate(value["data"], 1):
+def _data_set_answers(data: list[Any], problems: ProblemList) -> _Entries:
+    for place, article in enumerate(data, 1):
         try:
             for paragraph in article["paragraphs"]:
                 for question in paragraph["qas"]:

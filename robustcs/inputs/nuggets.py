@@ -73,9 +73,8 @@ def read_nuggets(path: StrPath) -> dict[str, tuple[Nugget, ...]]:
     found: dict[str, dict[str, Nugget]] = {}
     for line, record in _topic_lines(path, texts.problems):
         topic, listed = str(topic_of(record)).strip(), record.get("nuggets", [record])
-        for entry in listed if isinstance(listed, list) else []:
-            nugget = _nugget(topic, entry, line, texts)
-            if nugget and found.setdefault(topic, {}).setdefault(nugget.text, nugget) != nugget:
+        for nugget in _nuggets(topic, listed if isinstance(listed, list) else [], line, texts):
+            if found.setdefault(topic, {}).setdefault(nugget.text, nugget) != nugget:
                 told = f"topic {topic}: nugget {nugget.text[:40]!r} occurs twice with different values"
                 texts.problems.add(line, told, "keep one of the two", "contradicting-entries")
     texts.problems.finish(found, "nuggets", sum(map(len, found.values())))
@@ -98,12 +97,12 @@ def read_assignments(path: StrPath, name: str = "") -> dict[str, Assigned]:
         if not is_assignments(record):
             problems.add(line, f"topic {topic}: no nuggets with an assignment", "give a file of assignments", "no-assignment")
             continue
-        nuggets = [_nugget(topic, entry, line, texts, assigned=True) for entry in record["nuggets"]]
+        nuggets = tuple(_nuggets(topic, record["nuggets"], line, texts, assigned=True))
         answer = record.get("answer_text")
         of_run = by_run.setdefault(str(record.get("run_id", "")), {})
         if topic in of_run:
             problems.add(line, f"topic {topic} occurs twice", "keep one of the two", "repeated-turn")
-        of_run[topic] = Assigned(tuple(one for one in nuggets if one), answer if isinstance(answer, str) else None)
+        of_run[topic] = Assigned(nuggets, answer if isinstance(answer, str) else None)
     problems.finish(by_run, "assignments", sum(len(one.nuggets) for of_run in by_run.values() for one in of_run.values()))
     if len(by_run) > 1 and name not in by_run:
         told = f"the file contains assignments of {', '.join(sorted(by_run))}, but not of {name!r}"
@@ -122,26 +121,22 @@ def _topic_lines(path: StrPath, problems: RowProblems) -> Iterator[tuple[int, di
     problems.take(unusable)
 
 
-def _nugget(topic: str, entry: Any, line: int, texts: ByTurn[str], assigned: bool = False) -> Nugget | None:
-    fields = entry if isinstance(entry, dict) else {"text": entry}
-    text = texts.text(topic, fields.get("text"), line)
-    if text is None:
-        return None
-    importance = str(fields.get("importance") or "").strip().lower()
-    if importance not in ("", *IMPORTANCE):
-        texts.problems.add(line, f"topic {topic}: unknown importance {importance[:20]!r}", "write vital or okay", "bad-value")
-        return None
-    passages: Any = next((fields[name] for name in _PASSAGES if fields.get(name)), [])
-    if not isinstance(passages, list) or not all(is_turn_id(one) for one in passages):
-        found = f"topic {topic}: the passages of a nugget are not a list of ids"
-        texts.problems.add(line, found, 'write ["ID", …]', "bad-value")
-        return None
-    support = None
-    if assigned:
-        said = str(fields.get("assignment", "")).strip().lower()
-        if said not in SUPPORT:
-            told = f"topic {topic}: unknown assignment {said[:20]!r}"
-            texts.problems.add(line, told, f"write {', '.join(SUPPORT)}", "bad-value")
-            return None
-        support = SUPPORT[said]
-    return Nugget(text, importance, tuple(str(one).strip() for one in passages), support)
+def _nuggets(topic: str, entries: list[Any], line: int, texts: ByTurn[str], assigned: bool = False) -> Iterator[Nugget]:
+    """Yield the nuggets of a topic; broken ones go to the problems."""
+    for entry in entries:
+        fields = entry if isinstance(entry, dict) else {"text": entry}
+        if (text := texts.text(topic, fields.get("text"), line)) is None:
+            continue
+        importance, assignment = (str(fields.get(name) or "").strip().lower() for name in ("importance", "assignment"))
+        passages: Any = next((fields[name] for name in _PASSAGES if fields.get(name)), [])
+        if importance not in ("", *IMPORTANCE):
+            found, advice = f"unknown importance {importance[:20]!r}", "write vital or okay"
+        elif not isinstance(passages, list) or not all(is_turn_id(one) for one in passages):
+            found, advice = "the passages of a nugget are not a list of ids", 'write ["ID", …]'
+        elif assigned and assignment not in SUPPORT:
+            found, advice = f"unknown assignment {assignment[:20]!r}", f"write {', '.join(SUPPORT)}"
+        else:
+            ids = tuple(str(one).strip() for one in passages)
+            yield Nugget(text, importance, ids, SUPPORT[assignment] if assigned else None)
+            continue
+        texts.problems.add(line, f"topic {topic}: {found}", advice, "bad-value")

@@ -75,8 +75,7 @@ def read_reviews(path: StrPath) -> tuple[Review, ...]:
     problems = RowProblems(path, "reviews")
     found: dict[tuple[Any, ...], tuple[Review, int]] = {}
     for line, record in json_lines(path, problems):
-        wrong = _wrong(record)
-        if wrong:
+        if wrong := _wrong(record):
             problems.skip(line, *wrong)
             continue
         sample = record.get("sample") or {}

@@ -128,7 +128,7 @@ def identify(path: StrPath) -> Identified | None:
         raise
     except InputError:
         return None
-    found = None if table.separator == " " else _of_names(table.names, table.separator)
+    found = None if table.separator == " " else next((kind for fits, kind in _TABLES if fits(table)), None)
     if found is None and table.is_named and len(set(table.names)) == len(table.names):
         found = _of_table(table, lines)
     if found is not None:
@@ -276,19 +276,17 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
 
 
 # ---------------------------------------------------------------- tables and lines
-def _of_names(names: Sequence[str], separator: str) -> Identified | None:
-    """Return the kind by column names other than turn ids."""
-    if is_annotations(names):
-        return Identified("snippets", "snippet annotations")
-    if is_ratings(names):
-        return Identified("ratings", "ratings")
-    if {"topic_id", "facet_id", "question_id"} <= set(names):
-        return Identified("clariq topics", "ClariQ topics")
-    if any("paraphrase" in name for name in names) and separator in (",", ";"):
-        return Identified("paraphrases", "paraphrases")
-    if {"variation", "transformation_type"} <= set(names):
-        return Identified("paraphrases", "labelled query variations", ("texts",))
-    return Identified("question bank", "a bank of questions") if names[:2] == ("question_id", "question") else None
+#: Kinds of tables by their columns other than turn ids.
+_TABLES: tuple[tuple[Callable[[Table], bool], Identified], ...] = (
+    (lambda table: is_annotations(table.names), Identified("snippets", "snippet annotations")),
+    (lambda table: is_ratings(table.names), Identified("ratings", "ratings")),
+    (lambda table: {"topic_id", "facet_id", "question_id"} <= set(table.names), Identified("clariq topics", "ClariQ topics")),
+    (lambda table: table.separator in (",", ";") and any("paraphrase" in name for name in table.names),
+     Identified("paraphrases", "paraphrases")),
+    (lambda table: {"variation", "transformation_type"} <= set(table.names),
+     Identified("paraphrases", "labelled query variations", ("texts",))),
+    (lambda table: table.names[:2] == ("question_id", "question"), Identified("question bank", "a bank of questions")),
+)  # fmt: skip
 
 
 def _of_table(table: Table, lines: Sequence[str]) -> Identified | None:
