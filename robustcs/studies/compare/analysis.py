@@ -80,12 +80,8 @@ class Comparison(Result):
 
     files
         The table ``inputs``.
-    old_name, new_name
-        Names of the states.
-    scores
-        (run, measure) → turn → (old, new), for turns that both states score.
-    texts
-        Run → turn → (old, new) question text; None if unknown.
+    old, new
+        The compared states.
     tops
         ``RUN, old`` or ``RUN, new`` → best passages by turn, for runs that changed; empty unless requested and known.
     passages
@@ -100,10 +96,8 @@ class Comparison(Result):
     turns: pd.DataFrame
     conclusions: pd.DataFrame
     gate: pd.DataFrame
-    old_name: str
-    new_name: str
-    scores: Mapping[tuple[str, str], Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    texts: Mapping[str, Mapping[str, tuple[str | None, str | None]]] = field(default_factory=dict)
+    old: State
+    new: State
     tops: Mapping[str, Top] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
 
@@ -173,18 +167,8 @@ def compare(
         turns=TURNS.frame(_turns(changes, old, new, thresholds)),
         conclusions=CONCLUSIONS.frame(_conclusions(common, old, new, evaluated.policy.unit, seed)),
         gate=GATE.frame(pd.DataFrame(rows)),
-        old_name=old.name,
-        new_name=new.name,
-        scores={
-            (change.run, change.metric): dict(
-                zip(change.turns, zip(change.old.tolist(), change.new.tolist(), strict=True), strict=True)
-            )
-            for change in changes
-        },
-        texts={
-            name: {turn: (old.systems[name].texts.get(turn), new.systems[name].texts.get(turn)) for turn in turns}
-            for name in common
-        },
+        old=old,
+        new=new,
     )
 
 

@@ -30,7 +30,7 @@ def rendered(path: str, result: Comparison, inputs: Sequence[Mapping[str, Any]],
         return junit(result, code)
     evaluated = result.evaluated
     text = to_json("compare", __version__, evaluated.as_dict(), inputs, {"gate": result.gate}, evaluated.notes)
-    head = {"outcome": result.outcome, "exit_code": int(code), "old": result.old_name, "new": result.new_name}
+    head = {"outcome": result.outcome, "exit_code": int(code), "old": result.old.name, "new": result.new.name}
     return json.dumps(head, ensure_ascii=False)[:-1] + "," + text.removeprefix("{")
 
 
@@ -45,7 +45,7 @@ def junit(result: Comparison, code: ExitCode) -> str:
     open_cases = counts["cannot tell"]
     root = ElementTree.Element("testsuites", name="robustcs compare")
     suite = ElementTree.SubElement(
-        root, "testsuite", name=visible(f"{result.old_name} to {result.new_name}"), tests=str(len(rows)),
+        root, "testsuite", name=visible(f"{result.old.name} to {result.new.name}"), tests=str(len(rows)),
         failures=counts["failed"], errors=open_cases if undecided == "error" else "0",
         skipped=open_cases if undecided == "skipped" else "0",
     )  # fmt: skip

@@ -21,7 +21,7 @@ _LENGTH = 300
 def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
     """Return the HTML page of a comparison; it lists ``inputs`` at its end."""
     turns = _turns(result)
-    title = f"From {result.old_name} to {result.new_name}"
+    title = f"From {result.old.name} to {result.new.name}"
     return result_page(title, result, show(result), inputs, turns if turns["turns"] else {})
 
 
@@ -30,23 +30,22 @@ def _turns(result: Comparison) -> dict[str, Any]:
     frame = result.turns
     runs = list(dict.fromkeys(frame["system"]))
     metrics = list(dict.fromkeys(frame["metric"]))
-    sides = [(run, when) for run in runs for when in ("old", "new")]
+    sides = [
+        (f"{run}, {when}", state.systems[run]) for run in runs for when, state in (("old", result.old), ("new", result.new))
+    ]
     passages: dict[str, int] = {}
     turns = []
     for turn in dict.fromkeys(frame["turn"]):
-        tops = [result.tops.get(f"{run}, {when}", {}).get(str(turn), []) for run, when in sides]
+        tops = [result.tops.get(name, {}).get(str(turn), []) for name, _ in sides]
         turns.append({
             "turn": str(turn),
             "topic": conversation(str(turn)),
-            "texts": [text for run in runs for text in result.texts[run][turn]],
-            "scores": [
-                [score for run in runs for score in result.scores.get((run, metric), {}).get(turn, (None, None))]
-                for metric in metrics
-            ],
+            "texts": [system.texts.get(turn) for _, system in sides],
+            "scores": [[system.scores.get(metric, {}).get(turn) for _, system in sides] for metric in metrics],
             "bins": [],
             "top": [[(passages.setdefault(name, len(passages)), grade) for name, grade in top] for top in tops],
         })  # fmt: skip
-    names = [f"{run}, {when}" for run, when in sides]
+    names = [name for name, _ in sides]
     return {
         "formulations": names,
         "systems": names,

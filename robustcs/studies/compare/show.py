@@ -28,7 +28,7 @@ def show(result: Comparison) -> tuple[Block, ...]:
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
-        blocks.append(Paragraph(f"No score changed from {result.old_name} to {result.new_name}."))
+        blocks.append(Paragraph(f"No score changed from {result.old.name} to {result.new.name}."))
     blocks.append(_conclusions(result))
     if len(moved):
         blocks.append(_reasons(result))
@@ -50,7 +50,7 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
         + noted((f"{system_name(row.system)}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
     )
     columns: list[Shown] = ["system", "metric", "old", *(["rescored"] if rescored else []), "new", "change", "p_corrected"]
-    return result_table(result, "measures", f"From {result.old_name} to {result.new_name}", columns, note, rows=moved)
+    return result_table(result, "measures", f"From {result.old.name} to {result.new.name}", columns, note, rows=moved)
 
 
 def _bounds(result: Comparison, moved: pd.DataFrame) -> list[Table]:

@@ -50,7 +50,7 @@ def ask(
     fail_if: Annotated[tuple[str, ...], Opt("CONDITION")] = (),
     no_worse_than: Annotated[float, Opt("D")] | None = None,
     evidence: Literal["test", "expected", "bounds"] = "test",
-    allow_missing: int = 0,
+    allow_missing: Annotated[int, at_least(0)] = 0,
     tops: bool = False,  # add the best passages of changed runs, for the page
 ) -> Comparison:
     """Show what changed between two states of a project, and decide whether the change may be merged.
@@ -75,11 +75,11 @@ def ask(
         Pass only if the 95% CI of every mean drop excludes a drop larger than D (non-inferiority).
 
     evidence
-        Evidence for a drop. test (default): the available judgments. expected: the judgments with unjudged passages filled in
+        Evidence for a drop. test: the available judgments. expected: the judgments with unjudged passages filled in
         by the hole model. bounds: the available judgments and the bounds for unjudged passages.
 
     allow_missing
-        Number of turns that each run may lose; if it loses more, the gate cannot tell (default: 0).
+        Number of turns that each run may lose; if it loses more, the gate cannot tell.
 
     Raises :class:`UsageError` for an invalid condition and, without a gate, if the states have no run or measure in common.
 
@@ -93,6 +93,8 @@ def ask(
     conditions = [parse_condition(text) for text in fail_if]
     if no_worse_than is not None:
         conditions.append(no_worse(no_worse_than))
+    if not conditions:
+        _refuse_without_condition(**{"--evidence": evidence != "test", "--set allow-missing": allow_missing})
     sides = [_opened(workspace, given) for given in (old, new)]
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:
@@ -121,9 +123,17 @@ def ask(
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
-    result = compare(first, second, evaluated, _rescored(*sides), gate, seed)
+    named_states = replace(first, name=called[0]), replace(second, name=called[1])
+    result = compare(*named_states, evaluated, _rescored(*sides), gate, seed)
     best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
-    return replace(result, old_name=called[0], new_name=called[1], tops=best, passages=_passages(sides, best))
+    return replace(result, tops=best, passages=_passages(sides, best))
+
+
+def _refuse_without_condition(**given: object) -> None:
+    """Raise :class:`UsageError` for a setting of the gate; ``given``: option → whether it is given."""
+    for option, value in given.items():
+        if value:
+            raise UsageError("no-condition", f"{option} needs a condition", "add --fail-if CONDITION or --no-worse-than D")
 
 
 def _called(given: Side, side: str) -> str:
@@ -302,20 +312,11 @@ def _run(
     fail_if: tuple[str, ...],
     html: File | None,
     *,
-    evidence: Literal["test", "expected", "bounds"] | None,
     cannot_tell: Literal["pass", "fail"] | None,
-    allow_missing: Annotated[int, at_least(0)] | None,
     gate_report: File | None,
     **own: Any,
 ) -> None:
     """Write the result of :func:`ask`, and exit with the gate's code.
-
-    evidence
-        Evidence for a drop. test (default): the available judgments. expected: the judgments with unjudged passages filled in
-        by the hole model. bounds: the available judgments and the bounds for unjudged passages.
-
-    allow_missing
-        Number of turns that each run may lose; if it loses more, the gate cannot tell (default: 0).
 
     html
         Write an HTML page with every changed turn, old and new side by side.
@@ -330,19 +331,11 @@ def _run(
     from robustcs.studies.compare.gate_report import check_suffix, github_lines, rendered, summary, told
     from robustcs.studies.compare.show import show
 
-    of_gate = {
-        "--evidence": evidence,
-        "--set cannot-tell": cannot_tell,
-        "--set allow-missing": allow_missing,
-        "--gate-report": gate_report,
-    }
-    alone = [name for name, value in of_gate.items() if value is not None]
-    if alone and not fail_if and own["no_worse_than"] is None:
-        raise UsageError("no-condition", f"{alone[0]} needs a condition", "add --fail-if CONDITION or --no-worse-than D")
+    if not fail_if and own["no_worse_than"] is None:
+        _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
     workspace = call.workspace(call.options)
     if gate_report is not None:
         check_suffix(gate_report)
-    own |= {name: value for name, value in (("evidence", evidence), ("allow_missing", allow_missing)) if value is not None}
     result = ask(workspace, fail_if=fail_if, tops=html is not None, **own)
     undecided = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(cannot_tell or "", ExitCode.CANNOT_TELL)
     code = {"failed": ExitCode.GATE_FAILED, "cannot tell": undecided}.get(str(result.outcome), ExitCode.DONE)
