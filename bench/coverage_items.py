@@ -29,7 +29,7 @@ from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
 from robustcs.studies.agreement.analysis import snippet_agreement
 from robustcs.studies.clariq.tasks import weighted_statistic
-from robustcs.studies.crowd.grades import as_qrels
+from robustcs.studies.crowd.analysis import as_qrels
 
 #: Resamples of a nested bootstrap-t; the program uses more.
 RESAMPLES = 300

@@ -29,7 +29,7 @@ from robustcs.statistics.effect import Needed, effect_sizes, units_needed, withi
 from robustcs.statistics.estimate import Estimate, Tested, sparse_note
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import sampled_mean, sampling_error
-from robustcs.studies.crowd.grades import as_qrels
+from robustcs.studies.crowd.analysis import as_qrels
 
 #: Cells by the share of conversations in which a pair differs.
 SHARES = (0.0, 0.1, 0.25, 0.5)

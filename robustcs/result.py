@@ -165,18 +165,20 @@ class TableSpec:
         return Rows(names, ([row[name] for name in names] if isinstance(row, Mapping) else row for row in rows))
 
     def frame(self, rows: Sequence[Any] | pd.DataFrame) -> pd.DataFrame:
-        """Convert rows (tuples, or dictionaries by column) to a frame.
+        """Convert rows (tuples, or dictionaries by column) to a frame, in which integers may be missing.
 
         An estimate (an object with ``value``, ``low`` and ``high``) fills its column and the columns of its interval.
         """
+        kinds = {"integer": "Int64"}
         if isinstance(rows, Rows):
-            frame = pd.DataFrame(rows, columns=rows.names)
-            kinds = {"integer": "Int64", "boolean": "boolean"}
-            lacks = [field for field in self.fields if field.kind in kinds and frame[field.name].isna().any()]
-            return frame.astype({field.name: kinds[field.kind] for field in lacks})
-        limits = {} if isinstance(rows, pd.DataFrame) else {field.name: field.limits for field in self.fields if field.limits}
-        rows = [_spread(row, limits) for row in rows] if limits else rows
-        return pd.DataFrame(rows, columns=[field.name for field in self.fields])
+            kinds["boolean"] = "boolean"
+        elif not isinstance(rows, pd.DataFrame):
+            limits = {field.name: field.limits for field in self.fields if field.limits}
+            rows = [_spread(row, limits) for row in rows] if limits else rows
+        frame = pd.DataFrame(rows, columns=[field.name for field in self.fields])
+        known = {field.name: kinds[field.kind] for field in self.fields if field.kind in kinds}
+        lacks = {name: kind for name, kind in known.items() if frame[name].dtype.kind in "fO" and len(frame)}
+        return frame.astype(lacks) if lacks else frame
 
     def check(self, frame: pd.DataFrame) -> None:
         """Raise :class:`TypeError` if a frame does not have the declared columns and kinds."""

@@ -22,17 +22,8 @@ from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, count, number, score, share, table, text
-from robustcs.statistics.agreement import (
-    Counts,
-    agreement_estimate,
-    check_majority,
-    fleiss_kappa,
-    fleiss_of,
-    fleiss_sums,
-    krippendorff_alpha,
-    majority_of,
-    pair_agreement,
-)
+from robustcs.statistics import agreement
+from robustcs.statistics.agreement import Counts
 from robustcs.statistics.estimate import MIN_AGREEMENT
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
@@ -111,12 +102,12 @@ def rating_agreement(
     distribution: list[tuple[Any, ...]] = []
     for scale in scales:
         group_of = groups_of[scale.criterion]
-        kept = np.nan_to_num(pair_agreement(scale.counts), nan=-1) >= min_agreement
+        kept = np.nan_to_num(agreement.pair_agreement(scale.counts), nan=-1) >= min_agreement
         for items, counts in (("all", scale.counts), ("kept", scale.counts[kept])):
             grouped = [("given", counts), *([("grouped", _grouped(counts, scale, group_of))] if group_of else [])]
             for kind, some in grouped:
-                alpha = krippendorff_alpha(some, np.arange(some.shape[1]), "nominal")
-                stages.append((scale.criterion, items, kind, len(some), fleiss_kappa(some), alpha))
+                alpha = agreement.krippendorff_alpha(some, np.arange(some.shape[1]), "nominal")
+                stages.append((scale.criterion, items, kind, len(some), agreement.fleiss_kappa(some), alpha))
         totals = scale.counts.sum(axis=0)
         shares = zip(scale.values, totals.tolist(), (totals / totals.sum()).tolist(), strict=True)
         distribution += [(scale.criterion, *row) for row in shares]
@@ -133,7 +124,9 @@ def rating_agreement(
 
 def check_ratings(scales: Sequence[Scale], groups: Groups | None, majority: int | None) -> dict[str, dict[str, str]]:
     """Return criterion → rating → group; raise :class:`UsageError` as :func:`rating_agreement`."""
-    check_majority(majority, max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0), "raters")
+    agreement.check_majority(
+        majority, max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0), "raters"
+    )
     return {scale.criterion: _group_of(scale, groups) for scale in scales}
 
 
@@ -163,7 +156,7 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 
     ``counts``: int[items, ratings]; ``majority``: number of raters that make a label; None: more than half of the item's.
     """
-    needed = np.array([majority_of(int(raters), majority) for raters in counts.sum(axis=1)], dtype=np.int64)
+    needed = np.array([agreement.majority_of(int(raters), majority) for raters in counts.sum(axis=1)], dtype=np.int64)
     top = counts.max(axis=1, initial=0)
     # if the majority is at most half, two ratings may reach it
     clear = (top >= needed) & ((counts == top[:, None]).sum(axis=1) == 1)
@@ -186,7 +179,9 @@ def source_tables(
         if scale.numbers:
             values = scale.counts @ np.array(scale.numbers) / scale.counts.sum(axis=1)
             mean = mean_estimates(units.sums(values), units.sizes, units.kind)
-        kappa = agreement_estimate(units.sums(fleiss_sums(scale.counts).T).T, fleiss_of, seed, units.kind)
+        kappa = agreement.agreement_estimate(
+            units.sums(agreement.fleiss_sums(scale.counts).T).T, agreement.fleiss_of, seed, units.kind
+        )
         means.append((*key, *mean, kappa, units.count, units.kind))
         group_of = groups_of.get(scale.criterion) or dict(zip(scale.values, scale.values, strict=True))
         own = np.array([group_of[scale.values[place]] if place >= 0 else NO_MAJORITY for place in labels], dtype=object)

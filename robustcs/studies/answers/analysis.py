@@ -21,10 +21,9 @@ from robustcs.evaluation.outcomes import OUTCOMES, Traced
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Later, Result, count, difference, number, p_value, score, share, table, text
 from robustcs.similarity.texts import Words, content_words, held, precision
-from robustcs.statistics.columns import EXACT, P_FLOOR
-from robustcs.statistics.families import Family, max_t_family
+from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
+from robustcs.statistics.families import Family
 from robustcs.statistics.means import share_estimates
-from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.answers.outcomes import SPECS, Journey, mean_of, tables_of
 
@@ -356,7 +355,7 @@ def _compared(
     ``values``: float64[systems, measures, turns].
     """
     means: list[tuple[Any, ...]] = []
-    pairs: list[tuple[Any, ...]] = []
+    pairs: list[pd.DataFrame] = []
     families: dict[str, Family] = {}
     compared = list(combinations(range(len(systems)), 2))
     for row, name in enumerate(names):
@@ -365,13 +364,12 @@ def _compared(
         for place, one in sorted(estimates.items(), key=lambda pair: -pair[1].value):
             means.append((systems[place], name, one, int(known[place].sum()), one.note))
         defined = known.all(axis=0)
-        if not defined.any():
+        if not (compared and defined.any()):
             continue
         own = units.take(defined)
         sums = own.sums(values[:, row, defined])
-        differences = np.array([sums[a] - sums[b] for a, b in compared])
-        tests = paired_tests(differences, own.sizes, seed, own.kind) if compared else ()
-        families[name] = max_t_family(tests, differences, seed)
-        for (a, b), test, corrected in zip(compared, tests, families[name].p.tolist(), strict=True):
-            pairs.append((systems[a], systems[b], name, test, test.p, corrected, test.floor, test.exact, test.note))
-    return SYSTEMS.frame(means), PAIRS.frame(pairs), families
+        found = comparisons(np.array([sums[a] - sums[b] for a, b in compared]), own.sizes, own.kind, seed, power=False)
+        (families[name],) = found.families
+        first, second = zip(*((systems[a], systems[b]) for a, b in compared), strict=True)
+        pairs.append(found.frame.assign(first=first, second=second, metric=name))
+    return SYSTEMS.frame(means), PAIRS.frame(pd.concat(pairs, ignore_index=True) if pairs else []), families

@@ -115,9 +115,9 @@ def tables_of(found: Journey) -> dict[str, pd.DataFrame]:
     estimates, pairs = corrected_shares(found)
     return {
         "outcomes": OUTCOME_TABLE.frame(_outcomes(found)),
-        "turns": _whole(TURNS.frame(_turns(found)), "given", "sentences", "unsupported"),
+        "turns": TURNS.frame(_turns(found)),
         "causes": CAUSE_TABLE.frame(_causes(found)),
-        "causes_reversed": _whole(REVERSED.frame(_reversed(found)), "count"),
+        "causes_reversed": REVERSED.frame(_reversed(found)),
         "transitions": TRANSITIONS.frame(_transitions(found)),
         "support": SUPPORT.frame(_support(found)),
         "detector": DETECTOR.frame(_detector(found)),
@@ -125,11 +125,6 @@ def tables_of(found: Journey) -> dict[str, pd.DataFrame]:
         "estimate_pairs": ESTIMATE_PAIRS.frame(pairs),
         "measures_by_kind": BY_KIND.frame(_by_kind(found)),
     }
-
-
-def _whole(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Return the frame with these columns as whole numbers that may be missing."""
-    return frame.astype(dict.fromkeys(columns, "Int64"))
 
 
 def _shares(hits: Any, inside: Any, units: Units) -> tuple[Estimate, ...]:

@@ -22,7 +22,7 @@ from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Result, TableSpec, count, difference, flag, measure, number, p_value, score, share, table, text
 from robustcs.statistics import Floats, Mask
-from robustcs.statistics.columns import EXACT, P_FLOOR
+from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability, ranks
 from robustcs.statistics.sign_flip import paired_tests
@@ -256,16 +256,12 @@ def augment(
     for column, by in enumerate(measures):
         old, new = one[:, column], two[:, column]
         difference = np.round(new - old, DECIMALS)
-        place_before, place_after = ranks(old.mean(axis=1)), ranks(new.mean(axis=1))
-        sums = units.sums(difference)
-        tests = paired_tests(sums, units.sizes, seed, units.kind) if len(difference) else ()
-        corrected = max_t_family(tests, sums, seed).p
-        for run, (name, test) in enumerate(zip(pool.names, tests, strict=True)):
-            rows.append((
-                name, by.name, float(old[run].mean()), float(new[run].mean()), test.value, test.low, test.high, test.p,
-                corrected[run], int(place_before[run]), int(place_after[run]), int((difference[run] > 0).sum()),
-                int((difference[run] < 0).sum()), test.floor, test.exact, test.note,
-            ))  # fmt: skip
+        rows.append(comparisons(units.sums(difference), units.sizes, units.kind, seed, power=False).frame.assign(
+            system=pool.names, metric=by.name, before=old.mean(axis=1), after=new.mean(axis=1),
+            rank_before=ranks(old.mean(axis=1)), rank_after=ranks(new.mean(axis=1)),
+            turns_up=(difference > 0).sum(axis=1), turns_down=(difference < 0).sum(axis=1),
+        ))  # fmt: skip
+        for run, name in enumerate(pool.names):
             for turn in np.flatnonzero(difference[run]):
                 seen = pool.places[run][turns[turn], : by.cutoff or _SHOWN_RANKS]
                 changed.append((
@@ -279,7 +275,7 @@ def augment(
                 order.append((by.name, method, found.value, found.low, found.note))
     turns_moved = _TURNS.frame(changed).sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True)
     return {
-        "measures": _MEASURES.frame(rows),
+        "measures": _MEASURES.frame(pd.concat(rows, ignore_index=True)),
         "ranking": _RANKING.frame(order),
         "power": discriminative_power(one, two, measures, units, seed),
         "conflicts": _CONFLICTS.frame(merge.conflicts),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from robustcs.documents.document import Block, Drawing, Figure, Heading, Paragraph
+from robustcs.documents.document import Block, Figure, Heading, Paragraph
+from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, Key, letters
+from robustcs.documents.forest import BETWEEN, ROW, names_and_room, panel_grid
 from robustcs.documents.holes import tipping_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, noted, number, percent, score
@@ -18,6 +20,10 @@ from robustcs.wording import counted, system_name, verb
 #: Rows shown of tables that grow with the number of turns or pairs. JSON and CSV have all.
 _SHOWN = 10
 _METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "rbo": "RBO"}
+_BEFORE = "#7db0da"
+_AFTER = "#0b3a66"
+_LONGEST_NAME = 28
+_LEGEND = 0.16  # inches
 _PLACE: Shown = (
     count("rank"),
     lambda row: f"{row.rank_after}" if row.rank_before == row.rank_after else f"{row.rank_before} → {row.rank_after}",
@@ -120,12 +126,28 @@ def _turns(result: Augmentation) -> list[Block]:
 
 
 def draw_change(measures: pd.DataFrame) -> Drawing:
-    """Draw scores before and after, one panel per measure."""
-    from robustcs.studies.augment.figure import augment_figure
+    """Draw open dots before and filled dots after, joined by a line: a panel per measure, three to a row.
 
-    return augment_figure([
-        (label, part.sort_values("before", ascending=False, kind="stable")) for _, label, part in _by_metric(measures)
-    ])  # fmt: skip
+    Every panel sorts the runs by their score before. A run whose filled dot is to the right of the one above it has overtaken
+    that run.
+    """
+    panels = [(label, part.sort_values("before", ascending=False, kind="stable")) for _, label, part in _by_metric(measures)]
+    _, width = names_and_room(list(measures["system"]), _LONGEST_NAME)
+    drawing, grid = panel_grid(
+        len(panels), width, letters(ROW) * (len(panels[0][1]) + 0.6), above=letters(_LEGEND), between=width + BETWEEN / 2,
+        width=COLUMN_WIDTH if len(panels) == 1 else None,
+    )  # fmt: skip
+    for (title, rows), (panel, _) in zip(panels, grid, strict=True):
+        places = panel.rows(names_and_room(list(rows["system"]), _LONGEST_NAME)[0])
+        before, after = rows["before"], rows["after"]
+        panel.title, panel.x_label, panel.grid = title, "mean score", "y"
+        panel.fit([*before, *after], 0.06)
+        panel.intervals(before, after, places, _AFTER, 1.0)
+        panel.dots(before, places, "white", 3.6, edge=_BEFORE, edge_width=1.0)
+        panel.dots(after, places, _AFTER)
+    keys = [Key("before", "white", shape="o", size=3.6, edge=_BEFORE), Key("after", _AFTER, shape="o")]
+    drawing.legend(keys, drawing.width - 0.05, drawing.height - letters(0.1), align="end")
+    return drawing
 
 
 # ---------------------------------------------------------------- what if, and leave one out

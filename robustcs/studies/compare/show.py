@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
+from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table
+from robustcs.documents.text import shortened
 from robustcs.documents.words import clustered, noted, number, threshold_label
+from robustcs.evaluation.state import SHOWN as BEST
+from robustcs.inputs.turns import conversation
 from robustcs.lazy import pd
 from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
@@ -158,3 +165,53 @@ def _cards(crossed: list[pd.DataFrame]) -> Cards:
         cards.append(Card(f"{first.turn} · {system_name(first.system)}", tuple(fields)))
     which = f"{len(cards)} of {len(crossed)}, largest changes first" if len(crossed) > len(cards) else str(len(cards))
     return Cards("crossed", f"Turns that crossed a threshold: {which}", tuple(cards))
+
+
+#: Characters of a passage's text on the page.
+_LENGTH = 300
+
+
+def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the HTML page of a comparison; it lists ``inputs`` at its end."""
+    from robustcs.documents.html import result_page
+
+    turns = _turns(result)
+    title = f"From {result.old.name} to {result.new.name}"
+    return result_page(title, result, show(result), inputs, turns if turns["turns"] else {})
+
+
+def _turns(result: Comparison) -> dict[str, Any]:
+    """Return every changed turn in the form of :mod:`robustcs.reporting.turns`, with each run in its old and new state."""
+    frame = result.turns
+    runs = list(dict.fromkeys(frame["system"]))
+    metrics = list(dict.fromkeys(frame["metric"]))
+    sides = [
+        (f"{run}, {when}", state.systems[run]) for run in runs for when, state in (("old", result.old), ("new", result.new))
+    ]
+    passages: dict[str, int] = {}
+    turns = []
+    for turn in dict.fromkeys(frame["turn"]):
+        tops = [result.tops.get(name, {}).get(str(turn), []) for name, _ in sides]
+        turns.append({
+            "turn": str(turn),
+            "topic": conversation(str(turn)),
+            "texts": [system.texts.get(turn) for _, system in sides],
+            "scores": [[system.scores.get(metric, {}).get(turn) for _, system in sides] for metric in metrics],
+            "bins": [],
+            "top": [[(passages.setdefault(name, len(passages)), grade) for name, grade in top] for top in tops],
+        })  # fmt: skip
+    names = [name for name, _ in sides]
+    return {
+        "formulations": names,
+        "systems": names,
+        "measures": [measure_label(metric) for metric in metrics],
+        "headline": metrics.index(headline_measure(metrics)) if metrics else 0,
+        "cuts": [],
+        "labels": {},
+        "runs": names if result.tops else [],
+        "depth": BEST,
+        "relevant": result.evaluated.policy.relevance_level,
+        "passages": [(name, shortened(result.passages.get(name, ""), _LENGTH)) for name in passages],
+        "turns": turns,
+        "left_out": 0,
+    }

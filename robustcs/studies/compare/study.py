@@ -329,7 +329,7 @@ def _run(
     """
     from robustcs.documents.files import write_text
     from robustcs.studies.compare.gate_report import check_suffix, github_lines, rendered, summary, told
-    from robustcs.studies.compare.show import show
+    from robustcs.studies.compare.show import page, show
 
     if not fail_if and own["no_worse_than"] is None:
         _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
@@ -343,8 +343,6 @@ def _run(
         write_text(gate_report, rendered(gate_report, result, workspace.inputs, code))
         call.tell(f"wrote {gate_report}")
     if html:
-        from robustcs.studies.compare.page import page
-
         write_text(html, page(result, workspace.inputs))
         call.tell(f"wrote {html}")
     given = call.given

@@ -5,8 +5,7 @@ from __future__ import annotations
 from robustcs.documents.document import Block
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import measure_label
-from robustcs.studies.crowd.analysis import Crowd
-from robustcs.studies.crowd.grades import COMBINED
+from robustcs.studies.crowd.analysis import COMBINED, Crowd
 from robustcs.wording import counted
 
 #: Maximum number of rows of long tables; JSON and CSV contain all.

@@ -26,9 +26,19 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import CrowdFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.crowd.analysis import Crowd, GradesPart, Judgments, build_pool, crowd, judgments_of
+from robustcs.studies.crowd.analysis import (
+    Crowd,
+    GradesPart,
+    Judgments,
+    aggregate,
+    build_pool,
+    crowd,
+    exclude_workers,
+    judgments_of,
+    qrels_by_criterion,
+    with_combined,
+)
 from robustcs.studies.crowd.findings import crowd_findings
-from robustcs.studies.crowd.grades import aggregate, exclude_workers, qrels_by_criterion, with_combined
 from robustcs.studies.crowd.show import show
 from robustcs.studies.signature import MOST, Folder, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command, read_given

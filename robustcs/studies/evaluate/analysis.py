@@ -195,7 +195,7 @@ def _pairs(
             equivalent=pd.array([within_margin(test, margin) for test in one.tests], dtype="boolean"),
             note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)],
         )  # fmt: skip
-        frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED, dtype="Int64")))
+        frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED)))
     return PAIRS.frame(pd.concat(frames, ignore_index=True) if frames else [])
 
 

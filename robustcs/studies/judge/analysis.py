@@ -36,9 +36,6 @@ from robustcs.wording import verb
 #: (turn, document).
 Pair = tuple[str, str]
 
-#: Integer columns with missing values.
-_WHOLE = dict.fromkeys(("judgments", "judgments_low", "judgments_high"), "Int64")
-
 ORDERS = table(
     "orders", "Which of two compared systems is better, and is the order settled? No rows if only one system is scored.",
     text("baseline"), text("system"), measure(),
@@ -176,11 +173,11 @@ class State:
              one.expected, one.sure, *_takes(needed))
             for one, needed in zip(self.orders, self.needed or [None] * len(self.orders), strict=True)
         ]  # fmt: skip
-        return ORDERS.frame(rows).astype(_WHOLE)
+        return ORDERS.frame(rows)
 
     def table(self, left: int) -> pd.DataFrame:
         """Return the table :data:`OUTLOOK`, with ``left`` passages still to judge."""
-        return OUTLOOK.frame([(*_takes(self.total), left)] if self.orders else []).astype(_WHOLE)
+        return OUTLOOK.frame([(*_takes(self.total), left)] if self.orders else [])
 
 
 def _takes(needed: Needed | None) -> tuple[int | None, ...]:

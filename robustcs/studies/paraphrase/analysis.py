@@ -17,22 +17,8 @@ from dataclasses import dataclass
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, share, table, text
-from robustcs.similarity.function_words import (
-    AUXILIARIES,
-    DETERMINERS,
-    NO_VERB_AFTER,
-    POSSESSIVES,
-    PREPOSITIONS,
-    PRONOUNS,
-    QUESTION_WORDS,
-    TO_BE,
-    Word,
-    adjacent,
-    end_of_run,
-    is_negation,
-    tidy,
-    words_of,
-)
+from robustcs.similarity import function_words as grammar
+from robustcs.similarity.function_words import Word, adjacent, end_of_run, is_negation, tidy, words_of
 from robustcs.similarity.near_duplicates import text_key
 from robustcs.wording import counted, some_of
 
@@ -89,16 +75,16 @@ def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
 
 
 def _noun_phrase(text: str, words: Sequence[Word], named: int, last: int) -> Antecedent | None:
-    determined = named > 0 and words[named - 1].plain in DETERMINERS
+    determined = named > 0 and words[named - 1].plain in grammar.DETERMINERS
     first = named - 1 if determined else named
     before = words[first - 1].plain if first else ""
     capital = text[words[named].start].isupper() and named > 0
-    auxiliary = before in AUXILIARIES
+    auxiliary = before in grammar.AUXILIARIES
     if before == "to" or (named == last and words[last].plain.endswith("ing")):
         return None
-    if auxiliary and before in TO_BE and not (determined or capital):
+    if auxiliary and before in grammar.TO_BE and not (determined or capital):
         return None
-    if not (determined or not before or before in PREPOSITIONS or auxiliary):
+    if not (determined or not before or before in grammar.PREPOSITIONS or auxiliary):
         return None
     after = words[last + 1] if last + 1 < len(words) else None
     if _GOES_ON.match(text, words[last].end) or (after and after.plain in ("of", "and", "or")):
@@ -106,7 +92,7 @@ def _noun_phrase(text: str, words: Sequence[Word], named: int, last: int) -> Ant
     genitive = words[last].plain.endswith("'s")
     end = end_of_run(text, words, last)
     # does honey spoil: one word after it, which is the verb
-    subject = auxiliary and before not in NO_VERB_AFTER and end == last + 1 and text[words[end].start].islower()
+    subject = auxiliary and before not in grammar.NO_VERB_AFTER and end == last + 1 and text[words[end].start].islower()
     return Antecedent(first, named, last) if end == last or genitive or subject else None
 
 
@@ -119,7 +105,7 @@ def drop_antecedent(text: str, earlier: Sequence[str]) -> str | None:
     if found is None or not found.first:
         return None
     words = words_of(text)
-    if words[found.first - 1].plain not in PREPOSITIONS or words[found.last].plain.endswith("'s"):
+    if words[found.first - 1].plain not in grammar.PREPOSITIONS or words[found.last].plain.endswith("'s"):
         return None
     left = [*words[: found.first - 1], *words[found.last + 1 :]]
     if not _says_something(left):
@@ -140,7 +126,7 @@ def use_pronoun(text: str, earlier: Sequence[str]) -> str | None:
         return None
     name = words[found.last]
     plural = name.name.endswith("s") and not name.name.endswith(("ss", "us", "is", "ics"))
-    subject = not found.first or words[found.first - 1].plain in AUXILIARIES
+    subject = not found.first or words[found.first - 1].plain in grammar.AUXILIARIES
     several = "they" if subject else "them"
     pronoun = "its" if name.plain.endswith("'s") else several if plural else "it"
     if not text[: words[found.first].start].strip():
@@ -203,7 +189,7 @@ def drop_function_words(text: str) -> str | None:
     Conditions: something is omitted; two words or more remain, one of them a content word.
     """
     words = words_of(text)
-    kept = [word for word in words if not word.grammar or word.plain in PRONOUNS or is_negation(word.plain)]
+    kept = [word for word in words if not word.grammar or word.plain in grammar.PRONOUNS or is_negation(word.plain)]
     if len(kept) == len(words) or not _says_something(kept):
         return None
     return " ".join(text[word.start : word.end] for word in kept)
@@ -216,10 +202,9 @@ def elide(text: str) -> str | None:
     words or more remain, one of them a content word.
     """
     words = words_of(text)
-    opening = 0
-    while opening < len(words) and words[opening].grammar and words[opening].plain not in DETERMINERS | POSSESSIVES:
-        opening += 1
-    if opening < 2 or not ({words[0].plain} & (QUESTION_WORDS | AUXILIARIES)):
+    content = grammar.DETERMINERS | grammar.POSSESSIVES
+    opening = next((place for place, word in enumerate(words) if not word.grammar or word.plain in content), len(words))
+    if opening < 2 or not ({words[0].plain} & (grammar.QUESTION_WORDS | grammar.AUXILIARIES)):
         return None
     if any(is_negation(word.plain) for word in words[:opening]) or not _says_something(words[opening:]):
         return None

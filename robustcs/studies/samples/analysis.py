@@ -150,10 +150,6 @@ def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: fl
     scored = [turn for one in sampled for turn in one.turns]
     every = list(dict.fromkeys(scored or (turn for one in sampled for turn in (*one.texts, *one.rankings))))
     frames = [spec.frame(rows[spec.name]) for spec in Samples.declared]
-    whole = ("needed", "needed_low", "needed_high", "texts")
-    frames = [
-        frame.astype({name: "Int64" for name in whole if name in frame and frame[name].dtype.kind != "i"}) for frame in frames
-    ]
     return Samples(units_of(every, unit).stated(replace(evaluated, turns=len(every))), *frames)
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Table
+import numpy as np
+
+from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.drawing import COLUMN_WIDTH, DASHED, INK, Drawing, Key, letters, page_width, round_ticks
+from robustcs.documents.forest import panel_grid
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table, wide_table
+from robustcs.documents.text import shortened
 from robustcs.documents.words import measure_label, noted, signed
 from robustcs.documents.words import number as written
 from robustcs.lazy import pd
@@ -18,6 +24,10 @@ from robustcs.wording import counted
 SHOWN = 5
 #: Printed component of the variance → head of its column.
 _PARTS = {name: name for name in ("turn", "sample", "interaction")}
+_BEST, _WORST = "#2f74b0", "#cf5c0c"
+# Lengths in inches.
+_LEFT, _BETWEEN, _HEIGHT, _LEGEND = 0.5, 0.42, 1.5, 0.2
+_TITLE = 14  # characters of a title per inch
 
 
 def show(result: Samples) -> tuple[Block, ...]:
@@ -157,14 +167,32 @@ def _figure(result: Samples) -> Figure:
 
 
 def draw(result: Samples) -> Drawing:
-    """Draw the best and worst of n samples, one panel per measure and rewriter."""
-    from robustcs.studies.samples.figure import best_of_n_figure
-
-    several = result.samples["rewriter"].nunique() > 1
-    panels = []
-    for row in _by_measure(result.sample_scores).itertuples():
+    """Draw the best and worst of n samples with intervals as bands, one panel per measure and rewriter, three to a row."""
+    several, scores = result.samples["rewriter"].nunique() > 1, _by_measure(result.sample_scores)
+    full = COLUMN_WIDTH if len(scores) == 1 else page_width()
+    drawing, grid = panel_grid(len(scores), _LEFT, _HEIGHT, between=_BETWEEN, below=_LEGEND, width=full)
+    for row, (panel, leftmost) in zip(scores.itertuples(), grid, strict=True):
         frame = result.best_of_n
-        part = frame[(frame["rewriter"] == row.rewriter) & (frame["metric"] == row.metric)]
+        rows = frame[(frame["rewriter"] == row.rewriter) & (frame["metric"] == row.metric)]
+        n = rows["n"].tolist()
+        curves = [(*(rows[name + end].to_numpy() for end in ("", "_low", "_high")), colour)
+                  for name, colour in (("best", _BEST), ("worst", _WORST))]  # fmt: skip
+        panel.fit(np.concatenate([[row.mean], *(values for curve in curves for values in curve[:3])]))
+        panel.y, panel.y_ticks = panel.x, round_ticks(*panel.x, 5)
+        panel.x = 1 - 0.05 * (n[-1] - 1 or 1), n[-1] + 0.05 * (n[-1] - 1 or 1)
+        for line, low, high, colour in curves:
+            panel.band(n, low, high, colour, alpha=0.15)
+            panel.line(n, line, colour)
+            panel.dots(n, line, colour, 4.0)
+        panel.line([-math.inf, math.inf], [row.mean] * 2, INK, 0.6, dashes=DASHED, alpha=0.6)
+        shown = n if len(n) <= 10 else np.unique(np.linspace(1, len(n), 6).astype(int)).tolist()
+        panel.x_ticks = [(place, str(place)) for place in shown]
+        panel.x_label, panel.y_label = "samples to choose from", "mean score" if leftmost else ""
         title = measure_label(row.metric) + (f", {row.rewriter}" if several else "")
-        panels.append((title, row.mean, part))
-    return best_of_n_figure(panels)
+        panel.title = shortened(title, int(panel.width * _TITLE / letters(1)))
+    keys = [
+        Key("best of n", _BEST, 1.2, shape="o", size=4.0), Key("worst of n", _WORST, 1.2, shape="o", size=4.0),
+        Key("mean of all", INK, 0.6, DASHED),
+    ]  # fmt: skip
+    drawing.legend(keys, full / 2, 0.1, align="middle")
+    return drawing

@@ -16,8 +16,7 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.augment.analysis import Augmentation, leave_one_out
-from robustcs.studies.augment.figure import augment_figure
-from robustcs.studies.augment.show import show
+from robustcs.studies.augment.show import draw_change, show
 from robustcs.studies.augment.whatif import what_if
 from tests.evaluation.test_augmentation import Pairs, as_qrels
 from tests.evaluation.test_run_pool import as_ranking, pool_of
@@ -88,7 +87,7 @@ def test_figure_draws_every_run(result: Augmentation) -> None:
 @pytest.mark.parametrize("panels", [1, 2, 3, 5])
 def test_panels_do_not_overlap(panels: int) -> None:
     rows = pd.DataFrame({"system": [f"run {i} $x_y$" for i in range(12)], "before": 0.4, "after": 0.5})
-    figure = matplotlib_figure(augment_figure([("NDCG@3", rows)] * panels))
+    figure = matplotlib_figure(draw_change(pd.concat([rows.assign(metric=f"ndcg_cut_{k}") for k in range(1, panels + 1)])))
     figure.draw_without_rendering()
     boxes = [axes.get_tightbbox() for axes in figure.axes[:-1]]
     assert len(boxes) == panels

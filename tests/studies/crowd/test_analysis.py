@@ -21,12 +21,15 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.ratings import GoldCheck, Grade, read_grades
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.crowd.analysis import GradesPart, build_pool, crowd, judgments_of
-from robustcs.studies.crowd.grades import (
+from robustcs.studies.crowd.analysis import (
+    GradesPart,
     aggregate,
     as_qrels,
+    build_pool,
+    crowd,
     exclude_workers,
     final_grade,
+    judgments_of,
     only_turns,
     qrels_by_criterion,
     turn_sets,

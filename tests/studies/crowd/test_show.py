@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.document import Table
 from robustcs.result import Evaluated
-from robustcs.studies.crowd.analysis import crowd, judgments_of
-from robustcs.studies.crowd.grades import as_qrels
+from robustcs.studies.crowd.analysis import as_qrels, crowd, judgments_of
 from robustcs.studies.crowd.show import show
 from tests.studies.crowd.test_analysis import MEASURES, POLICY, A, B
 

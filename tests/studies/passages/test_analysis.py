@@ -14,7 +14,7 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.qrels import read_qrels
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.crowd.grades import as_qrels
+from robustcs.studies.crowd.analysis import as_qrels
 from robustcs.studies.passages.analysis import choose_passages, one_per_cluster
 
 SUBJECTS = ("bread dough oven", "moon tide sea", "wheel chain gear")

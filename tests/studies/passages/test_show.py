@@ -5,7 +5,7 @@ from __future__ import annotations
 from robustcs.documents.document import Table
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.crowd.grades import as_qrels
+from robustcs.studies.crowd.analysis import as_qrels
 from robustcs.studies.passages.analysis import choose_passages
 from robustcs.studies.passages.show import show
 
