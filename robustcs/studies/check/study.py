@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from robustcs.errors import InputError, Problem, UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, averaged, parse_measure
+from robustcs.evaluation.measure import ANSWER_FAMILIES, averaged, parse_measure
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
@@ -73,7 +73,7 @@ def _swapped(project: Project, survey: Survey) -> list[str]:
     }
     if len(means) == 2 and means["human"] < means["original"]:
         notes.append(
-            f"Human scores below Original ({_label(_MEASURE)} {means['human']:.3f} and {means['original']:.3f}); check that the"
+            f"Human scores below Original ({_MEASURE.label} {means['human']:.3f} and {means['original']:.3f}); check that the"
             " two files are not swapped"
         )
     words = {
@@ -87,10 +87,6 @@ def _swapped(project: Project, survey: Survey) -> list[str]:
             " check that the two files are not swapped"
         )
     return notes
-
-
-def _label(measure: Measure) -> str:
-    return measure.name.replace("ndcg_cut_", "NDCG@")
 
 
 def _texts(project: Project, survey: Survey) -> list[str]:

@@ -89,65 +89,35 @@ class Outputs(NamedTuple):
     needs: Mapping[str, Mapping[str, int]]
 
 
-@dataclass(frozen=True, eq=False)
-class TopicMeans:
-    """One measure of several systems over the same units.
-
-    values
-        float64[systems, units].
-    groups
-        int64[units]: the topic of each unit, numbered from 0 without gaps.
-    """
-
-    task: str
-    metric: str
-    names: Sequence[str]
-    values: Floats
-    groups: Codes
-
-    @property
-    def _topics(self) -> Units:
-        return Units(NOUN, self.groups, tuple(map(str, range(int(self.groups.max(initial=-1)) + 1))))
-
-    def means(self) -> tuple[Estimate, ...]:
-        """Return each system's mean over units with its interval by topic, within 0 and 1 if all values are."""
-        inside = bool(((self.values >= 0) & (self.values <= 1)).all())
-        topics = self._topics
-        return mean_estimates(topics.sums(self.values), topics.sizes, NOUN, (0.0, 1.0) if inside else None)
-
-    def compare(self, pairs: Sequence[tuple[int, int]], seed: int) -> tuple[list[tuple[Any, ...]], str]:
-        """Return a row of :data:`COMPARISONS` for each pair of systems, and the note of their family.
-
-        The test flips the signs of all units of a topic together. The family is ``pairs``.
-        """
-        if not pairs:
-            return [], ""
-        first, second = np.array(pairs).T
-        topics = self._topics
-        found = comparisons(topics.sums(self.values[first] - self.values[second]), topics.sizes, NOUN, seed)
-        columns = [found.columns[name] for name in ("p", "p_corrected", "p_floor", "exact", "effect", "detectable", "note")]
-        rows = [
-            (self.task, self.metric, self.names[one], self.names[other], test, p, corrected, topics.count, *more)
-            for (one, other), test, p, corrected, *more in zip(pairs, found.tests, *columns, strict=True)
-        ]
-        return rows, found.families[0].note
-
-
 @dataclass(frozen=True)
 class Found:
     """Results of the tasks: rows by table, scored topics, topics that a system misses, and notes on comparisons."""
 
-    rows: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: {spec.name: [] for spec in TASK_TABLES})
+    rows: dict[str, list[Any]] = field(default_factory=lambda: {spec.name: [] for spec in TASK_TABLES})
     topics: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
 
-    def compare(self, means: TopicMeans, pairs: Sequence[tuple[int, int]], seed: int) -> None:
-        """Add the result of :meth:`TopicMeans.compare`, its note only once."""
-        rows, note = means.compare(pairs, seed)
-        self.rows["comparisons"] += rows
-        if note:
-            self.notes[f"{means.task.replace('_', ' ')}: {note}"] = None
+    def means(
+        self, task: str, metric: str, names: Sequence[str], values: Floats, groups: Codes, pairs: Sequence[tuple[int, int]],
+        seed: int,
+    ) -> tuple[Estimate, ...]:  # fmt: skip
+        """Return each system's mean with its interval by topic, and add the comparisons of ``pairs`` of systems.
+
+        The test flips the signs of all units of a topic together; ``pairs`` are its family. ``values``: float64[systems,
+        units]; ``groups``: int64[units], the topic of each unit, numbered from 0 without gaps.
+        """
+        topics = Units(NOUN, groups, tuple(map(str, range(int(groups.max(initial=-1)) + 1))))
+        if pairs:
+            first, second = np.array(pairs).T
+            tested = comparisons(topics.sums(values[first] - values[second]), topics.sizes, NOUN, seed)
+            known = {"task": task, "metric": metric, "topics": topics.count}
+            rows = tested.frame.assign(**known, first=[names[one] for one in first], second=[names[one] for one in second])
+            self.rows["comparisons"] += rows.to_dict("records")
+            if note := tested.families[0].note:
+                self.notes[f"{task.replace('_', ' ')}: {note}"] = None
+        inside = bool(((values >= 0) & (values <= 1)).all())
+        return mean_estimates(topics.sums(values), topics.sizes, NOUN, (0.0, 1.0) if inside else None)
 
 
 def common_units(
@@ -210,11 +180,11 @@ def question_relevance(found: Found, task: Task, topics: Topics, seed: int) -> N
     lists, kept, missing = task
     relevant = {topic: topics.questions[topic] for topic in kept}
     values = np.stack([recalls(own, relevant) for own in lists.values()])
+    pairs, topic_numbers = list(combinations(range(len(lists)), 2)), np.arange(len(kept))
     for column, k in enumerate(CUTOFFS):
-        block = TopicMeans("question_relevance", f"R@{k}", list(lists), values[:, :, column], np.arange(len(kept)))
-        for name, mean in zip(lists, block.means(), strict=True):
+        means = found.means("question_relevance", f"R@{k}", list(lists), values[:, :, column], topic_numbers, pairs, seed)
+        for name, mean in zip(lists, means, strict=True):
             found.rows["question_relevance"].append((name, k, mean, len(kept), len(missing[name]), mean.note))
-        found.compare(block, list(combinations(range(len(lists)), 2)), seed)
     found.rows["topics"] += [
         (name, topic, len(relevant[topic]), k, values[row, place, column])
         for row, name in enumerate(lists) for place, topic in enumerate(kept) for column, k in enumerate(CUTOFFS)
@@ -237,9 +207,8 @@ def document_relevance(found: Found, task: Task, topics: Topics | None, conversa
     pairs = [*product(own_places, range(count_)), *combinations(own_places, 2)]
     for metric in _metrics(scored):
         values = np.array([[scored[name].scores[metric].get(unit, 0.0) for unit in kept] for name in names])
-        block = TopicMeans("document_relevance", metric, names, values, groups)
-        found.compare(block, pairs, seed)
-        for name, mean, line in zip(names, block.means(), values, strict=True):
+        means = found.means("document_relevance", metric, names, values, groups, pairs, seed)
+        for name, mean, line in zip(names, means, values, strict=True):
             counts = (len(kept), len(numbers), len(missing[name]))
             found.rows["document_relevance"].append((name, metric, mean, *counts, mean.note))
             own = scored[name]
@@ -266,8 +235,8 @@ def clarification_need(found: Found, task: Task, topics: Topics, seed: int) -> N
         found.rows["need_confusion"] += [
             (name, need, column, int(pairs[need - 1, column])) for need in NEEDS for column in (*NEEDS, 0)
         ]
-    right = TopicMeans("clarification_need", "recall", list(needs), (predicted == true).astype(float), np.arange(len(kept)))
-    found.compare(right, list(combinations(range(len(needs)), 2)), seed)
+    right, pairs_of_systems = (predicted == true).astype(float), list(combinations(range(len(needs)), 2))
+    found.means("clarification_need", "recall", list(needs), right, np.arange(len(kept)), pairs_of_systems, seed)
     found.topics.update(kept)
     found.missing.update(*missing.values())
 

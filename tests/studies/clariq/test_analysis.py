@@ -18,7 +18,7 @@ from robustcs.evaluation.clarification import Asked
 from robustcs.inputs.clariq import Topics
 from robustcs.policy import EvaluationPolicy
 from robustcs.studies.clariq.analysis import Clariq, clariq
-from robustcs.studies.clariq.tasks import COMPARISONS, Outputs, TopicMeans, common_units
+from robustcs.studies.clariq.tasks import COMPARISONS, Found, Outputs, common_units
 
 
 class System(NamedTuple):
@@ -123,8 +123,8 @@ def by_topic(seed: int, topics: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
     values, groups = by_topic(0, 12)
-    block = TopicMeans("t", "m", ("a", "b"), values, groups)
-    means = block.means()
+    found = Found()
+    means = found.means("t", "m", ("a", "b"), values, groups, [(0, 1)], 1)
     ols = OLS(values[0], np.ones(len(groups))).fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
     # statsmodels has no CR2; without the correction by 1 − h the interval is narrower
     sizes = np.bincount(groups)
@@ -137,27 +137,26 @@ def test_means_and_differences_by_topic_equal_what_is_written_out() -> None:
     assert (means[0].value, means[0].low, means[0].high) == pytest.approx(
         (share, scipy.special.expit(place - reach), scipy.special.expit(place + reach))
     )
-    rows, note = block.compare([(0, 1)], 1)
-    (row,) = COMPARISONS.frame(rows).itertuples()
+    (row,) = COMPARISONS.frame(found.rows["comparisons"]).itertuples()
     sums = np.bincount(groups, weights=values[0] - values[1])
     patterns = np.array(list(product((1, -1), repeat=12)))
     p = (np.abs(patterns @ sums) >= abs(sums.sum()) - 1e-12).mean()
-    assert row.p == row.p_corrected == pytest.approx(p) and not note
+    assert row.p == row.p_corrected == pytest.approx(p) and not found.notes
     assert row.difference == pytest.approx((values[0] - values[1]).mean()) and row.ci_low < row.difference < row.ci_high
     assert (p <= 0.05) == (row.ci_low > 0 or row.ci_high < 0)
 
 
 def test_fewer_than_five_topics_have_no_interval() -> None:
-    block = TopicMeans("t", "m", ("a", "b"), *by_topic(1, 4))
-    assert all(math.isnan(one.low) and one.note == "no interval: only 4 topics (at least 5 required)" for one in block.means())
-    rows, note = block.compare([(0, 1)], 1)
-    assert COMPARISONS.frame(rows)["ci_low"].isna().all()
-    assert note == "no adjusted p can reach 0.05; the smallest possible is 0.12"
+    found = Found()
+    means = found.means("t", "m", ("a", "b"), *by_topic(1, 4), [(0, 1)], 1)
+    assert all(math.isnan(one.low) and one.note == "no interval: only 4 topics (at least 5 required)" for one in means)
+    assert COMPARISONS.frame(found.rows["comparisons"])["ci_low"].isna().all()
+    assert list(found.notes) == ["t: no adjusted p can reach 0.05; the smallest possible is 0.12"]
 
 
 def test_scores_outside_0_and_1_have_intervals_that_may_leave_them() -> None:
     values, groups = by_topic(2, 8)
-    outside = TopicMeans("t", "m", ("a", "b"), 3 * values - 1, groups).means()[0]
+    outside = Found().means("t", "m", ("a", "b"), 3 * values - 1, groups, [], 1)[0]
     assert outside.method == "cluster-robust t (CR2)" and outside.high > 0.5
 
 
