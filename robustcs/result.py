@@ -165,13 +165,15 @@ class TableSpec:
         return Rows(names, ([row[name] for name in names] if isinstance(row, Mapping) else row for row in rows))
 
     def frame(self, rows: Sequence[Any] | pd.DataFrame) -> pd.DataFrame:
-        """Convert rows (tuples, or dictionaries by column) to a frame, in which integers may be missing.
+        """Convert rows (tuples, or dictionaries by column) or frames of rows to one frame, in which integers may be missing.
 
         An estimate (an object with ``value``, ``low`` and ``high``) fills its column and the columns of its interval.
         """
         kinds = {"integer": "Int64"}
         if isinstance(rows, Rows):
             kinds["boolean"] = "boolean"
+        elif not isinstance(rows, pd.DataFrame) and rows and isinstance(rows[0], pd.DataFrame):
+            rows = pd.concat(rows, ignore_index=True)
         elif not isinstance(rows, pd.DataFrame):
             limits = {field.name: field.limits for field in self.fields if field.limits}
             rows = [_spread(row, limits) for row in rows] if limits else rows

@@ -372,4 +372,4 @@ def _compared(
         (families[name],) = found.families
         first, second = zip(*((systems[a], systems[b]) for a, b in compared), strict=True)
         pairs.append(found.frame.assign(first=first, second=second, metric=name))
-    return SYSTEMS.frame(means), PAIRS.frame(pd.concat(pairs, ignore_index=True) if pairs else []), families
+    return SYSTEMS.frame(means), PAIRS.frame(pairs), families

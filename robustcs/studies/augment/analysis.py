@@ -135,7 +135,7 @@ def leave_one_out(
             "before": before, "after": after, "difference": after - before, "rank_before": ranks(before),
             "rank_after": ranks(without[:, :, column])[own], "guessed": names is None,
         }))  # fmt: skip
-    return pd.concat(frames, ignore_index=True)[[field.name for field in spec.fields]]
+    return spec.frame(frames)
 
 
 #: Measures of Table 14 of the ECAsT paper.
@@ -275,7 +275,7 @@ def augment(
                 order.append((by.name, method, found.value, found.low, found.note))
     turns_moved = _TURNS.frame(changed).sort_values("difference", key=abs, ascending=False, kind="stable", ignore_index=True)
     return {
-        "measures": _MEASURES.frame(pd.concat(rows, ignore_index=True)),
+        "measures": _MEASURES.frame(rows),
         "ranking": _RANKING.frame(order),
         "power": discriminative_power(one, two, measures, units, seed),
         "conflicts": _CONFLICTS.frame(merge.conflicts),

@@ -131,11 +131,7 @@ def estimate(
                 found[table_].append(frame.assign(judge=name, metric=one.name))
         if judged.sum() >= LEAST_UNITS:
             notes += _suspected(name, pd.concat(found["sample"][-len(measures) :]), units.kind)
-    frames = {
-        spec.name: pd.concat(found[spec.name], ignore_index=True)[[field.name for field in spec.fields]]
-        if found[spec.name] else spec.frame([])
-        for spec in TABLES if spec is not PLAN or within is not None
-    }  # fmt: skip
+    frames = {spec.name: spec.frame(found[spec.name]) for spec in TABLES if spec is not PLAN or within is not None}
     most, turns, _ = max(sizes)
     return Estimated(frames, sizes[-1][2], most, turns, tuple(dict.fromkeys(notes)))
 
@@ -214,7 +210,7 @@ def _measured(
             pilot, alone = number, found.people_variance
             together = [units_to_judge(one, number, units.count, within) for one in found.variance.tolist()]
         tables["plan"] = pd.DataFrame({
-            "system": names, "within": within, "with_judge": pd.array(together, dtype="Int64"),
+            "system": names, "within": within, "with_judge": together,
             "people_alone": [units_to_judge(one, pilot, units.count, within) for one in alone.tolist()],
             "judged_units": number, "units": units.count,
         })  # fmt: skip

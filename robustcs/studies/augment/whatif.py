@@ -118,7 +118,7 @@ def _scores(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floa
 def _flips(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Floats) -> pd.DataFrame:
     first, second = np.triu_indices(len(pool.names), 1)
     names = np.array(pool.names, dtype=object)
-    frames = [FLIPS.frame([])]
+    frames = []
     for column, one in enumerate(measures if len(first) else ()):
         observed = np.round(now[first, column] - now[second, column], DECIMALS)
         drawn = np.round(means[:, first, column] - means[:, second, column], DECIMALS)
@@ -128,7 +128,7 @@ def _flips(pool: RunPool, measures: Sequence[Measure], now: Floats, means: Float
             "metric": one.name, "first": names[first], "second": names[second], "difference": observed,
             "mean": drawn.mean(axis=0), "low": low, "high": high, "flips": flips,
         }))  # fmt: skip
-    return pd.concat(frames[1:] or frames, ignore_index=True)
+    return FLIPS.frame(frames)
 
 
 def _tipping(filled: FilledHoles, pool: RunPool, pairs: pd.DataFrame) -> pd.DataFrame:

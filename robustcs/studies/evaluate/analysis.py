@@ -196,7 +196,7 @@ def _pairs(
             note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)],
         )  # fmt: skip
         frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED)))
-    return PAIRS.frame(pd.concat(frames, ignore_index=True) if frames else [])
+    return PAIRS.frame(frames)
 
 
 def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units) -> tuple[np.ndarray, np.ndarray]:

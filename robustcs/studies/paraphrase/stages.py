@@ -166,16 +166,20 @@ def paraphrase(
             sources_of[turn]["manual"] = one.question
     if "raw" in sources:
         asked = {turn: Request("reformulate", turn, raw[turn].question, tuple(said[turn])) for turn in raw if said[turn]}
-        reformulated = steps.one("reformulate", asked)
+        reformulated = steps.take("reformulate", list(asked.values()))
         for turn, one in raw.items():
-            found = reformulated.get(turn, one.question)
+            found = reformulated[asked[turn]][0] if turn in asked else one.question
             if text_key(found) != text_key(sources_of[turn].get("manual", "")):
                 sources_of[turn]["raw"] = found
 
-    rows = _paraphrased(steps, sources_of, before, count_)
+    wanted = {
+        (turn, source): Request("paraphrase", turn, found, tuple(before[turn]), count_)
+        for turn, own in sources_of.items() for source, found in own.items()
+    }  # fmt: skip
+    texts = steps.take("paraphrase", list(wanted.values()))
+    rows = [_Row(*key, request.text, one) for key, request in wanted.items() for one in texts[request][:count_]]
     rows, bleu_rows = _context_removed(steps, rows, raw, manual, original, human, before, nouns)
     kept, dropped = _cleaned(rows)
-    result_rows = [(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept]
     lost = [turn for turn in turns if sources_of[turn] and turn not in {row.turn for row in kept}]
     notes = [*evaluated.notes, *steps.notes]
     if lost:
@@ -190,7 +194,7 @@ def paraphrase(
              for name, texts in (("raw", raw), ("manual", manual)) for turn, one in texts.items() if one.before]
         ),
         dropped=_DROPPED.frame(dropped),
-        paraphrases=_PARAPHRASES.frame(result_rows),
+        paraphrases=_PARAPHRASES.frame([(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept]),
     )  # fmt: skip
 
 
@@ -216,24 +220,6 @@ class _Steps:
         self.counts.append((stage, made.by, len(different), made.known, failed, empty, made.useless))
         self.notes += [f"{stage}: {made.note}"] if made.note else []
         return found
-
-    def one(self, stage: Stage, requests: Mapping[str, Request]) -> dict[str, str]:
-        """Return for each key the first text of its request."""
-        found = self.take(stage, list(requests.values()))
-        return {key: found[request][0] for key, request in requests.items()}
-
-
-def _paraphrased(
-    steps: _Steps, sources_of: Mapping[str, Mapping[Source, str]], before: Mapping[str, Sequence[str]], count_: int
-) -> list[_Row]:
-    asked = {
-        (turn, source): Request("paraphrase", turn, found, tuple(before[turn]), count_)
-        for turn, sources in sources_of.items() for source, found in sources.items()
-    }  # fmt: skip
-    made = steps.take("paraphrase", list(asked.values()))
-    return [
-        _Row(turn, source, request.text, one) for (turn, source), request in asked.items() for one in made[request][:count_]
-    ]
 
 
 def _context_removed(
