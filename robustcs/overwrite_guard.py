@@ -60,7 +60,7 @@ def protect(paths: Iterable[StrPath], growing: bool = False) -> None:
 
 
 def refuse_protected(path: StrPath, adds: bool = False) -> None:
-    """Raise :class:`UsageError` if ``path`` is a project file or an input, under any name, link or spelling.
+    """Raise :class:`UsageError` if ``path`` is write-protected, or a project file or an input under any name, link or spelling.
 
     ``adds``: the file is only appended to. Raises :class:`UntrustedError` if an untrusted project redirects the output out of
     its folder.
@@ -69,6 +69,17 @@ def refuse_protected(path: StrPath, adds: bool = False) -> None:
     if is_protected(path, adds):
         found = f"{os.fspath(path)} is an input, which is never overwritten"
         raise UsageError("overwrites-input", found, "choose another name for the output")
+    if _locked(path):
+        raise UsageError("overwrites-locked", f"{os.fspath(path)} is write-protected", "choose another name for the output")
+
+
+def _locked(path: StrPath) -> bool:
+    """Return whether nobody may write to a file; renaming a new file onto it would not ask, nor would the superuser."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o222
 
 
 # ---------------------------------------------------------------- untrusted projects

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.overwrite_guard import is_protected, protect, protection, refuse_protected
 
@@ -35,6 +36,18 @@ def test_other_names_of_an_input(folder: Path) -> None:
         assert str(error.value) == f"{name} is an input, which is never overwritten; choose another name for the output"
     for name in ("other.txt", "qrels.txt/below", "sub", "sub/qrels.txt", "/dev/null", ""):
         refuse_protected(name)
+
+
+def test_a_write_protected_file_is_not_replaced_even_by_the_superuser(folder: Path) -> None:
+    locked = Path("locked.csv")
+    locked.write_text("mine")
+    locked.chmod(0o444)
+    with pytest.raises(UsageError, match=r"^locked\.csv is write-protected; choose another name for the output$"):
+        write_text(locked, "other")
+    assert locked.read_text() == "mine"
+    locked.chmod(0o644)
+    write_text(locked, "other")
+    assert locked.read_text() == "other"
 
 
 def test_an_input_that_another_program_replaced_stays_one(folder: Path) -> None:

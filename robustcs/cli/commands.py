@@ -117,7 +117,9 @@ class PagedCommand(click.Command):
             known = f"choose from {', '.join(self.settings)}" if self.settings else f"{self.name} has no settings"
             raise UsageError("no-setting", f"--set {item}: {self.name} has no such setting", known)
         if getattr(option, "is_flag", False):
-            return [f"--{key}"] if value != "false" else option.secondary_opts[:1]
+            if value not in ("true", "false"):
+                raise UsageError("bad-setting", f"--set {item}", f"write {key}=true or {key}=false")
+            return [f"--{key}"] if value == "true" else option.secondary_opts[:1]
         return [f"--{key}", *(value.split(",") if option.nargs > 1 else [value])]
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:

@@ -145,6 +145,8 @@ def choose_judgments(made: Proposal) -> Qrels | None:
             judges.append(file.path)
         elif _named(file, _NEW) and shared <= len(own) / 2 and (file, own) in known:
             new.append(file.path)
+        elif _named(file, _JUDGE) and own.grades.max() > qrels.grades.max():
+            made.leave(file.path, f"a judge with grade {own.grades.max()}, above the scale of {first.path}")
         else:
             why = f"other judgments of the turns in {first.path}; add it to new_judgments, or with the same scale to [judges]"
             made.leave(file.path, why)

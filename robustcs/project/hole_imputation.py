@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
-from robustcs.errors import UsageError
+from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
 from robustcs.evaluation.hole_features import MOST_RUNS
 from robustcs.evaluation.judgments import JudgedPool, OffScale, merge_qrels, on_scale, scale_of
@@ -16,7 +17,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
 from robustcs.evaluation.state import RunSources
-from robustcs.evaluation.turns import Answered, Expected, Turns, count_turns
+from robustcs.evaluation.turns import Answered, Expected, Turns, answered_by_turns, count_turns, strangers
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
 from robustcs.project.model import Project
@@ -28,8 +29,8 @@ from robustcs.statistics.units import units_of
 def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) -> JudgedPool:
     """Read the project's judges and runs together with the human judgments ``human`` (None if there are none).
 
-    Raises :class:`InputError` for grades off the scale, if ``off_scale`` rejects them, and for runs that share no turn with the
-    judgments; :class:`UsageError` without judges.
+    Raises :class:`InputError` for grades off the scale, if ``off_scale`` rejects them, for runs that share no turn with the
+    judgments, and for labels that share none with the runs; :class:`UsageError` without judges.
     """
     project = workspace.project
     labels = workspace.judges
@@ -43,6 +44,10 @@ def judged_pool(workspace: Workspace, human: Qrels | None, off_scale: OffScale) 
     pool = read_pool(workspace, pairs).build()
     turns = counted_turns(workspace, pool, pairs, "the judgments")
     grades = {name: pool.grades(judge.qrels) for name, judge in judges.items()}
+    of_runs = Expected(tuple(compress(pool.turns, ~np.all(pool.missing, axis=0))), "the runs")
+    own = [answered_by_turns(name, project.judges[name], judge.qrels.turns, of_runs) for name, judge in judges.items()]
+    if pool.names and (wrong := strangers(of_runs, own)):
+        raise InputError(wrong)
     nothing = np.full(len(pool) + 1, UNJUDGED, dtype=np.int16)
     return JudgedPool(pool, nothing if human is None else pool.grades(human), judges, grades, scale, turns)
 

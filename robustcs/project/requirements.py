@@ -107,8 +107,11 @@ def new_judgments(workspace: Workspace) -> None:
 
 def groups(workspace: Workspace) -> None:
     """Require groups of given runs; if sets were rewritten, their baseline must be rewritten too."""
-    advice = "add --group NAME=BASELINE,SET,SET, or [groups] in robustcs.toml"
-    needs(workspace.project.groups, "no-groups", "no groups of runs are given", advice)
+    project = workspace.project
+    given = (("manual", "human", project.texts), ("raw", "original", project.raw_texts))
+    lines = [f"--group {name}={','.join([baseline, *sets])}" for name, baseline, sets in given if sets]
+    advice = f"add {' '.join(lines) or '--group NAME=BASELINE,SET,SET'}, or [groups] in robustcs.toml"
+    needs(project.groups, "no-groups", "no groups of runs are given", advice)
     check_baselines(workspace.project)
     compared_runs(workspace)
 

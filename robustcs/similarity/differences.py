@@ -28,11 +28,11 @@ yourself youve
 #: English words with grammar rather than content, as :func:`~robustcs.similarity.texts.words` writes them.
 FUNCTION_WORDS = frozenset(_GRAMMAR.split())
 
-IDENTICAL, SPELLING = "identical", "case or punctuation"
+IDENTICAL, SPELLING, ORDER = "identical", "case or punctuation", "word order"
 PRONOUN, NAME_LOST, DROPPED = "pronoun left", "name lost", "words dropped"
 NAME_ADDED, ADDED, WORDING = "name added", "words added", "wording only"
-#: Error types: none, lost, added, and differences of wording only. The first two and the last exclude all others.
-ERROR_TYPES = (IDENTICAL, SPELLING, PRONOUN, NAME_LOST, DROPPED, NAME_ADDED, ADDED, WORDING)
+#: Error types: none, lost, added, and differences of wording only. The first three and the last exclude all others.
+ERROR_TYPES = (IDENTICAL, SPELLING, ORDER, PRONOUN, NAME_LOST, DROPPED, NAME_ADDED, ADDED, WORDING)
 
 
 class Difference(NamedTuple):
@@ -66,16 +66,17 @@ def text_difference(qr: str, human: str) -> Difference:
     - ``pronoun left``: QR contains a pronoun that refers to earlier text more often than Human does.
     - ``name lost``: a capitalised name of Human is not in QR, in any case. ``name added``: the reverse.
     - ``words dropped``, ``words added``: other content words; forms of one word count as the same.
-    - ``wording only``: word order, word forms and function words.
+    - ``word order``: the same words in another order. ``wording only``: word forms and function words.
     """
     if qr.strip() == human.strip():
         return Difference((IDENTICAL,), (), ())
     ours, theirs = words(qr), words(human)
     if ours == theirs:
         return Difference((SPELLING,), (), ())
-    missing, added = (
-        [word for word in some if word not in FUNCTION_WORDS] for some in (_without(theirs, ours), _without(ours, theirs))
-    )
+    missing, added = _without(theirs, ours), _without(ours, theirs)
+    if not missing and not added:
+        return Difference((ORDER,), (), ())
+    missing, added = ([word for word in some if word not in FUNCTION_WORDS] for some in (missing, added))
     lost, new = _without(missing, added, _stem), _without(added, missing, _stem)
     in_human, in_qr = ({word for name in names(text) for word in words(name)} for text in (human, qr))
     there = {

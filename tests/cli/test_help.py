@@ -63,6 +63,7 @@ def test_settings_are_changed_by_set(in_demo: Command) -> None:
     assert old.err == "--step is now --set step=VALUE; the next release removes the old form\n"
     assert "Settings (--set KEY=VALUE):\n  step  " in in_demo("sweep --help-all").out
     assert "sweep has no such setting; choose from step" in in_demo("sweep --set x=1", code=2).err
+    assert "--set stemmer=no; write stemmer=true or stemmer=false" in in_demo("correlate --set stemmer=no", code=2).err
     assert in_demo("correlate --set stemmer=false --table pairs").out != in_demo("correlate --table pairs").out
     for name, keys in SET.items():
         command = COMMANDS[name]

@@ -274,7 +274,8 @@ def test_old_and_new_judgments(tmp_path: Path) -> None:
     left = aside(tmp_path)
     assert made["judges"] == {"judge": "judge.txt", "judges_a": "judges/a/q.txt", "judges_b": "judges/b/q.txt"}
     other = "other judgments of the turns in qrels.txt; add it to new_judgments, or with the same scale to [judges]"
-    assert left["grades.txt"] == left["judges/far.txt"] == other
+    assert left["grades.txt"] == other
+    assert left["judges/far.txt"] == "a judge with grade 9, above the scale of qrels.txt"
     assert left["far.qrels"] == "it judges other turns, such as '9_1'"
     assert left["other.trec"] == "a run of other turns, such as '9_1'; the qrels have turns such as '1_1'"
 

@@ -190,6 +190,9 @@ _AGREEMENT = table(
     *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
     count("units", "independent conversations, turns or items"), text("note", "caveats of the interval"),
 )  # fmt: skip
+_DISTRIBUTION = table(
+    "distribution", "Final grades.", _CRITERION, count("grade"), count("count"), share("share", "of the criterion"),
+)  # fmt: skip
 _UNMAPPED = table(
     "unmapped", "Questions that are not in the bank.",
     text("system", header="System"), text("turn", header="Turn"), text("question", header="Question"),
@@ -206,12 +209,13 @@ class Crowd(Result):
     """The result of ``robustcs crowd``. Tables of parts without input have no rows."""
 
     study = "crowd"
-    declared = (_QRELS, _MEASURES, _AGREEMENT, EXCLUSIONS, GRADES, _UNMAPPED, _POOL)
+    declared = (_QRELS, _MEASURES, _AGREEMENT, EXCLUSIONS, _DISTRIBUTION, GRADES, _UNMAPPED, _POOL)
 
     qrels: pd.DataFrame
     measures: pd.DataFrame
     agreement: pd.DataFrame
     exclusions: pd.DataFrame
+    distribution: pd.DataFrame
     grades: pd.DataFrame
     unmapped: pd.DataFrame
     pool: pd.DataFrame
@@ -264,10 +268,19 @@ def crowd(
         measures=_MEASURES.frame(scores),
         agreement=_agreement(graded, policy.unit, seed),
         exclusions=EXCLUSIONS.frame(graded.exclusions if graded else []),
+        distribution=_DISTRIBUTION.frame(_distribution(judgments)),
         grades=GRADES.frame(graded.final if graded else []),
         unmapped=_UNMAPPED.frame([(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]),
         pool=_POOL.frame([]) if pool is None else pool,
     )
+
+
+def _distribution(judgments: Judgments) -> Iterator[tuple[str, int, int, float]]:
+    """Yield criterion, grade, count and share of all judgments."""
+    for criterion, sets in judgments.items():
+        grades, counts = np.unique(sets["all"].grades, return_counts=True)
+        for grade, number in zip(grades.tolist(), counts.tolist(), strict=True):
+            yield criterion, grade, number, number / len(sets["all"])
 
 
 def _measures(

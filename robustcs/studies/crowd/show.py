@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robustcs.documents.document import Block
+from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
 from robustcs.documents.words import measure_label
 from robustcs.studies.crowd.analysis import COMBINED, Crowd
@@ -51,6 +52,9 @@ def show(result: Crowd) -> tuple[Block, ...]:
     texts: list[Shown] = ["text"] if result.pool["text"].any() else []
     turns = f" pairs for {counted(result.pool['turn'].nunique(), 'turn')}, from the top of all runs."
     add("pool", "Which items are in the pool?", ["turn", "item", "runs", *texts], turns, SHOWN // 2)
+    if len(rows := result.distribution):
+        caption = "Share of each final grade by criterion, lowest grade on the left."
+        blocks.append(share_figure("ratings", caption, rows, "criterion", "grade"))
     return tuple(blocks)
 
 

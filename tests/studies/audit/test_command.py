@@ -123,6 +123,15 @@ def test_what_is_missing_is_said(demo: Path, capfd: pytest.CaptureFixture[str]) 
     assert "two files of --judge have the same name" in fail(capfd, 2, "--judge", "a=x", "--judge", "a=y")
 
 
+def test_labels_of_other_turns_are_an_error(demo: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    labels = tmp_path / "labels.txt"
+    labels.write_text(
+        (demo / "judges" / "lexical.txt").read_text().replace("\n", "\ndl_").join(["dl_", ""]).removesuffix("dl_")
+    )
+    said = fail(capfd, 3, "--config", demo / "robustcs.toml", "--judge", f"m={labels}")
+    assert "none of its turns is in the runs: its turn ids look like 'dl_1_1', those of the runs like '1_1'" in said
+
+
 def test_a_figure_of_several_judges(demo: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "audit.svg"
     line = ["--config", demo / "robustcs.toml", "--judge", f"self={demo / 'qrels.txt'}", "--judge"]

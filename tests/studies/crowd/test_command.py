@@ -35,6 +35,11 @@ def test_everything_at_once(in_demo: Command) -> None:
     assert {row["turn_set"]: row["turns"] for row in found["qrels"] if row["criterion"] == "relevance"} == {
         "all": 5, "filtered": 4, "subset": 3,
     }  # fmt: skip
+    grades = {row["grade"]: (row["count"], row["share"]) for row in found["distribution"] if row["criterion"] == "relevance"}
+    judged = sum(number for number, _ in grades.values())
+    assert judged == found["qrels"][0]["pairs"] and grades == {
+        key: (n, pytest.approx(n / judged)) for key, (n, _) in grades.items()
+    }
     assert found["unmapped"] == [{"system": "texts", "turn": "1_2", "question": "Do you own a jar?"}]
     assert [row["criterion"] for row in found["measures"][::12]] == ["relevance", "diversity", "combined"]
     assert len(found["measures"]) == 3 * 2 * 3 * 2

@@ -85,6 +85,15 @@ def test_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path, monk
     )  # fmt: skip
 
 
+def test_groups_to_add_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ['[texts]\nmanual_1 = "a.tsv"\nmanual_2 = "b.tsv"\n[raw_texts]\nraw_1 = "c.tsv"\n']
+    (tmp_path / "robustcs.toml").write_text("".join(lines))
+    code, _, err = call(capsys)
+    assert code == 2
+    assert "; add --group manual=human,manual_1,manual_2 --group raw=original,raw_1, or [groups] in robustcs.toml" in err
+
+
 def test_margin(capsys: pytest.CaptureFixture[str], demo: Path) -> None:
     options = ("--config", demo / "robustcs.toml", "--metric", "ndcg_cut_3")
     code, out, _ = call(capsys, *options, "--margin", "0.1", "--table", "measures")
