@@ -268,7 +268,7 @@ def crowd(
         measures=_MEASURES.frame(scores),
         agreement=_agreement(graded, policy.unit, seed),
         exclusions=EXCLUSIONS.frame(graded.exclusions if graded else []),
-        distribution=_DISTRIBUTION.frame(_distribution(judgments)),
+        distribution=_DISTRIBUTION.frame(list(_distribution(judgments))),
         grades=GRADES.frame(graded.final if graded else []),
         unmapped=_UNMAPPED.frame([(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]),
         pool=_POOL.frame([]) if pool is None else pool,

@@ -197,7 +197,7 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     judgments = judgments_of({"r": as_qrels("r", [("1_2", "Q2", 2), ("1_10", "Q1", 3)])}, 2, None)
     result = crowd(judgments, [A, B], MEASURES, Evaluated(POLICY, "runs", 2, 1))
     assert list(result.tables) == [
-        "qrels", "measures", "agreement", "exclusions", "grades", "unmapped", "pool",
+        "qrels", "measures", "agreement", "exclusions", "distribution", "grades", "unmapped", "pool",
     ]  # fmt: skip
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
