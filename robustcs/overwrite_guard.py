@@ -74,7 +74,7 @@ def refuse_protected(path: StrPath, adds: bool = False) -> None:
 
 
 def _locked(path: StrPath) -> bool:
-    """Return whether nobody may write to a file; renaming a new file onto it would not ask, nor would the superuser."""
+    """Return whether a file is write-protected for all; renaming a new file onto it would not ask, nor would the superuser."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

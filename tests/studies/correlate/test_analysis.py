@@ -117,7 +117,7 @@ def test_outliers_and_their_limits(result: Correlate) -> None:
     rows = result.outliers[result.outliers["rewriter"] == "qr"]
     # 0.9 is not above 0.9; a turn whose answers are unknown is no outlier
     assert list(zip(rows["turn"], rows["corner"], strict=True)) == [("1_2", "different answers"), ("2_3", "same answers")]
-    assert rows["kinds"].tolist() == ["wording only", "wording only"]
+    assert rows["kinds"].tolist() == ["wording only", "word order"]
     assert rows["human_text"].tolist() == ["dog", "red dog"]
 
 
