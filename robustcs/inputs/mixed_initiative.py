@@ -71,7 +71,7 @@ def _text_and_score(entry: Mapping[str, Any]) -> tuple[object, float | None]:
     return text, finite_number(entry["score"]) if entry.get("score") is not None else None if rank is None else -rank
 
 
-_BANK: Fields = {"id": ("question_id", "response_id", "item", "id"), "text": ("question", "text", "query", "rewrite")}
+_BANK: Fields = {"id": ("question_id", "response_id", "id"), "text": ("question", "text")}
 
 
 def read_bank(path: StrPath) -> dict[str, str]:
@@ -98,6 +98,14 @@ def read_bank(path: StrPath) -> dict[str, str]:
             problems.once(bank, name, text_of(text), line, "question {key} has a different text earlier")
     problems.finish(bank, "questions")
     return bank
+
+
+def read_question_bank(path: StrPath) -> dict[str, str]:
+    """Return :func:`read_bank` of a table or JSONL. Raises :class:`InputError` for one JSON object, which may be any texts."""
+    if shape_of(path) == "json":
+        advice = "write a table with the columns question_id and question"
+        raise input_error(path, None, "one JSON object, not a question bank", advice, "unknown-format")
+    return read_bank(path)
 
 
 _NO_WORD = re.compile(r"[\W_]+")

@@ -20,7 +20,7 @@ from robustcs.inputs.clariq import (
     read_question_run,
     read_topics,
 )
-from robustcs.inputs.mixed_initiative import read_bank
+from robustcs.inputs.mixed_initiative import read_question_bank
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import read_run
 from robustcs.project.model import ClariqFiles, Project, needs, only
@@ -97,7 +97,7 @@ class ClariqInputs:
         if files.topics:
             self.topics = read_topics(files.topics)
             workspace.remember("topics", files.topics, self.topics.parts)
-        self.bank = read_given(workspace, "question bank", files.questions, read_bank)
+        self.bank = read_given(workspace, "question bank", files.questions, read_question_bank)
         self.conversations = read_given(workspace, "conversations", files.conversations, clariq_tables.read_conversations) or {}
         self.preferences = read_given(workspace, "preferences", files.preferences, read_preferences) or ()
 
