@@ -241,8 +241,9 @@ def test_quotes_and_odd_line_separators_belong_to_the_text(tmp_path: Path) -> No
 LINE = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 
 
+# with three numbers as its text, a turn would be a line of qrels, and with five, of a run
 @settings(deadline=None)
-@given(st.dictionaries(LINE, LINE, min_size=1))
+@given(st.dictionaries(LINE, LINE.map("{} and why?".format), min_size=1))
 def test_every_format_gives_back_what_was_written(tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str]) -> None:
     folder = tmp_path_factory.getbasetemp()
     expected = {turn.strip(): text.strip() for turn, text in texts.items()}
