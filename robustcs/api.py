@@ -145,7 +145,6 @@ def _in_python(text: str, known: Collection[str]) -> str:
 
 def signature_of(one: Study) -> inspect.Signature:
     """Return the signature of a study as a function: qrels and runs, then its own keywords and those of its inputs."""
-
     ask, command = one.part("study").ask, one.command
     given = inspect.signature(ask)
     own = {name: parameter for name, parameter in given.parameters.items() if name != "workspace"}
@@ -164,7 +163,6 @@ def signature_of(one: Study) -> inspect.Signature:
 @cache
 def _function(one: Study) -> Callable[..., Any]:
     """Return a study as a function: its own keywords go to ``ask``; all others are inputs of the project."""
-
     ask = one.part("study").ask
     own = types_of(ask)
     table = one.name if one.name in STUDY_TABLES else ""

@@ -66,7 +66,6 @@ def try_program(
 
 def _remarks(replies: Replies, asked: int, wanted: str) -> list[str]:
     """Return the problems of the answers, and then the ignored lines."""
-
     found = [f"it {replies.complaint}"] if replies.complaint else []
     if silent := asked - len(replies.answers) - len(replies.refused):
         early = "" if replies.complaint else "it ended early: "

@@ -163,7 +163,6 @@ def report(call: Call, *, fresh: bool = False) -> None:
       robustcs report
       robustcs report --metric ndcg_cut_3 --metric map --output reports/paper
     """
-
     given, folder = call.given, _folder(call)
     key = _key(Path(given["config"] or CONFIG_NAME), given)
     if not fresh and _unchanged([folder] if folder else Path("reports").glob("*"), key):
@@ -187,7 +186,6 @@ def _key(config: Path, given: Mapping[str, Any]) -> list[Any]:
 
 def _unchanged(folders: Iterable[Path], key: Any) -> bool:
     """Return whether one of ``folders`` contains the report that would be made; print its summary."""
-
     from robustcs.reporting.store import Store
 
     for folder in folders:

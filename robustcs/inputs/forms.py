@@ -176,7 +176,10 @@ FORMS: dict[str, Form] = {
     "passages": Form("a frame or records with doc_id and text, or {passage: text}", _passages, ("doc_id", "text")),
     "needs": Form("a frame or records with topic_id and label, or {topic: label}", _needs, ("topic_id", "label")),
     "turn_list": Form("a list of turn ids", lambda rows: _lines(rows, "{}\n", rows.ids(TURN_NAMES)), ("turn", "of it")),
-    "bank": Form("a frame or records with question_id and question, or {id: text}", _all_columns, ("question_id", "question")),
+    **dict.fromkeys(
+        ("bank", "question_bank"),
+        Form("a frame or records with question_id and question, or {id: text}", _all_columns, ("question_id", "question")),
+    ),
     "conversations": Form(f"{_COLUMNS}, or its JSON as a dictionary", _all_columns, is_json=lambda value: True),
     **dict.fromkeys(
         ("performance", "evaluation"), Form(f"{_RUN}, or the table as a dictionary", _run, is_json=lambda value: True)

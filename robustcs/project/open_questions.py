@@ -24,6 +24,11 @@ from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sideca
 from robustcs.wording import turns_in_words, verb
 
 
+def raw_baseline(project: Project) -> str:
+    """Return the baseline of raw test sets: Original, rewritten like the sets if retrieval has a rewriter."""
+    return ORIGINAL_REWRITTEN if project.retrieval and project.retrieval.rewriter else "original"
+
+
 def wants_original_rewritten(project: Project) -> bool:
     """Return whether a group names :data:`ORIGINAL_REWRITTEN`, and it can be made: it has no run or texts, but a rewriter."""
     named = any(ORIGINAL_REWRITTEN in (group.baseline, *group.sets) for group in project.groups.values())

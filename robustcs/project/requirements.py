@@ -18,7 +18,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, refuse_given
 from robustcs.inputs.paths import shown
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.model import Formulation, Project, needs, of_rankings
-from robustcs.project.open_questions import System, check_baselines, systems_of, unanswered
+from robustcs.project.open_questions import System, check_baselines, raw_baseline, systems_of, unanswered
 from robustcs.project.reader import REQUIRED
 from robustcs.project.workspace import Workspace
 
@@ -108,7 +108,7 @@ def new_judgments(workspace: Workspace) -> None:
 def groups(workspace: Workspace) -> None:
     """Require groups of given runs; if sets were rewritten, their baseline must be rewritten too."""
     project = workspace.project
-    given = (("manual", "human", project.texts), ("raw", "original", project.raw_texts))
+    given = (("manual", "human", project.texts), ("raw", raw_baseline(project), project.raw_texts))
     lines = [f"--group {name}={','.join([baseline, *sets])}" for name, baseline, sets in given if sets]
     advice = f"add {' '.join(lines) or '--group NAME=BASELINE,SET,SET'}, or [groups] in robustcs.toml"
     needs(project.groups, "no-groups", "no groups of runs are given", advice)

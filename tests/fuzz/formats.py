@@ -21,7 +21,7 @@ from robustcs.inputs.collection import read_passage_ids, read_passages
 from robustcs.inputs.columns import Layout, read_columns
 from robustcs.inputs.ids import Ids
 from robustcs.inputs.labels import Texts, read_labels
-from robustcs.inputs.mixed_initiative import read_bank, read_mixed_initiative
+from robustcs.inputs.mixed_initiative import read_bank, read_mixed_initiative, read_question_bank
 from robustcs.inputs.nuggets import read_assignments, read_nuggets
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.qrels import Qrels, read_qrels
@@ -147,7 +147,7 @@ FORMATS: dict[str, Format] = {
     "turn-list": _format(read_turn_list, make.turn_list, make.qrels, make.run),
     "mixed-initiative": _format(read_mixed_initiative, make.mixed_initiative),
     "clariq-topics": _format(read_topics, make.topics),
-    "question-bank": _format(read_bank, make.question_bank),
+    "question-bank": _format(read_question_bank, make.question_bank),
     "needs": _format(read_needs, make.needs, expected=oracle.needs),
     "question-run": _format(
         read_question_run,

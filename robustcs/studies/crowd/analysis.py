@@ -18,9 +18,8 @@ from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.rating_scales import agreement_tables, rating_units, scales_of
-from robustcs.inputs.ids import Ids
 from robustcs.inputs.mixed_initiative import Mapped
-from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.qrels import Qrels, qrels_of_rows
 from robustcs.inputs.ratings import GoldCheck, Grade, as_ratings
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
@@ -107,17 +106,9 @@ def aggregate(grades: Iterable[Grade]) -> Rows:
     return GRADES.rows((*key, len(pairs[key]), *final_grade(pairs[key])) for key in ordered)
 
 
-def as_qrels(name: str, judgments: Iterable[tuple[str, str, int]]) -> Qrels:
+def as_qrels(name: str, judgments: Collection[tuple[str, str, int]]) -> Qrels:
     """Return (turn, item, grade) as qrels; pairs must be unique."""
-    turns, items, grades = zip(*judgments, strict=True)
-    turn_code = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
-    return Qrels(
-        name=name,
-        turns=tuple(turn_code),
-        turn_codes=np.array([turn_code[turn] for turn in turns], dtype=np.int32),
-        ids=Ids.of(items),
-        grades=np.array(grades, dtype=np.int16),
-    )
+    return qrels_of_rows(name, list(judgments), name, [None] * len(judgments))[0]
 
 
 def qrels_by_criterion(final: Rows) -> dict[str, Qrels]:

@@ -14,10 +14,11 @@ from functools import partial
 from robustcs.documents.files import write_folder
 from robustcs.documents.paraphrase_files import files_of_testsets
 from robustcs.evaluation import holes
-from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
+from robustcs.evaluation.state import Group
 from robustcs.lazy import pd
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, TextSource
+from robustcs.project.open_questions import raw_baseline
 from robustcs.project.requirements import experiment_turns
 from robustcs.project.retrieved import PLAN, Plan
 from robustcs.project.workspace import Workspace
@@ -58,8 +59,7 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     texts = {f"manual_{i}": TextSource(folder / f"manual_{i}.tsv") for i in numbers}
     raw = {f"raw_{i}": TextSource(folder / f"raw_{i}.tsv") for i in numbers}
     # otherwise the effect of the rewriter would count as an effect of the wording
-    baseline = ORIGINAL_REWRITTEN if project.retrieval.rewriter else "original"
-    groups = {"manual": Group("human", tuple(texts)), "raw": Group(baseline, tuple(raw))}
+    groups = {"manual": Group("human", tuple(texts)), "raw": Group(raw_baseline(project), tuple(raw))}
     tell("to reuse these test sets, add to robustcs.toml:\n" + "\n".join(_lines(texts, raw, groups)))
     return replace(project, texts={**project.texts, **texts}, raw_texts={**project.raw_texts, **raw}, groups=groups)
 
