@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -208,7 +208,27 @@ class _Data:
                 continue
             one, other = (part.on(tuple(common)) for part in parts)
             for threshold in distinct_thresholds(metric, self.thresholds):
-                yield self._case(condition, [one, other], f"{metric} {threshold}", wrong_by(condition.what, threshold))
+                wrong = wrong_by(condition.what, threshold)
+                least = self._least_growth([one, other], threshold, wrong)
+                yield self._case(condition, [one, other], f"{metric} {threshold}", wrong, least)
+
+    def _least_growth(self, parts: Sequence[Change], threshold: Threshold, wrong: Callable[..., Any]) -> float:
+        """Return the lowest growth of a share of errors that any grades of unjudged passages could give; nan if unknown.
+
+        These are the turns whose error is certain in the new state, less those whose error is possible in the old one. Between
+        its bounds, a score changes whether it passes the threshold only at the threshold itself.
+        """
+        errors = []
+        for state in (self.new, self.old):
+            values = []
+            for part in parts:
+                system, score = state.systems[part.run], part.new if state is self.new else part.fair
+                if part.metric not in system.low:
+                    return math.nan
+                low, high = (np.array([end[part.metric][turn] for turn in part.turns]) for end in (system.low, system.high))
+                values.append([low, score, high, np.clip(threshold.value, low, high)])
+            errors.append(np.array([wrong(*pair) for pair in product(*values)]))
+        return float((errors[0].min(axis=0) - errors[1].max(axis=0)).mean())
 
     def _shifted(self, condition: Condition, parts: Sequence[Change], harm: Callable[..., Any]) -> Iterable[str]:
         """Yield changes of the old scores by other judgments or another policy, if they exceed the condition's limit.
@@ -239,10 +259,13 @@ class _Data:
     def _human(self) -> str:
         return next(iter(self._with_role("human")), "")
 
-    def _case(self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any]) -> Case:
+    def _case(
+        self, condition: Condition, parts: Sequence[Change], metric: str, harm: Callable[..., Any], least: float = math.nan
+    ) -> Case:
         """Return the case of the runs ``parts``.
 
-        ``harm`` is a function of the runs' scores (float64[…, T] each) that grows as the scores get worse.
+        ``harm`` is a function of the runs' scores (float64[…, T] each) that grows as the scores get worse; ``least`` is the
+        lowest growth of a share under any grades.
         """
         first = parts[0]
         drop = harm(*(part.new for part in parts)) - harm(*(part.fair for part in parts))
@@ -255,7 +278,7 @@ class _Data:
                 drawn = harm(*sides[0]) - harm(*sides[1])
         ranked = [] if condition.what in OUTCOMES else parts
         rankings = [[_ranked(state.systems[part.run], part.turns) for part in ranked] for state in (self.old, self.new)]
-        low = high = math.nan
+        low, high = least if all(map(all, rankings)) else math.nan, math.nan
         if harm is np.negative and first.low is not None and first.high is not None and all(map(all, rankings)):
             low, high = -float(first.high.mean()), -float(first.low.mean())
         lost, problems = self._lost(parts)

@@ -173,6 +173,22 @@ def test_shares_of_errors() -> None:
     gate = compared(old, new, "qr>0.1", "qa>0.1").gate.set_index(["condition", "metric"])
     assert gate["drop"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
     assert set(gate["outcome"]["qr>0.1"]) == {"failed"} and set(gate["outcome"]["qa>0.1"]) == {"passed"}
+    assert gate["low"]["qr>0.1", f"{METRIC} >=0.5"] == pytest.approx(3 / 7)
+
+
+@pytest.mark.parametrize(("right", "wrong", "threshold", "room"), [(0.8, 0.2, ">=0.5", 0.3), (0.2, 0.8, "=0.2", 0.6)])
+def test_grades_that_could_undo_the_growth_of_a_share(right: float, wrong: float, threshold: str, room: float) -> None:
+    """If the bounds of the wrong scores reach the threshold, no new error is certain."""
+    fine = dict.fromkeys(TURNS, right)
+    worse = {turn: right if int(turn.split("_")[1]) % 2 else wrong for turn in TURNS}
+    human = system(fine, role="human")
+    old = state({"qr": system(fine), "human": human}, thresholds=(threshold,))
+    for bound, low, outcome in ((room - 0.01, 3 / 7, "failed"), (room + 0.01, 0.0, "cannot tell")):
+        new = state({"qr": system(worse, room=bound), "human": human}, thresholds=(threshold,))
+        (row,) = compared(old, new, "qr>0.1", evidence="bounds").gate.itertuples()
+        assert (row.low, row.outcome) == (pytest.approx(low), outcome)
+        (row,) = compared(new, old, "qr>0.1", evidence="bounds").gate.itertuples()
+        assert (row.low, row.outcome) == (-1.0 if threshold == "=0.2" or low == 0 else -3 / 7, "passed")
 
 
 def test_turns_and_systems_of_one_state_only_are_told() -> None:
