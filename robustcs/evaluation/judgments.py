@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -266,8 +266,8 @@ def _taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
 
 
 SOURCES = table(
-    "sources", "Sources of the grades in every run's top k. New judgments count only for passages that no earlier file graded,"
-    " and a judge only for passages without a human grade.",
+    "sources", "Sources of the grades in every run's top k. Human grades count for the file whose grade is used; a judge counts"
+    " only for passages without a human grade.",
     text("system", header="System"), text("source", "file, or name of a judge", "Source"),
     text("kind", "qrels, new judgments or judge", "kind"), count("depth", "k", "k"),
     count("graded", "graded passages in the top k"),
@@ -292,7 +292,32 @@ def sources_of_runs(
             found.append((name, kind, np.array([grades[hole] for hole in left if hole in grades], dtype=np.int64)))
             if kind != "judge":  # judges do not replace each other
                 left = [hole for hole in left if hole not in grades]
-        for name, kind, own in found:
-            known = (float((own >= level).mean()), float(own.mean())) if len(own) else (np.nan, np.nan)
-            rows.append((run.name, name, kind, depth, len(own), len(own) / retrieved if retrieved else np.nan, *known))
+        rows += _source_rows(run.name, found, depth, retrieved, level)
     return rows
+
+
+def sources_of_pool(
+    pool: RunPool, depth: int, level: int, grades: PoolGrades, sources: Sequence[tuple[str, str, PoolGrades]]
+) -> list[tuple[Any, ...]]:
+    """Return rows for the runs of a pool with the merged ``grades``. ``sources``: name, kind and grades, judges last."""
+    rows: list[tuple[Any, ...]] = []
+    for run, places in zip(pool.names, pool.places, strict=True):
+        left, found = places[:, :depth], []
+        left = left[left < len(pool)]
+        retrieved = len(left)
+        for name, kind, own in sources:
+            used = (own[left] > UNJUDGED) & ((grades[left] == own[left]) | (grades[left] == UNJUDGED))
+            found.append((name, kind, own[left[used]]))
+            if kind != "judge":
+                left = left[~used]
+        rows += _source_rows(run, found, depth, retrieved, level)
+    return rows
+
+
+def _source_rows(
+    run: str, found: Sequence[tuple[str, str, npt.NDArray[Any]]], depth: int, retrieved: int, level: int
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a run; ``found``: name and kind of every source, and its grades in the run's top ``depth``."""
+    for name, kind, own in found:
+        known = (float((own >= level).mean()), float(own.mean())) if len(own) else (np.nan, np.nan)
+        yield run, name, kind, depth, len(own), len(own) / retrieved if retrieved else np.nan, *known

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from robustcs.evaluation.judgments import Rule, merge_qrels, sources_of_pool
 from robustcs.inputs.qrels import read_qrels
 from tests.conftest import Command
+from tests.evaluation.test_augmentation import as_qrels
+from tests.evaluation.test_run_pool import as_ranking, pool_of
 
 
 def grades_of(path: Path) -> dict[tuple[str, str], int]:
@@ -16,7 +19,8 @@ def grades_of(path: Path) -> dict[tuple[str, str], int]:
     return {(turn, document): int(grade) for turn, _, document, grade in rows}
 
 
-def test_unjudged_tells_people_by_file_from_judges(in_demo: Command, demo: Path) -> None:
+@pytest.mark.parametrize("command", ["unjudged --top", "augment --metric P_1 --pool-depth"])
+def test_people_by_file_and_judges_are_told_apart(in_demo: Command, demo: Path, command: str) -> None:
     qrels, new, judge = (grades_of(demo / name) for name in ("qrels.txt", "new_judgments.txt", "judges/lexical.txt"))
     ranked: dict[str, list[tuple[float, str]]] = {}
     for line in (demo / "runs" / "stem_raw_1.trec").read_text().splitlines():
@@ -26,7 +30,7 @@ def test_unjudged_tells_people_by_file_from_judges(in_demo: Command, demo: Path)
     depth = 5
     # the policy's float32 scores have no ties here
     top = [(turn, d) for turn, found in ranked.items() if turn in judged for _, d in sorted(found, reverse=True)[:depth]]
-    tables = json.loads(in_demo(f"unjudged --top {depth} --format json").out)["tables"]["sources"]
+    tables = json.loads(in_demo(f"{command} {depth} --format json").out)["tables"]["sources"]
     rows = {row["source"].rpartition("/")[2]: row for row in tables if row["system"] == "raw_1"}
     expected = {
         "qrels.txt": [qrels[pair] for pair in top if pair in qrels],
@@ -42,6 +46,19 @@ def test_unjudged_tells_people_by_file_from_judges(in_demo: Command, demo: Path)
             assert row["relevant"] == pytest.approx(sum(grade >= 2 for grade in grades) / len(grades))
             assert row["mean_grade"] == pytest.approx(sum(grades) / len(grades))
     assert [rows[source]["kind"] for source in expected] == ["qrels", "new judgments", "judge"]
+
+
+@pytest.mark.parametrize(("rule", "used"), [("keep", [2, 1, 1]), ("replace", [0, 3, 1]), ("max", [1, 2, 1])])
+def test_a_grade_counts_for_the_file_that_gave_it(rule: Rule, used: list[int]) -> None:
+    """The judge counts for the passage "d" alone, because "e" is below the depth."""
+    old, new = as_qrels({("1_1", "a"): 2, ("1_1", "b"): 0}), as_qrels({("1_1", "a"): 1, ("1_1", "b"): 1, ("1_1", "c"): 0})
+    judge = as_qrels(dict.fromkeys([("1_1", document) for document in "abcde"], 3))
+    merged = merge_qrels(old, [new], rule).qrels
+    pool = pool_of([as_ranking("x", {"1_1": list("abcde")})], merged)
+    kinds = zip(("qrels", "new judgments", "judge"), map(pool.grades, (old, new, judge)), strict=True)
+    rows = sources_of_pool(pool, 4, 2, pool.grades(merged), [("name", kind, grades) for kind, grades in kinds])
+    assert [row[4] for row in rows] == used and [row[5] for row in rows] == [number / 4 for number in used]
+    assert rows[2][6:] == (1.0, 3.0)
 
 
 def test_what_two_judges_see_otherwise_is_a_table(in_demo: Command, demo: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robustcs.evaluation.hole_tipping import TIPPING
-from robustcs.evaluation.judgments import Merge
+from robustcs.evaluation.judgments import SOURCES, Merge, sources_of_pool
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import Grades, RunPool
@@ -194,7 +194,7 @@ POWER = table(
 )  # fmt: skip
 
 TABLES: tuple[TableSpec, ...] = (
-    _MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, WHAT_IF, FLIPS, TIPPING, LEFT_OUT, GROUPS_OUT, *JUDGED
+    _MEASURES, _RANKING, POWER, _CONFLICTS, _TURNS, _FILES, SOURCES, WHAT_IF, FLIPS, TIPPING, LEFT_OUT, GROUPS_OUT, *JUDGED
 )  # fmt: skip
 
 
@@ -235,7 +235,7 @@ class Augmentation(Result):
 
 def augment(
     pool: RunPool,
-    before: Grades,
+    sources: Sequence[tuple[str, str, Grades]],
     after: Grades,
     merge: Merge,
     measures: Sequence[Measure],
@@ -243,13 +243,16 @@ def augment(
     counted: Mask,
     units: Units,
     seed: int,
+    depth: int,
 ) -> dict[str, pd.DataFrame]:
-    """Score every run with the grades ``before`` and ``after`` (:meth:`RunPool.grades`) and compare. Return name → table.
+    """Score every run with the grades of the first source and ``after`` and compare. Return name → table.
 
     Both cover the turns of the pool, that is, those of the old judgments. A turn that only new judgments cover would change the
     mean by being added, whatever its passages are. ``counted`` (bool[T]): the turns over which means are taken; ``units``:
-    their sampling units.
+    their sampling units. ``sources``: name, kind and grades (:meth:`RunPool.grades`) of the old judgments, the new ones and the
+    judges, for the top ``depth`` of every run.
     """
+    before = sources[0][2]
     turns = np.flatnonzero(counted)
     one, two = (pool.score(grades[None], measures, policy)[0][..., turns] for grades in (before, after))
     rows, changed, order = [], [], []
@@ -281,6 +284,7 @@ def augment(
         "conflicts": _CONFLICTS.frame(merge.conflicts),
         "turns": turns_moved,
         "files": _FILES.frame(merge.joined),
+        "sources": SOURCES.frame(sources_of_pool(pool, depth, policy.relevance_level, after, sources)),
     }
 
 
@@ -316,6 +320,6 @@ def without_folders(result: Augmentation) -> Augmentation:
     """Return the result with file names of new judgments without their folders, for storing or sharing."""
     short = {
         table: result.found[table].assign(**{column: [name.rpartition("/")[2] for name in result.found[table][column]]})
-        for table, column in (("files", "file"), ("conflicts", "new_file"))
+        for table, column in (("files", "file"), ("conflicts", "new_file"), ("sources", "source"))
     }
     return replace(result, found={**result.found, **short})

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from robustcs.documents.document import Block, Figure, Heading, Paragraph
 from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, Key, letters
 from robustcs.documents.forest import BETWEEN, ROW, names_and_room, panel_grid
-from robustcs.documents.holes import tipping_table
+from robustcs.documents.holes import sources_table, tipping_table
 from robustcs.documents.tables import Shown, result_table
 from robustcs.documents.words import measure_label, noted, number, percent, score
 from robustcs.lazy import pd
@@ -88,7 +88,7 @@ def _change(result: Augmentation) -> list[Block]:
             f"Mean scores before and after the new judgments. {told}.", lambda: draw_change(measures),
         ))  # fmt: skip
     blocks += [*(_ranking(result) if len(result.found["ranking"]) else []), *_turns(result)]
-    return blocks
+    return [*blocks, *sources_table(result, result.depth)]
 
 
 def _ranking(result: Augmentation) -> list[Block]:

@@ -103,7 +103,7 @@ def ask(
         likewise.
 
     pool_depth
-        Depth of the pool for --what-if and --leave-one-out: the top K of every run.
+        Depth of the pool for --what-if and --leave-one-out, and of table sources: the top K of every run.
 
     within
         With --judge: compute the number of conversations that annotators must judge for a 95% CI of ±X.
@@ -136,11 +136,15 @@ def ask(
     found, drawn, unit = dict[str, pd.DataFrame](), None, ""
     if project.new_judgments:
         units = units_of([pool.turns[turn] for turn in np.flatnonzero(counted)], policy.unit)
-        found = augment(pool, pool.grades(workspace.qrels), after, merge, pooled.measures, policy, counted, units, seed)
+        files = [(qrels.name, "new judgments", pool.grades(qrels)) for qrels in workspace.new_judgments]
+        judges = workspace.judges if project.judges else {}
+        sources = [(workspace.qrels.name, "qrels", pool.grades(workspace.qrels)), *files]
+        sources += [(name, "judge", pool.grades(labels.qrels)) for name, labels in judges.items()]
+        found = augment(pool, sources, after, merge, pooled.measures, policy, counted, units, seed, pool_depth)
         evaluated = _with(evaluated, [units.note] if units.note else [], unit=units.kind, units=units.count)
     if what_if:
-        sources = hole_imputation.run_sources(project, pool.names)
-        drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, sources)
+        run_sources = hole_imputation.run_sources(project, pool.names)
+        drawn = draw(pool, after, pool_depth, what_if, pooled.measures, policy, counted, seed, run_sources)
         found |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping}
         evaluated = _with(evaluated, [*hole_imputation.selection_warnings(project), *drawn.warnings])
     if leave_one_out:

@@ -28,14 +28,15 @@ NAMES = ("ndcg_cut_3", "recall_1000", "map")
 def compare(
     runs: list[Ranking], old: Pairs, new: Pairs, names: tuple[str, ...] = NAMES, counted: list[bool] | None = None
 ) -> SimpleNamespace:
-    before = as_qrels(old, "old")
-    merge = merge_qrels(before, [as_qrels(new, "new")], "replace")
+    before, more = as_qrels(old, "old"), as_qrels(new, "new")
+    merge = merge_qrels(before, [more], "replace")
     # the pool knows the old turns and all judgments
     pool = pool_of(runs, merge.qrels, before.turns)
     every = np.ones(len(pool.turns), dtype=bool) if counted is None else np.array(counted)
     measures = [parse_measure(name) for name in names]
     units = units_of([turn for turn, known in zip(pool.turns, every, strict=True) if known])
-    found = augment(pool, pool.grades(before), pool.grades(merge.qrels), merge, measures, POLICY, every, units, seed=0)
+    sources = [("old", "qrels", pool.grades(before)), ("new", "new judgments", pool.grades(more))]
+    found = augment(pool, sources, pool.grades(merge.qrels), merge, measures, POLICY, every, units, seed=0, depth=3)
     return SimpleNamespace(**found)
 
 

@@ -41,7 +41,7 @@ def test_contract(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) 
     assert {name: len(rows) for name, rows in found.items()} == {
         "measures": 12, "ranking": 3, "conflicts": 3, "turns": len(found["turns"]), "files": 1,
         "what_if": 12, "flips": 66, "leave_one_out": 12, "leave_group_out": 12, "power": 1,
-        "tipping": 24,
+        "sources": 36, "tipping": 24,
     }  # fmt: skip
     assert [(row["old"], row["new"], row["kept"]) for row in found["conflicts"]] == [(1, 2, 1)] * 3
     assert all(row["after"] < row["before"] for row in found["measures"])  # as the demo's README says
