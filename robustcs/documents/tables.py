@@ -30,8 +30,6 @@ def cell(field: Field, line: Any) -> str:
     if _missing(value):
         return "–"
     low, high = [getattr(line, name) for name in field.limits] or [math.nan, math.nan]
-    if field.unit == "p" and hasattr(line, "p_floor"):  # if only some patterns were tried, a p at its floor is a bound
-        return words.tested_p(value, line.p_floor, getattr(line, "exact", True))
     whole = field.limits and field.unit == "share"
     shown = words.whole_percent(value) if whole else _FORMS.get(field.unit, _plain)(field, value)
     if _missing(low):

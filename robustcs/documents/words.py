@@ -93,12 +93,7 @@ def score(value: float) -> str:
 
 def p_value(p: float) -> str:
     """Return ``0.012``, ``0.0004`` or ``< 0.0001``."""
-    return tested_p(p, 0.0, True)
-
-
-def tested_p(p: float, floor: float, exact: bool) -> str:
-    """Return ``0.031``, or ``< 0.0001`` for a p at its floor if only some patterns were tried, since it is then a bound."""
-    return p_text(p, 0.0 if exact else floor).removeprefix("p = ").removeprefix("p ")
+    return p_text(p).removeprefix("p = ").removeprefix("p ")
 
 
 def p_equals(p: float) -> str:

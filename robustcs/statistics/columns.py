@@ -17,7 +17,7 @@ from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.sign_flip import paired_tests
 
 P_FLOOR = number("p_floor", "smallest p that this design can give")
-EXACT = flag("exact", "true if all sign patterns were tried; otherwise a p at its floor is an upper bound")
+EXACT = flag("exact", "true if all sign patterns were tried, false if 99,999 random ones")
 EQUIVALENT = flag(
     "equivalent",
     "true if the 95% CI lies inside ± the margin and no unit accounts for more than 30% of the spread; null without a margin or"

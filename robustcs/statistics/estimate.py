@@ -61,7 +61,7 @@ class Tested(Estimate):
     floor
         The smallest p that this design can give.
     exact
-        Whether all patterns were tried; otherwise a p at the floor is an upper bound.
+        Whether all patterns were tried.
     moving
         Number of units that are not 0; only these inform the test.
     carried
@@ -74,14 +74,9 @@ class Tested(Estimate):
     moving: int = 0
     carried: float = math.nan
 
-    @property
-    def p_text(self) -> str:
-        """The p-value as printed."""
-        return p_text(self.p, 0.0 if self.exact else self.floor)
-
 
 def p_text(p: float, bound: float = 0.0) -> str:
-    """Return ``p = 0.031``, or ``p < 0.0001`` if p is smaller or not above ``bound``, the smallest measurable p."""
+    """Return ``p = 0.031``, or ``p < 0.0001`` if p is smaller or not above ``bound``, up to which a p is an upper bound."""
     if math.isnan(p):
         return "no p"
     if p < 0.0001 or p <= bound < 1:

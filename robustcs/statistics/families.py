@@ -48,8 +48,6 @@ class Family:
         float64[M], in the given order, never below the raw p. Rejecting if p ≤ α keeps the family-wise error ≤ α.
     floor
         The smallest possible adjusted p.
-    exact
-        Whether a p at the floor is exact rather than an upper bound.
     note
         A note if the design cannot reach .05.
     method
@@ -58,7 +56,6 @@ class Family:
 
     p: Floats
     floor: float
-    exact: bool
     note: str
     method: Method = "max-T"
 
@@ -113,11 +110,10 @@ def max_t_family(tests: Sequence[Tested], sums: npt.ArrayLike, seed: int, draws:
     raw = np.array([test.p for test in tests])
     adjusted = np.maximum(raw, max_t(sums, seed, draws=draws)) if len(tests) else raw
     floor = min((test.floor for test in tests if not math.isnan(test.p)), default=1.0)
-    exact = all(test.exact for test in tests)
     note = ""
     if floor > LEVELS[0] and len(tests):
         note = f"no adjusted p can reach {LEVELS[0]:g}; the smallest possible is {floor:.2g}"
-    return Family(adjusted, floor, exact, note)
+    return Family(adjusted, floor, note)
 
 
 def holm_family(tests: Sequence[Tested]) -> Family:
@@ -125,7 +121,7 @@ def holm_family(tests: Sequence[Tested]) -> Family:
     known = [test for test in tests if not math.isnan(test.p)]
     floor = len(known) * min((test.floor for test in known), default=1.0)
     exact = all(test.exact for test in tests)
-    return Family(holm([test.p for test in tests]), min(1.0, floor), exact, _note(floor, len(known), exact), "Holm")
+    return Family(holm([test.p for test in tests]), min(1.0, floor), _note(floor, len(known), exact), "Holm")
 
 
 def _note(floor: float, comparisons: int, exact: bool) -> str:

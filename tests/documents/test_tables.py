@@ -45,9 +45,10 @@ def test_the_form_follows_the_unit(field: Field, limits: tuple[float, float], sh
     assert cell(estimate, SimpleNamespace(value=math.nan, ci_low=math.nan, ci_high=math.nan)) == "–"
 
 
-def test_a_p_at_the_floor_of_drawn_patterns_is_a_bound() -> None:
-    lines = [SimpleNamespace(p=0.001, p_floor=0.001, exact=exact) for exact in (True, False)]
-    assert [cell(p_value(), line) for line in lines] == ["0.001", "< 0.001"]
+def test_a_p_that_few_units_limit_is_a_value_and_not_a_bound() -> None:
+    """Two of 20 conversations differ: the note beside it says that p cannot be below 0.5."""
+    lines = [SimpleNamespace(p=p, p_floor=p, exact=False) for p in (0.5, 0.00002)]
+    assert [cell(p_value(), line) for line in lines] == ["0.500", "< 0.0001"]
 
 
 def test_an_interval_moves_below_its_number_before_a_table_is_split() -> None:

@@ -107,7 +107,7 @@ def test_five_conversations_cannot_show_a_difference_and_six_can() -> None:
 
 def test_a_family_that_cannot_reach_the_level_bars_its_differences() -> None:
     enough = units_of(turns(10)).stated(EVALUATED)
-    weak = Family(np.ones(3), 0.25, True, "no adjusted p can reach 0.05; the smallest possible is 0.25")
+    weak = Family(np.ones(3), 0.25, "no adjusted p can reach 0.05; the smallest possible is 0.25")
     limits = limits_of_result(enough, weak)
     assert {limit.reason for limit in limits} == {"No adjusted p can reach 0.05; the smallest possible is 0.25."}
     # shares of turns rest on no test of pairs

@@ -7,9 +7,6 @@ import math
 import pytest
 
 from robustcs.statistics.estimate import (
-    Tested as Found,
-)
-from robustcs.statistics.estimate import (
     alike_note,
     carried_note,
     carried_share,
@@ -46,15 +43,6 @@ from robustcs.statistics.estimate import (
 )
 def test_p_as_it_is_printed(p: float, bound: float, text: str) -> None:
     assert p_text(p, bound) == text
-
-
-def test_a_p_at_its_floor_is_a_bound_unless_all_patterns_were_tried() -> None:
-    drawn = Found(0.1, 0.0, 0.2, 20, "", p=0.0001, floor=0.0001, exact=False)
-    assert drawn.p_text == "p < 0.0001"
-    assert Found(0.1, 0.0, 0.2, 20, "", p=0.02, floor=0.02).p_text == "p = 0.020"
-    assert Found(0.1, 0.0, 0.2, 20, "", p=0.02, floor=0.02, exact=False).p_text == "p < 0.02"
-    assert Found(0.1, 0.0, 0.2, 20, "").p_text == "no p"
-    assert Found(0.1, 0.0, 0.2, 20, "", p=2e-9, floor=0.5).p_text == p_text(2e-9) == "p < 0.0001"
 
 
 def test_units_that_are_alike_are_named() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from robustcs.statistics.estimate import p_text
 from robustcs.statistics.means import mcnemar_exact
 from robustcs.statistics.sign_flip import Subsets, limits, paired_tests
 
@@ -141,14 +142,24 @@ def test_no_difference_at_all_gives_no_empty_interval() -> None:
     (found,) = paired_tests(np.zeros(20), np.ones(20), 0)
     assert (found.value, found.p) == (0, 1) and math.isnan(found.low)
     assert found.note == "none of 20 conversations differs, so with 95% confidence fewer than 13.9% of all conversations do"
-    assert found.p_text == "p = 1.000"
     (none,) = paired_tests(np.zeros((1, 0)), np.zeros(0), 0)
     assert math.isnan(none.p) and math.isnan(none.value)
 
 
-def test_p_is_never_printed_as_its_floor() -> None:
+def test_the_floor_of_drawn_patterns_is_printed_as_a_bound_and_that_of_few_units_as_a_value() -> None:
     (found,) = paired_tests(np.arange(1.0, 31), np.ones(30), 0)
-    assert found.p == found.floor == 2 / 100_000 and found.p_text == "p < 0.0001"
+    assert found.p == found.floor == 2 / 100_000 and p_text(found.p) == "p < 0.0001"
+    two = paired_tests([1.0, 1, *[0] * 18], np.ones(20), 0)[0]
+    assert two.p == pytest.approx(0.5, abs=0.01) and p_text(two.floor) == "p = 0.500" and "cannot be below 0.5 " in two.note
+
+
+def test_the_floor_that_is_told_can_be_reached() -> None:
+    """Six conversations, all in one direction: with mid-p, the observed pattern counts half."""
+    for mid, floor, told in ((False, 1 / 32, "0.031"), (True, 1 / 64, "0.016")):
+        (six,) = paired_tests(np.ones(6), np.ones(6), 0, mid_p=mid)
+        assert six.p == six.floor == floor and f"p cannot be below {told} and so cannot reach 0.01" in six.note
+    (seven,) = paired_tests(np.ones(7), np.ones(7), 0, mid_p=True)
+    assert seven.p == seven.floor == 1 / 128 and "cannot" not in seven.note
 
 
 def test_size_of_the_test_and_coverage_of_the_interval() -> None:

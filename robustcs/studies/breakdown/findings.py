@@ -109,7 +109,7 @@ def _sentence(text: str) -> str:
 
 
 def _p(row: Any) -> str:
-    return f"adjusted {p_text(row.p_corrected, 0.0 if row.exact else row.p_floor)}"
+    return f"adjusted {p_text(row.p_corrected)}"
 
 
 def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str]]:

@@ -50,7 +50,7 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
     first, second = ("wording", "ranker") if row.difference >= 0 else ("ranker", "wording")
     share, other = getattr(row, first), getattr(row, second)
     said = f"the average system of the grid loses {whole_percent(share)} of the turns to the {first} alone"
-    p = f"adjusted {p_text(row.p_corrected, 0.0 if row.exact else row.p_floor)}"
+    p = f"adjusted {p_text(row.p_corrected)}"
     if row.p_corrected <= ALPHA:
         said += f", more than to the {second} ({whole_percent(other)}, {p})"
     else:
@@ -158,7 +158,7 @@ def _change(row: Any) -> str:
 
 
 def _p(row: Any) -> str:
-    return f"adjusted {p_text(row.p_corrected, 0.0 if row.exact else row.p_floor)}"
+    return f"adjusted {p_text(row.p_corrected)}"
 
 
 def _sentence(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robustcs.documents.words import number, signed, signed_interval, tested_p, with_interval
+from robustcs.documents.words import number, p_equals, signed, signed_interval, with_interval
 from robustcs.studies.diversity.analysis import HEADLINE, Diversity, label
 from robustcs.wording import counted, first_of, system_name
 
@@ -49,6 +49,5 @@ def _difference(row: Any) -> str:
     """Return two targets with the first mean minus the second, its interval and adjusted p-value."""
     limits = signed_interval(row.ci_low, row.ci_high)
     interval = "" if limits == "–" else f"95% CI {limits}, "
-    p = tested_p(row.p_corrected, row.p_floor, row.exact)
-    adjusted = f"adjusted p {p if p.startswith('<') else f'= {p}'}"
-    return f"{system_name(row.first)} minus {system_name(row.second)} {signed(row.difference, 3)} ({interval}{adjusted})"
+    pair = f"{system_name(row.first)} minus {system_name(row.second)}"
+    return f"{pair} {signed(row.difference, 3)} ({interval}adjusted p {p_equals(row.p_corrected)})"

@@ -62,7 +62,7 @@ def finding(result: Sweep, metrics: Sequence[str] = ()) -> tuple[str, ...]:
             said = f"T{name[1:]} fails more often than {who if name == part else part} at {label} {at} ({test})."
         else:
             least = min(rows, key=lambda row: (row.p_corrected != row.p_corrected, row.p_corrected))
-            p = p_text(least.p_corrected, 0.0 if least.exact else least.p_floor)
+            p = p_text(least.p_corrected)
             said = f"The data do not show at any threshold of {label} whether {part} or {who} fails more often"
             said += f" (smallest adjusted {p}, {family})."
         qa, qr = (whole_percent(areas[cause]) for cause in ("qa", "qr"))

@@ -39,9 +39,7 @@ def told(tests: Tests = TESTS, other: float = 0.001, baseline: str | None = None
     for place, row in pairs.iterrows():
         values = tests[row["first"], row["second"]] if row["metric"] == "ndcg_cut_3" else (0.009, other, other)
         pairs.loc[place, ["difference", "p", "p_corrected"]] = values
-    families = {
-        name: Family(own["p_corrected"].to_numpy(), 0.001, True, "") for name, own in pairs.groupby("metric", sort=False)
-    }
+    families = {name: Family(own["p_corrected"].to_numpy(), 0.001, "") for name, own in pairs.groupby("metric", sort=False)}
     # a sentence takes the rows of its measure wherever they stand
     return replace(result, pairs=pairs.sample(frac=1, random_state=1).reset_index(drop=True), families=families)
 
