@@ -13,9 +13,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from robustcs.cli.options import ALWAYS, RARE, RENAMED, RESULT, SET, SHARED, WHOLE, load_project
-from robustcs.cli.terminal import FIGURE_SUFFIXES, emit, tell, track
+from robustcs.cli.terminal import FIGURE_SUFFIXES, check_output, emit, tell, track
 from robustcs.errors import UsageError
-from robustcs.overwrite_guard import refuse_protected
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
 from robustcs.studies.study import Study
@@ -32,6 +31,7 @@ GROUPS = ("Inputs", "Scores", "Intervals and tests", "Output", "Running")
 MOST_SHOWN = 20
 #: Ends of the metavar of options that accept a file or a folder.
 _FILES = ("FILE", "DIR", "FOLDER")
+_GIVEN = click.core.ParameterSource.COMMANDLINE
 _EXAMPLES = "\b\nExamples:"
 #: Commands that are not studies: name → the module with its function, its summary, and its theme.
 _OTHERS = {
@@ -71,11 +71,13 @@ class PagedCommand(click.Command):
 
     def __init__(self, name: str, uses: Sequence[str], *, help: str, **settings: Any):
         super().__init__(name, help=examples_first(help), short_help=_LISTED[name][0], **settings)
-        own = {max(one.opts, key=len).removeprefix("--"): one for one in self.params}
+        own = {max(one.opts, key=len).split()[-1].removeprefix("--"): one for one in self.params}
         self.settings = {key: own.pop(key) for key in SET.get(name, ()) if key in own}
-        for setting in self.settings.values():
+        for key, setting in self.settings.items():
             setting.hidden = True  # type: ignore[attr-defined]
-        self.params = [*own.values(), *(SHARED[one] for one in dict.fromkeys((*uses, *ALWAYS)))]
+            setting.opts = [f"--set {key}"]  # so click's errors name it as the user wrote it
+        shared = (*uses, *ALWAYS, *(["set"] if self.settings else []))
+        self.params = [*own.values(), *(SHARED[one] for one in dict.fromkeys(shared))]
         for parameter in self.params:
             if isinstance(parameter, click.Argument) or (parameter.metavar or "").partition("[:")[0].endswith(_FILES):
                 parameter.type = FileName() if parameter.type is click.STRING else parameter.type
@@ -90,19 +92,34 @@ class PagedCommand(click.Command):
         return parser
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Parse as click does, with old names of options replaced, and each --set by the option of its key."""
-        return super().parse_args(context, arguments if context.resilient_parsing else list(self._current(arguments)))
+        """Parse as click does, with old names of options replaced, and each --set by the option of its key.
+
+        Raises :class:`UsageError` for an option that has no effect without another one.
+        """
+        if context.resilient_parsing:
+            return super().parse_args(context, arguments)
+        left = super().parse_args(context, list(self._current(arguments)))
+        given = [one for one in self.get_params(context) if context.get_parameter_source(str(one.name)) is _GIVEN]
+        names = {name for one in given for name in one.opts}
+        for option in given:
+            if (needs := getattr(option, "needs", ())) and names.isdisjoint(needs):
+                found = f"{max(option.opts, key=len)} has no effect without {' or '.join(needs)}"
+                raise UsageError("idle-option", found, f"add {needs[0]}, or leave it out")
+        return left
 
     def _current(self, arguments: Sequence[str]) -> Iterator[str]:
         words, old = iter(arguments), RENAMED.get(str(self.name), {})
         for word in words:
             name, equals, value = word.partition("=")
             new = old.get(name, name)
-            if name == "--set" and (item := value if equals else next(words, "")):
+            if name == "--set" and self.settings and (item := value if equals else next(words, "")):
                 yield from self._words(item)
                 continue
-            if new.removeprefix("--") in self.settings:
-                tell(f"{name} is now --set {new.removeprefix('--')}=VALUE; the next release removes the old form")
+            if (key := new.removeprefix("--")) in self.settings and key != new:
+                tell(f"{name} is now --set {key}=VALUE; the next release removes the old form")
+                new = f"--set {key}"
+            elif not new.startswith("-") and name in old:
+                raise UsageError("moved-option", f"{name} is no longer an option", f"write {new} in robustcs.toml")
             elif new != name:
                 tell(f"{name} is now called {new}; the next release removes the old name")
             yield new + equals + value
@@ -114,13 +131,13 @@ class PagedCommand(click.Command):
         key, _, value = item.partition("=")
         option = self.settings.get(key)
         if option is None:
-            known = f"choose from {', '.join(self.settings)}" if self.settings else f"{self.name} has no settings"
-            raise UsageError("no-setting", f"--set {item}: {self.name} has no such setting", known)
+            found = f"--set {item}: {self.name} has no such setting"
+            raise UsageError("no-setting", found, f"choose from {', '.join(self.settings)}")
         if getattr(option, "is_flag", False):
             if value not in ("true", "false"):
                 raise UsageError("bad-setting", f"--set {item}", f"write {key}=true or {key}=false")
-            return [f"--{key}"] if value == "true" else option.secondary_opts[:1]
-        return [f"--{key}", *(value.split(",") if option.nargs > 1 else [value])]
+            return option.opts if value == "true" else option.secondary_opts[:1]
+        return [*option.opts, *(value.split(",") if option.nargs > 1 else [value])]
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
         """Return all options, including the settings."""
@@ -275,8 +292,8 @@ class Call:
 
     def _loaded(self, folder: bool) -> Project:
         project = load_project(self.uses, self.given, folder)
-        for target in self.given["output"] if self._study else ():
-            refuse_protected(target)
+        if self._study:
+            check_output(self.given)
         return project
 
     def workspace(self, project: Project | None = None) -> Workspace:

@@ -107,7 +107,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 #: Options of every command.
-ALWAYS = ("config", "strict", "trust", "traceback", "help_all", "set")
+ALWAYS = ("config", "strict", "trust", "traceback", "help_all")
 #: Options of every command that writes a result.
 RESULT = ("format", "output", "table")
 
@@ -147,13 +147,21 @@ SET: Mapping[str, Sequence[str]] = {
     "agreement": ("majority",),
     "try-program": ("timeout",),
 }
-#: Command → old name of an option → its new name. Old names work for one more release, as do options that became keys of --set.
+#: Command → old name of an option → its new name, or where the project file now has it. Old names work for one more release, as
+#: do options that became keys of --set.
 RENAMED: Mapping[str, Mapping[str, str]] = {
-    "answers": {"--run": "--passages"},
+    "agreement": {"--group": "groups under [agreement]", "--min-agreement": "min_agreement under [agreement]"},
+    "answers": {"--run": "--passages", "--covered": "covered under [answers]"},
+    "crowd": {"--depth": "--pool-depth", "--tolerance": "tolerance under [crowd]"},
     "init": {"--explain": "--why"},
-    "paraphrase": {"--source": "--turns"},
+    "paraphrase": {"--source": "--turns", "--tagger": "--context-remover"},
     "passages": {"--per-turn": "--number"},
-    "retrieve": {"--import": "--record", "--hits": "--top"},
+    "retrieve": {
+        "--import": "--record",
+        "--hits": "--top",
+        "--depth": "--top",
+        **{f"--{key.replace('_', '-')}": f"{key} under [retrieval]" for key in ("mu", "device", "batch", "ir_metadata")},
+    },
     "samples": {"--within": "--margin"},
     "unjudged": {"--depth": "--top"},
 }

@@ -11,13 +11,14 @@ import sys
 import tempfile
 import traceback
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from robustcs.errors import UsageError
+from robustcs.overwrite_guard import refuse_protected
 from robustcs.version import __version__
 
 if TYPE_CHECKING:
@@ -130,7 +131,6 @@ def emit(
     from robustcs.documents.document import Figure
     from robustcs.documents.forms import chosen_tables, data_of, text_of
     from robustcs.documents.text import json_visible, visible
-    from robustcs.overwrite_guard import refuse_protected
 
     first, *others = chosen_tables(result, table)
     figures = [block for block in blocks if isinstance(block, Figure)]
@@ -165,6 +165,20 @@ def emit(
 
             write_text(target, text)
             tell(f"wrote {target}")
+
+
+def check_output(given: Mapping[str, Any]) -> None:
+    """Check ``--output`` before anything is computed, with ``--format`` and ``--table``.
+
+    Raises :class:`UsageError` for an input or unknown suffix, and if only figures are written, which have no table or format.
+    """
+    for target in given["output"]:
+        refuse_protected(target)
+    kinds = {_kind(target, given["format"], True, "") for target in given["output"]}
+    for name in ("format", "table"):
+        if given[name] and kinds == {"figure"}:
+            advice = "leave it out, or add an --output for the table"
+            raise UsageError("idle-option", f"--{name} has no effect on a figure", advice)
 
 
 def _kind(target: str, form: str | None, has_figure: bool, command: str) -> str:

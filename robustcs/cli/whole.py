@@ -34,7 +34,7 @@ USES: Mapping[str, Sequence[str]] = {
     "demo": ("output",),
 }  # fmt: skip
 #: Options that do not affect the contents of a report.
-_NOT_IN_REPORT = ("jobs", "dask", "no_retrieve", "output", "set")
+_NOT_IN_REPORT = ("jobs", "dask", "no_retrieve", "output")
 _PACKAGE = Path(__file__).resolve().parent.parent
 #: Folder of the demo collection: in an installed package, and in a checkout (setup.py copies the latter into the package).
 _COLLECTIONS = (_PACKAGE / "demo", _PACKAGE.parent / "fixtures")

@@ -33,6 +33,8 @@ class Opt:
         Make it a positional argument.
     many
         Make it repeatable although its type is not a tuple, because Python accepts more types.
+    needs
+        Options, separated by a space, without all of which this one has no effect.
     """
 
     metavar: str = ""
@@ -41,11 +43,20 @@ class Opt:
     flag: str = ""
     argument: bool = False
     many: bool = False
+    needs: str = ""
 
 
-def at_least(low: int, high: int = MOST, metavar: str = "N") -> Opt:
+def at_least(low: int, high: int = MOST, metavar: str = "N", needs: str = "") -> Opt:
     """Return the properties of an option with a whole number of at least ``low``."""
-    return Opt(metavar, low, high)
+    return Opt(metavar, low, high, needs=needs)
+
+
+class Option(click.Option):
+    """An option of a function; ``needs`` are options without all of which it has no effect."""
+
+    def __init__(self, *args: Any, needs: str, **settings: Any):
+        super().__init__(*args, **settings)
+        self.needs = needs.split()
 
 
 #: Types that several studies use.
@@ -93,9 +104,9 @@ def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) ->
         required = not opt.metavar.startswith("[")
         return click.Argument([one.name], nargs=count, required=required, metavar=opt.metavar, **default)
     flag = opt.flag or f"--{one.name.rstrip('_').replace('_', '-')}"
-    settings: dict[str, Any] = {"help": " ".join(says[one.name].split()).replace("``", "")}
+    settings: dict[str, Any] = {"help": " ".join(says[one.name].split()).replace("``", ""), "needs": opt.needs}
     if kind is bool:
-        return click.Option([flag, one.name], is_flag=True, default=one.default is True, **settings)
+        return Option([flag, one.name], is_flag=True, default=one.default is True, **settings)
     parts = get_args(kind)
     if get_origin(kind) is tuple and parts[-1] is Ellipsis:
         kind, inner = _unwrapped(parts[0], opt)
@@ -107,7 +118,7 @@ def _parameter(one: inspect.Parameter, annotation: Any, says: dict[str, str]) ->
         settings["multiple"] = True
     if one.default not in (None, one.empty) and not settings.get("multiple"):
         settings |= {"default": one.default, "show_default": True}
-    return click.Option([flag, one.name], type=_type(kind, opt), metavar=opt.metavar or None, **settings)
+    return Option([flag, one.name], type=_type(kind, opt), metavar=opt.metavar or None, **settings)
 
 
 def _unwrapped(annotation: Any, opt: Opt) -> tuple[Any, Opt]:

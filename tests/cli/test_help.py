@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import fields
 
 import click
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from robustcs.cli.commands import GROUPS, MOST_SHOWN, PagedCommand, examples_first
 from robustcs.cli.main import cli
 from robustcs.cli.options import RENAMED, SET
+from robustcs.project.sources import settings_of
+from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.studies.registry import STUDIES, THEMES
 from tests.conftest import COMMANDS, Command, options_of
 
@@ -64,10 +67,20 @@ def test_settings_are_changed_by_set(in_demo: Command) -> None:
     assert "Settings (--set KEY=VALUE):\n  step  " in in_demo("sweep --help-all").out
     assert "sweep has no such setting; choose from step" in in_demo("sweep --set x=1", code=2).err
     assert "--set stemmer=no; write stemmer=true or stemmer=false" in in_demo("correlate --set stemmer=no", code=2).err
+    refused = {
+        "paraphrase --set turns=x": "value for '--set turns': 'x' is",
+        "sweep --set step=.1 --set step=.2": "--set step is given twice",
+    }
+    for line, found in refused.items():
+        assert found in in_demo(line, code=2).err
     assert in_demo("correlate --set stemmer=false --table pairs").out != in_demo("correlate --table pairs").out
     for name, keys in SET.items():
         command = COMMANDS[name]
         assert isinstance(command, PagedCommand) and list(command.settings) == list(keys)
+    # the value of another option may be the name of a setting
+    assert in_demo("augment --metric P_1 --table conflicts").err == ""
+    assert {name for name in COMMANDS if "--set " in in_demo(f"{name} --help-all").out} == set(SET)
+    assert "No such option '--set'" in in_demo("diversity --set step=1", code=2).err
 
 
 def test_an_old_name_works_and_says_the_new_one(in_demo: Command) -> None:
@@ -76,7 +89,15 @@ def test_an_old_name_works_and_says_the_new_one(in_demo: Command) -> None:
     assert old.err == "--depth is now called --top; the next release removes the old name\n"
     for command, names in RENAMED.items():
         words = {word for option in options_of(command) for word in option.opts} | {f"--{key}" for key in SET.get(command, ())}
-        assert set(names.values()) <= words and not set(names) & words - {"--depth"}
+        assert {new for new in names.values() if " under [" not in new} <= words and not set(names) & words - {"--depth"}
+    err = in_demo("retrieve --ir-metadata", code=2).err
+    assert err == "robustcs: --ir-metadata is no longer an option; write ir_metadata under [retrieval] in robustcs.toml\n"
+
+
+def test_a_renamed_option_names_a_key_of_the_project_file() -> None:
+    moved = [new.split(" under ") for names in RENAMED.values() for new in names.values() if " under [" in new]
+    known = {field.name for field in fields(RetrievalSettings)}
+    assert moved and all(key in (known if table == "[retrieval]" else settings_of(table.strip("[]"))) for key, table in moved)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -103,7 +103,9 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pyt
     assert run(["retrieve", "--segment", "5"]) == 2
     assert "add --collection FILE" in capfd.readouterr().err
     assert run(["retrieve", "--set", "spacy=en_core_web_sm"]) == 2
-    assert "spacy is set without --segment; add --segment WORDS" in capfd.readouterr().err
+    assert "--set spacy has no effect without --segment; add --segment" in capfd.readouterr().err
+    assert run(["retrieve", "--segment", "5", "--dry-run"]) == 2
+    assert "--explain or --dry-run cannot be combined; use one of them per call" in capfd.readouterr().err
 
 
 # ---------------------------------------------------------------- spaCy, which need not be installed

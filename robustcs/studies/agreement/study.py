@@ -137,7 +137,7 @@ def _run(
         layers = (present_layers(result),) if isinstance(result, SnippetAgreement) else ()
         write_text(html, result_page("Agreement of annotators", result, (*blocks, *layers), workspace.read, {}))
         call.tell(f"wrote {html}")
-    if not html or call.given["output"] or call.given["format"]:
+    if not html or any(call.given[name] for name in ("output", "format", "table")):
         call.emit(workspace, result, blocks)
     if chosen.snippets and chosen.ratings:
         call.tell("[agreement] also has ratings; to compare them, name their files")

@@ -346,7 +346,7 @@ def _run(
         write_text(html, page(result, workspace.inputs))
         call.tell(f"wrote {html}")
     given = call.given
-    shown = not html or given["output"] or given["format"]
+    shown = not html or given["output"] or given["format"] or given["table"]
     if shown:
         call.emit(workspace, result, show(result))
     if result.outcome is None:

@@ -203,7 +203,7 @@ def _run(
     call: Call,
     grades: Annotated[str, Opt("[GRADES]", argument=True)] | None,
     folder: Folder | None,
-    overwrite: bool,
+    overwrite: Annotated[bool, Opt(needs="--folder")],
     *,
     depth: Annotated[int, Opt("K", low=1, high=MOST, flag="--pool-depth")] | None,
 ) -> None:

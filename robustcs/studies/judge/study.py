@@ -21,7 +21,7 @@ from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_ju
 from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_sheet
 from robustcs.studies.judge.show import show
 from robustcs.studies.judge.terminal import Sitting
-from robustcs.studies.signature import Count, File, Opt, at_least
+from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SYSTEMS, Call, command
 from robustcs.wording import counted, verb
 
@@ -75,13 +75,13 @@ def _run(
     import_: File | None = None,
     all_: bool = False,
     command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
-    name: Annotated[str, Opt("NAME", flag="--as")] | None = None,
-    also_judged: Annotated[int, at_least(0)] = 0,
-    limit: Count | None = None,
-    batch: Count = 32,
-    copies: Annotated[int, at_least(1, 256)] = 1,
-    retries: Annotated[int, at_least(0, 100)] = 2,
-    timeout: Annotated[int, at_least(1, 604_800, "SECONDS")] = 600,
+    name: Annotated[str, Opt("NAME", flag="--as", needs="--with")] | None = None,
+    also_judged: Annotated[int, at_least(0, needs="--with")] = 0,
+    limit: Annotated[int, at_least(1, needs="--with")] | None = None,
+    batch: Annotated[int, at_least(1, needs="--with")] = 32,
+    copies: Annotated[int, at_least(1, 256, needs="--with")] = 1,
+    retries: Annotated[int, at_least(0, 100, needs="--with")] = 2,
+    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with")] = 600,
 ) -> None:
     """Judge at the terminal, in a spreadsheet or with a program, or list the passages to judge.
 
@@ -131,6 +131,8 @@ def _run(
     listing = list_ or any(call.given[name] for name in ("format", "output", "table"))
     if sum((listing, export is not None, import_ is not None, command is not None)) > 1:
         raise UsageError("two-modes", "a list, --export, --import and --with cannot be combined", "use one of them per call")
+    if all_ and (listing or export is not None or import_ is not None):
+        raise UsageError("idle-option", "--all has no effect on a list, --export and --import", "leave it out")
     pairs = [_pair(text) for text in pair]
     workspace = call.answered()
     scale = Scale(workspace.qrels, max_grade or highest_grade(workspace.qrels))

@@ -27,11 +27,11 @@ def ask(
     workspace: Workspace,
     *,
     command: Annotated[str, Opt("COMMAND", flag="--with")] | None = None,
-    context_remover: Literal["nouns", "nltk"] | None = None,
-    sources: Annotated[tuple[Literal["raw", "manual"], ...], Opt(flag="--turns")] = (),
-    keep_feedback: bool = False,
-    number: Annotated[int, at_least(1, 1000)] = 5,
-    timeout: Annotated[int, at_least(1, 604_800, "SECONDS")] = 600,
+    context_remover: Annotated[Literal["nouns", "nltk"], Opt(needs="--with")] | None = None,
+    sources: Annotated[tuple[Literal["raw", "manual"], ...], Opt(flag="--turns", needs="--with")] = (),
+    keep_feedback: Annotated[bool, Opt(needs="--with")] = False,
+    number: Annotated[int, at_least(1, 1000, needs="--with")] = 5,
+    timeout: Annotated[int, at_least(1, 604_800, "SECONDS", needs="--with")] = 600,
 ) -> Variations | Paraphrased:
     """Create other wordings of each turn, by rules or with a program.
 
@@ -128,7 +128,13 @@ def prepare(workspace: Workspace) -> tuple[Texts, Texts]:
     return original, human
 
 
-def _run(call: Call, vary: bool = False, folder: Folder | None = None, overwrite: bool = False, **asked: Any) -> None:
+def _run(
+    call: Call,
+    vary: bool = False,
+    folder: Folder | None = None,
+    overwrite: Annotated[bool, Opt(needs="--folder")] = False,
+    **asked: Any,
+) -> None:
     """Run the command and write its files.
 
     vary

@@ -101,7 +101,7 @@ def _run(
     explain: Annotated[str, Opt("TURN")] | None,
     record: bool,
     segment: Annotated[int, Opt("WORDS", 1, MOST)] | None,
-    spacy: Annotated[str, Opt("MODEL")] | None,
+    spacy: Annotated[str, Opt("MODEL", needs="--segment")] | None,
     size: bool,
     prune: bool,
 ) -> None:
@@ -160,11 +160,12 @@ def _run(
     prune
             Delete the rankings of indexes that have changed or no longer exist from the store.
     """
+    if sum(map(bool, (segment, size or prune, record, explain or dry_run))) > 1:
+        found = "--segment, --set size or prune, --set record, and --explain or --dry-run cannot be combined"
+        raise UsageError("two-modes", found, "use one of them per call")
     given = {"index": index, "depth": depth, "rewriter": rewriter, "reranker": reranker, "model": model, "k1": k1, "b": b,
              "rm3": rm3 or None, "heap": heap, "folder": folder}  # fmt: skip
     workspace = call.workspace(_configured(call.project, {name: one for name, one in given.items() if one is not None}))
-    if spacy and not segment:
-        raise UsageError("no-segment", "spacy is set without --segment", "add --segment WORDS, such as 250")
     if segment:
         _segment(call, workspace, segment, spacy, folder)
     elif size or prune:

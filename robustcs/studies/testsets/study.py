@@ -39,7 +39,7 @@ def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)]
     return draw_testsets(kept, sets, seed, notes, dropped)
 
 
-def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: bool) -> None:
+def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: Annotated[bool, Opt(needs="--folder")]) -> None:
     """Run the command and write the files.
 
     folder

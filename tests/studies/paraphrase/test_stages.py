@@ -200,7 +200,7 @@ def test_a_program_that_stops_is_taken_up_again(in_copy: Command, program: str, 
 
 def test_messages(in_copy: Command, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--vary and --with exclude each other" in in_copy(f"paraphrase --vary {program}", code=2).err
-    assert "the context remover needs a program; name one with --with COMMAND" in in_copy(
+    assert "--context-remover has no effect without --with; add --with" in in_copy(
         "paraphrase --context-remover nouns", code=2).err  # fmt: skip
     assert "--with nothing-there: cannot be started" in in_copy("paraphrase --with nothing-there", code=2).err
     monkeypatch.chdir(tmp_path)
