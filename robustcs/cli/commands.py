@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from robustcs.cli.options import ALWAYS, RARE, RENAMED, RESULT, SET, SHARED, WHOLE, load_project
+from robustcs.cli.options import ALWAYS, CALLED, RARE, RENAMED, RESULT, SET, SHARED, WHOLE, load_project
 from robustcs.cli.terminal import FIGURE_SUFFIXES, check_output, emit, tell, track
-from robustcs.errors import UsageError
+from robustcs.errors import InputError, UsageError
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
 from robustcs.studies.study import Study
@@ -138,6 +138,15 @@ class PagedCommand(click.Command):
                 raise UsageError("bad-setting", f"--set {item}", f"write {key}=true or {key}=false")
             return option.opts if value == "true" else option.secondary_opts[:1]
         return [*option.opts, *(value.split(",") if option.nargs > 1 else [value])]
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run the command; the advice of its errors on input files names its own options."""
+        try:
+            return super().invoke(context)
+        except InputError as error:
+            for other, own in CALLED.get(str(self.name), {}).items():
+                error.problems = tuple(one._replace(advice=one.advice.replace(other, own)) for one in error.problems)
+            raise
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
         """Return all options, including the settings."""

@@ -147,6 +147,10 @@ SET: Mapping[str, Sequence[str]] = {
     "agreement": ("majority",),
     "try-program": ("timeout",),
 }
+#: Command → options of other commands, as messages on files name them → its own options for such files.
+CALLED: Mapping[str, Mapping[str, str]] = {
+    "answers": {"--qrels": "--gold-passages", "--run, --original, --qr or --human": "--passages"},
+}
 #: Command → old name of an option → its new name, or where the project file now has it. Old names work for one more release, as
 #: do options that became keys of --set.
 RENAMED: Mapping[str, Mapping[str, str]] = {

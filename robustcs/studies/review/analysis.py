@@ -67,11 +67,15 @@ CODERS = table(
 
 
 class Value(NamedTuple):
-    """A property of the turns of one system: ``by`` is bin, component or outcome; ``values`` maps turns to it."""
+    """A property of the turns of one system: ``by`` is bin, component or outcome; ``values`` maps turns to it.
+
+    ``also`` are systems that it describes, too: Original and Human for a bin, those with the same run for a cell.
+    """
 
     by: str
     system: str
     values: Mapping[str, str]
+    also: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -200,9 +204,12 @@ def _counted(part: _Part) -> Iterable[tuple[Any, ...]]:
 
 
 def _about(part: _Part, values: Sequence[Value]) -> list[Value]:
-    """Return the values of the reviewed systems, or those of all systems if there are none."""
-    own = {value.by for value in values if value.system in part.names}
-    return [value for value in values if value.by not in own or value.system in part.names]
+    """Return the values of the reviewed systems, all if the review names none; ``also`` counts if no system has its own."""
+    names, own = {*part.names}, {value.by for value in values if value.system in part.names}
+    return [
+        value for value in values
+        if not names or value.system in names or (value.by not in own and not names.isdisjoint(value.also))
+    ]  # fmt: skip
 
 
 def _crossed(part: _Part, value: Value) -> Iterable[tuple[Any, ...]]:

@@ -93,21 +93,24 @@ def _values(workspace: Workspace) -> tuple[list[Value], Basis]:
         except UsageError:
             continue  # without its inputs
         turns = result.tables["turns"]
-        found += _by_system(turns, by, column, names) if column in turns else []
+        found += _by_system(turns, by, column, names, workspace.project) if column in turns else []
         basis.append(result.evaluated.basis)
     return found, basis[0] if basis else "texts"
 
 
-def _by_system(turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...]) -> list[Value]:
+def _by_system(turns: pd.DataFrame, by: str, column: str, names: tuple[str, ...], project: Project) -> list[Value]:
     """Return the values of each system at the headline cut; the first of several rows of a turn counts."""
     if {"metric", "threshold"} <= set(turns):
         cut = headline_cut(shown_cuts(turns))
         turns, by = at(turns, cut), f"{by} at {cut_label(cut)}"
     turns = turns[turns[column].notna()]
-    return [
-        Value(by, "/".join(map(str, name)), dict(zip(part["turn"][::-1], part[column][::-1].astype(str), strict=True)))
-        for name, part in turns.groupby(list(names), sort=False)
-    ]
+    found = []
+    for parts, part in turns.groupby(list(names), sort=False):
+        name = "/".join(map(str, parts))
+        cell = [system for system, run in project.systems.items() if run == project.components.get(name)]
+        own = dict(zip(part["turn"][::-1], part[column][::-1].astype(str), strict=True))
+        found.append(Value(by, name, own, ("original", "human") if column == "bin" else cell))
+    return found
 
 
 def _run(call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument=True)], write_slices: File | None) -> None:

@@ -133,3 +133,10 @@ def test_the_figure_and_the_report_section(in_copy: Command, tmp_path: Path) -> 
     in_copy("answers --output causes.svg")
     svg = (tmp_path / "demo" / "causes.svg").read_text()
     assert "not given" in svg and "correct" in svg
+
+
+def test_advice_on_files_names_options_of_this_command(in_demo: Command) -> None:
+    assert (
+        in_demo("answers --tasks a=qrels.txt", code=3).err == "qrels.txt: these are TREC qrels; use them with --gold-passages\n"
+    )
+    assert in_demo("answers --gold-passages runs/stem_qr.trec", code=3).err.endswith("a TREC run; use it with --passages\n")

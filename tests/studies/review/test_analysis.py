@@ -81,9 +81,16 @@ def test_categories_that_separate_two_systems() -> None:
 
 def test_crossings_are_random_samples_of_their_part() -> None:
     every = {f"{number // 3}_{number % 3 + 1}": "001" if number % 2 else "111" for number in range(40)}
-    values = [Value("bin", "t5", every), Value("bin", "other", every), Value("outcome", "x", {"0_1": "wrong"})]
+    values = [
+        Value("bin", "t5", every, ("human",)), Value("bin", "other", every, ("human",)),
+        Value("component", "x/y", every, ["t5"]), Value("component", "other/y", every),
+        Value("outcome", "t5", {"0_1": "wrong"}), Value("outcome", "x", every),
+    ]  # fmt: skip
     rows = made(coded(A), values).crossings
-    assert set(rows.loc[rows["by"] == "bin", "of_system"]) == {"t5"}  # the reviewed system has its own bins
+    crossed = {names: {*zip(found["by"], found["of_system"], strict=True)} for names in [("human",), ("z",), ()]
+               for found in [made(coded(A, names), values).crossings]}  # fmt: skip
+    assert {*zip(rows["by"], rows["of_system"], strict=True)} == {("bin", "t5"), ("component", "x/y"), ("outcome", "t5")}
+    assert crossed["human",] == {("bin", "t5"), ("bin", "other")} and not crossed["z",] and len(crossed[()]) == 6
     one = rows[(rows["value"] == "111") & (rows["category"] == "a")].iloc[0]
     own = [turn for turn in TURNS if every[turn] == "111"]
     hits = sum("a" in words for turn, words in zip(TURNS, A, strict=True) if turn in own)

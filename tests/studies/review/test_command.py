@@ -68,3 +68,9 @@ def test_in_python_and_without_any_other_file(files: tuple[str, str]) -> None:
     result = robustcs.review(files=files)
     assert not len(result.crossings) and len(result.coders) == 1
     assert set(result.categories["coder"]) == {"ada", "ben"}
+
+
+def test_causes_are_those_of_the_cell_with_the_run_of_the_system(in_demo: Command, files: tuple[str, str]) -> None:
+    cells = {"qr/stem": "runs/stem_qr.trec", "qr/plain": "runs/plain_qr.trec", "raw/stem": "runs/stem_original.trec"}
+    rows = robustcs.review(files=files[1:], components=cells).crossings
+    assert set(rows.loc[rows["by"].str.startswith("component"), "of_system"]) == {"qr/stem"}
