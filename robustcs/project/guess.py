@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from robustcs.evaluation.grid import Cell
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import mtrag
 from robustcs.inputs.file_formats import RAG_RUN
@@ -117,10 +118,14 @@ class _Systems:
         family = next((family for family in families if family.formulations >= 2), Family())
         members = [*family.systems.values()] or runs
         self.turns = set(self.qrels.turns) if self.qrels else {turn for one in members for turn in one.turns}
-        self._formulations(family, self._texts())
+        texts, files = self._texts(), [one.file.path for one in runs]
+        cells = find_grid({path: self.made.called.get(path, path) for path in files})
+        if cells and not texts and "human" not in family.systems:
+            family = Family()  # every question that these files answer knows the systems by their cells
+        self._formulations(family, texts)
         if self.similarity and [one.depth for one in family.rewriters.values()] == [0]:
             self.made.use(("answer_similarity",), self.similarity, "by its columns")
-        self._further(runs, family)
+        self._further(runs, family, cells)
         known = [set(columns) for path, columns in self.measures.items() if path in self.made.taken]
         metrics = [name for name in _METRICS if all(name in one for one in known)]
         if self.qrels or known:
@@ -242,9 +247,7 @@ class _Systems:
 
     # ------------------------------------------------------------ further runs, sets, grid, answers
 
-    def _further(self, runs: Sequence[System], family: Family) -> None:
-        by_path = {one.file.path: one for one in runs}
-        cells = find_grid({path: self.made.called.get(path, path) for path in by_path})
+    def _further(self, runs: Sequence[System], family: Family, cells: Mapping[Cell, str]) -> None:
         sets = {one.file.path for some in family.sets.values() for one in some}
         # one name for one system; other entries refer to the names of sets and of runs with answers
         fixed = any(file.is_a("answers") for file in self.made.files)

@@ -228,5 +228,7 @@ def test_mtrag_as_it_is_downloaded(
     checked = json.loads(capfd.readouterr().out)
     assert all(row["problem"] is None for row in checked["tables"]["files"])
     assert runs in [row["command"] for row in checked["tables"]["commands"] if row["runs"]]
+    # without Human, a system of the grid has one name in all questions
+    assert folder != "mtrag-grid" or "[formulations" not in Path("robustcs.toml").read_text()
     if runs != "paraphrase":
         assert run([runs]) == 0, capfd.readouterr().err

@@ -253,9 +253,12 @@ def test_a_run_of_a_grid_has_the_name_of_its_cell(tmp_path: Path) -> None:
     }
     made = config(fill(tmp_path, {"qrels.txt": QRELS, **files}))
     assert set(made["components"]) == {"raw/bm25", "t5/bm25", "raw/bert", "t5/bert"}
-    assert set(made["runs"]) < set(made["components"]) and all(
-        made["components"][name] == path for name, path in made["runs"].items()
-    )
+    # without Human and texts, the roles of formulations would only be further names
+    assert made["runs"] == made["components"] and "formulations" not in made
+    fill(tmp_path, {"bert_manual.trec": ranked(HUMAN), "bm25_manual.trec": ranked(RAW)})
+    made = config(tmp_path)
+    assert set(made["formulations"]) == {"original", "qr", "human"} and set(made["runs"]) < set(made["components"])
+    assert all(made["components"][name] == path for name, path in made["runs"].items())
 
 
 # ---------------------------------------------------------------- judgments, levels, scores
@@ -569,11 +572,11 @@ def test_a_formulation_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 def test_the_most_complete_of_several_rankers_is_taken(tmp_path: Path) -> None:
     less = {turn: text for turn, text in RAW.items() if turn != "1_1"}
     files = {f"{ranker}_{wording}.trec": ranked(texts, ranker) for ranker in ("a", "b")
-             for wording, texts in (("raw", RAW), ("t5", less if ranker == "a" else HUMAN))}  # fmt: skip
+             for wording, texts in (("raw", RAW), ("t5", less if ranker == "a" else HUMAN), ("manual", HUMAN))}  # fmt: skip
     fill(tmp_path, {"qrels.txt": QRELS, **files})
-    assert parts(config(tmp_path), "run") == {"original": "b_raw.trec", "qr": "b_t5.trec"}
+    assert parts(config(tmp_path), "run") == {"original": "b_raw.trec", "qr": "b_t5.trec", "human": "b_manual.trec"}
     (tmp_path / "a_t5.trec").write_text(ranked(HUMAN, "a"))  # as complete as the other, and first by name
-    assert parts(config(tmp_path), "run") == {"original": "a_raw.trec", "qr": "a_t5.trec"}
+    assert parts(config(tmp_path), "run") == {"original": "a_raw.trec", "qr": "a_t5.trec", "human": "a_manual.trec"}
 
 
 def test_links_to_folders_are_skipped_and_said_to_be(tmp_path: Path) -> None:
