@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -29,22 +30,29 @@ def read_toml(path: StrPath, text: str) -> dict[str, Any]:
     if len(text) > LONGEST:
         found = f"the file has more than {LONGEST:,} characters"
         raise input_error(path, None, found, "check that this is the right file", "too-long")
-    line = next((number for number, one in enumerate(text.split("\n"), 1) if one.count(".") > MOST_DOTS), None)
+    lines = text.split("\n")
+    line = next((number for number, one in enumerate(lines, 1) if one.count(".") > MOST_DOTS), 0)
     try:
-        if line is not None:
+        if line:
             raise RecursionError
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"at line ([0-9]+)", str(error))
-        line = int(place[1]) if place else text.count("\n") + 1  # else at the end of the file
+        line = int(place[1]) if place else len(lines)  # else at the end of the file
         found = f"invalid TOML ({error})"
-    except ValueError:
-        found = "invalid TOML (a number with thousands of digits)"
-    except RecursionError:
-        found = TOO_DEEP
-    if line is None:
-        raise input_error(path, None, found, "check that this is the right file", "damaged-file")
+    except (ValueError, RecursionError) as error:
+        found = "invalid TOML (a number with thousands of digits)" if isinstance(error, ValueError) else TOO_DEEP
+        line = line or 1 + bisect_left(range(1, len(lines)), True, key=lambda number: _fails("\n".join(lines[:number])))
     raise input_error(path, line, found, "check this line", "not-toml")
+
+
+def _fails(text: str) -> bool:
+    """Return whether the first lines of a file contain what the parser cannot take, whether or not a value ends in them."""
+    try:
+        tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        return not isinstance(error, tomllib.TOMLDecodeError)
+    return False
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:

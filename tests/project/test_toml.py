@@ -46,16 +46,16 @@ def test_quotes_without_end(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("a = 1\nb = [\n" + "[" * 100_000, ""), ("b = 1\na = " + "{a=" * 5000, ""),
-     ("a = '[[[[['\nb = " + "[" * 30 + "]" * 30, ":2"), ("a = 1\nseed = +" + "1_2" * 5000, "")],
+    [("a = 1\nb = [\n" + "[" * 100_000, 3), ("b = 1\na = " + "{a=" * 5000 + "\nc = 1", 2),
+     ("a = '[[[[['\nb = " + "[" * 30 + "]" * 30, 2), ("a = 1\nb = [1,\n2]\nseed = +" + "1_2" * 5000 + "\nc = [\n1]", 4)],
     ids=["lists", "tables", "lists that end", "digits"],
 )  # fmt: skip
-def test_values_without_end(tmp_path: Path, text: str, line: str) -> None:
+def test_values_without_end_have_a_line(tmp_path: Path, text: str, line: int) -> None:
     path = tmp_path / "robustcs.toml"
     path.write_text(text)
     with pytest.raises(InputError) as error:
         read_project(path)
-    assert str(error.value).startswith(f"{path}{line}: invalid TOML") and "\n" not in str(error.value)
+    assert str(error.value).startswith(f"{path}:{line}: invalid TOML") and "\n" not in str(error.value)
 
 
 def test_text_without_end() -> None:
