@@ -103,7 +103,7 @@ CASES = [
     Case("run as scores", SCORED.replace("qr.eval", "qr.trec"), 3, f"qr.trec: {IS_RUN}"),
     Case("qrels as scores", SCORED.replace("qr.eval", "qrels.txt"), 3, f"qrels.txt: {IS_QRELS}"),
     Case("JSON as run", f"{RAW} gold.json", 3,
-         "gold.json:1: score '[\"yes\",' is not a number; write a decimal number"),
+         "gold.json:1: JSON, not a run; write lines of: turn Q0 document rank score tag"),
     Case("run as texts", f"{RUNS} --rewrites original=raw.trec", 3, f"raw.trec: {IS_RUN}"),
     Case("qrels as texts", f"{RUNS} --rewrites original=qrels.txt", 3, f"qrels.txt: {IS_QRELS}"),
     Case("scores as texts", f"{RUNS} --rewrites original=raw.eval", 3, f"raw.eval: {IS_SCORES}"),

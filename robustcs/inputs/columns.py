@@ -52,6 +52,7 @@ _HEADER_WORDS = {"query_id", "qid", "q_id", "query-id", "query", "topic", "topic
 #: Kind → parser of the numbers of a regular piece; it returns None if a cell is not a number.
 _NUMBERS: dict[str, Callable[[Ids], Column | None]] = {"single": singles_of, "integer": integers_of}
 
+_WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 _SPACES = re.compile(rb" {2,}")
 _LINES = re.compile(rb"\n{2,}")
 _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
@@ -141,6 +142,9 @@ def column_pieces(path: StrPath, layout: Layout, chunks: Chunks = None) -> Itera
         header = header or skip
         if not empty and chunk.isspace():
             continue
+        if empty and chunk.lstrip().startswith((b"{", b"[")):  # can look like words and numbers in columns
+            advice = f"write lines of: {' '.join(layout.columns)}"
+            raise input_error(path, 1, f"JSON, not a {layout.what}", advice, "not-columns")
         empty = False
         found = len(_COMMENT.findall(chunk)) if b"#" in chunk else 0
         comments += found
@@ -156,9 +160,6 @@ def column_pieces(path: StrPath, layout: Layout, chunks: Chunks = None) -> Itera
         if len(columns):
             yield columns
     problems.raise_if_any()
-    if labels and labels[0].startswith(("{", "[")):
-        # JSON can look like words and numbers in columns
-        raise input_error(path, 1, f"JSON, not a {layout.what}", f"write lines of: {' '.join(layout.columns)}", "not-columns")
     if not rows:
         found_text = "the file is empty" if empty else "the file has no rows"
         raise input_error(path, None, found_text, f"write lines of: {' '.join(layout.columns)}", "empty")
@@ -227,6 +228,8 @@ def _read_regular(
         if column is None:
             return None
         values[name] = column
+    if cells.width > len(layout.columns) and integers_of(cells.column(layout.columns.index("rank"))) is None:
+        return None
     for name, kind in layout.kinds.items():
         if kind == "label":  # last, because a rejected piece must not add codes
             values[name] = labels_of(cells.column(layout.columns.index(name)), codes)
@@ -258,7 +261,9 @@ def _read_lines(
             problems.add(number, found, "save the file with LF or CRLF line ends", "old-line-ends")
             continue
         cells = line.split()
-        if len(cells) < expected or (len(cells) > expected and not layout.more):
+        # a space in a passage id moves its second part to the rank; a tag with spaces does not
+        moved = len(cells) > expected and not (layout.more and _WHOLE.fullmatch(cells[layout.columns.index("rank")]))
+        if len(cells) < expected or moved:
             # only the last line of a file has no line end
             cut = len(cells) < expected and number == first_line + chunk.count(b"\n")
             problems.add(
@@ -296,7 +301,7 @@ def _wrong(cell: bytes, kind: Kind) -> tuple[bytes, str, str, str] | None:
     if kind == "single":
         return None if _is_number(cell) else (cell, "a number", "write a decimal number", "not-a-number")
     if kind == "integer":
-        whole = re.fullmatch(rb"[+-]?[0-9]{1,18}", cell)
+        whole = _WHOLE.fullmatch(cell)
         return None if whole else (cell, "a whole number", "write a whole number", "not-an-integer")
     if len(cell) > LONGEST_ID:
         return cell[:40], f"an id: it has {len(cell):,} bytes", "check that this is the right file", "too-long"

@@ -255,6 +255,15 @@ def test_too_many_columns_matter_only_where_no_tag_may_hold_spaces(scratch: Path
     assert len(read_columns(scratch, RUN)) == 1
 
 
+@pytest.mark.parametrize("count", [1, 5], ids=["one row", "all rows"])
+def test_a_passage_id_with_a_space_is_no_tag_with_a_space(scratch: Path, count: int) -> None:
+    """Its second part would be the rank, and the rank the score."""
+    content = b"31_1 Q0 a 1 9 t\n" * (5 - count) + b"31_1 Q0 my passage 2 8 t\n" * count
+    found = "7 columns, but a run has 6 (turn Q0 document rank score tag); the advice"
+    for layout in (RUN, RUN._replace(kinds={name: kind for name, kind in RUN.kinds.items() if name != "rank"})):
+        assert problems(scratch, content, layout) == [f":{line}: {found}" for line in range(6 - count, 6)]
+
+
 @pytest.mark.parametrize(
     ("content", "found"),
     [
