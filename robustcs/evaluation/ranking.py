@@ -12,7 +12,7 @@ import numpy as np
 from robustcs.errors import InputError
 from robustcs.inputs.ids import Ids, document_ids, first_of_pairs
 from robustcs.inputs.paths import StrPath, parts_of
-from robustcs.inputs.runs import Run, read_run
+from robustcs.inputs.runs import BY_RANK, Run, read_run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
 from robustcs.wording import counted
@@ -21,7 +21,6 @@ from robustcs.wording import counted
 _ROWS = 16_384
 #: Share of turns up to which equal scores or contradicting ranks give no note.
 _FEW = 0.1
-_BY_RANK = '--order rank (order = "rank" in [policy])'
 #: Turn → its best passages with their grades; None for unjudged passages.
 Top = dict[str, list[tuple[str, int | None]]]
 
@@ -108,7 +107,7 @@ def notes_on_rows(name: str, repeated: int, constant: int, turns: int, policy: E
         notes = [f"{name}: {counted(repeated, 'repeated document')} skipped; the best-ranked row of each counts"]
     if policy.order == "score" and constant > _FEW * turns:
         found = f"{name}: all scores are equal in {constant:,} of {counted(turns, 'turn')}, whose passages are ordered by id"
-        notes.append(f"{found}; {_BY_RANK} orders them by rank")
+        notes.append(f"{found}; {BY_RANK} orders them by rank")
     return tuple(notes)
 
 
@@ -133,7 +132,7 @@ def notes_on_ranks(run: Run, path: StrPath, policy: EvaluationPolicy) -> tuple[s
     what = (
         f"{run.name}: in {found:,} of {counted(len(run.turns), 'turn')}, another passage has a higher score than that of rank 1"
     )
-    return (f"{what}; passages are ordered by score, and {_BY_RANK} orders them by rank",)
+    return (f"{what}; passages are ordered by score, and {BY_RANK} orders them by rank",)
 
 
 def _contradicting(run: Run, places: npt.NDArray[np.int64]) -> int:

@@ -26,6 +26,10 @@ _IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
 _LAYOUT = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more=True)
 _LAYOUT_WITH_RANK = _LAYOUT._replace(kinds={**_LAYOUT.kinds, "rank": "integer"})
 _THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more=False)
+#: How to order passages by rank, for notes.
+BY_RANK = '--order rank (order = "rank" in [policy])'
+#: Number of rows in which ascending scores are sought, and fewest rows of a turn: fewer may ascend by chance.
+_SAMPLED, _FEWEST = 1000, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +176,16 @@ def _layout(ranks: bool) -> Layout:
 
 
 def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
-    """Return a run of the turns in this piece."""
-    return _run(name, columns, columns.numbers("score"), columns.numbers("rank") if ranks else None)
+    """Return a run of the turns in this piece, with a note if the scores of its first turn ascend, as ranks do."""
+    scores = columns.numbers("score")
+    if ranks:
+        return _run(name, columns, scores, columns.numbers("rank"))
+    turn = columns.numbers("turn")[:_SAMPLED]
+    first = scores[:_SAMPLED][turn == turn[0]]
+    if len(first) < _FEWEST or bool((first[1:] <= first[:-1]).any()):
+        return _run(name, columns, scores, None)
+    found = f"{name}: the scores of turn {columns.labels[turn[0]]} ascend, and the passage in its last row counts as best"
+    return _run(name, columns, scores, None, f"{found}; if they are ranks or distances, correct them or use {BY_RANK}")
 
 
 def _as_singles(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:

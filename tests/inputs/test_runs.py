@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robustcs.errors import ExitCode, InputError
-from robustcs.inputs.runs import read_run
+from robustcs.inputs.runs import read_run, run_pieces
 
 RUN = "31_1 Q0 d1 1 2.5 t\n31_2 Q0 d1 1 2.5 t\n31_1 Q0 d2 2 1.5 t\n"
 
@@ -45,6 +45,22 @@ def test_notes_say_what_was_passed_over_under_the_name_of_the_run(tmp_path: Path
         "qr: skipped the header line",
         "qr: skipped 2 comment lines",
     )
+
+
+@pytest.mark.parametrize(
+    ("scores", "noted"), [("12345", True), ("01357", True), ("1234", False), ("12344", False), ("54321", False)]
+)
+def test_a_score_column_that_holds_ranks_is_noted(tmp_path: Path, scores: str, noted: bool) -> None:
+    """The columns rank and score may be swapped, or the scores be distances. trec_eval says nothing."""
+    path = write(tmp_path, "".join(f"1_1 Q0 d{score} {20.5 - place} {score} t\n" for place, score in enumerate(scores)))
+    note = "my.run: the scores of turn 1_1 ascend, and the passage in its last row counts as best; if they are ranks"
+    for notes in (read_run(path).notes, [*run_pieces(path)][-1].notes):
+        assert [one.startswith(note) for one in notes] == [True] * noted
+
+
+def test_ascending_scores_do_not_matter_if_ranks_order_the_passages(tmp_path: Path) -> None:
+    path = write(tmp_path, "".join(f"1_1 Q0 d{place} {place} {place} t\n" for place in range(9)))
+    assert read_run(path).notes and not read_run(path, ranks=True).notes
 
 
 def test_scores_beyond_float32_stay_in_order(tmp_path: Path) -> None:
