@@ -33,6 +33,11 @@ _THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "grade"))
 #: Largest number of a table that is read as a grade, to say that it is out of range.
 _MOST = 10**9
 
+#: A few larger grades are noted if all others are at most half of it.
+_MOST_USUAL = 10
+#: What the note on such grades says.
+FAR = "far above all others"
+
 #: Largest grade in three columns; larger numbers are ranks.
 _MOST_IN_THREE = 4
 
@@ -225,10 +230,13 @@ def _from_columns(
         )
 
     notes, keep = columns.notes(name), _each_once(turn_codes, ids, grades, clash)
-    kept = ids.take(keep)
+    kept, grades = ids.take(keep), grades[keep]
     if len(kept) < len(ids):
         notes.append(f"{name}: {counted(len(ids) - len(kept), f'repeated {what}')} counted once")
-    return Qrels(name, tuple(columns.labels), turn_codes[keep], kept, grades[keep].astype(np.int16), tuple(notes)), keep
+    far = grades > _MOST_USUAL
+    if 0 < (count := int(far.sum())) <= int((grades > 0).sum()) / 10 and (most := grades[~far].max()) <= _MOST_USUAL / 2:
+        notes.append(f"{name}: {counted(count, what)} with a grade of up to {grades.max()}, {FAR} (at most {most})")
+    return Qrels(name, tuple(columns.labels), turn_codes[keep], kept, grades.astype(np.int16), tuple(notes)), keep
 
 
 def _read_ir_datasets(name: str) -> Qrels:

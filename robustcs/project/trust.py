@@ -14,7 +14,7 @@ from pathlib import Path
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.inputs.columns import plain_chunks
 from robustcs.inputs.paths import parts_of
-from robustcs.inputs.qrels import Qrels
+from robustcs.inputs.qrels import FAR, Qrels
 from robustcs.inputs.readings import Skipped
 from robustcs.inputs.text import HEAD
 from robustcs.policy import Unit
@@ -92,13 +92,14 @@ def limits_of_sources(project: Project) -> list[Limit]:
 
 
 def limits_of_qrels(qrels: Qrels) -> list[Limit]:
-    """Return a limit if all grades are positive: then all judged passages are relevant."""
+    """Return limits from grades far above all others, and if all are positive: then all judged passages are relevant."""
+    limits = [Limit(_OF_JUDGMENTS, f"{note}.") for note in qrels.notes if FAR in note]
     if not len(qrels) or qrels.grades.min() <= 0:
-        return []
+        return limits
     grades = sorted(set(qrels.grades.tolist()))
     has = f"only grade {grades[0]}" if len(grades) == 1 else f"only positive grades ({grades[0]} to {grades[-1]})"
     reason = f"The qrels have {has}, so the share of judged passages does not show how many passages are unjudged."
-    return [Limit(("unjudged",), reason, bars=True)]
+    return [*limits, Limit(("unjudged",), reason, bars=True)]
 
 
 def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:

@@ -44,6 +44,17 @@ def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("grades", "noted"),
+    [([100, *[4] * 10], "1 judgment with a grade of up to 100, far above all others (at most 4)"),
+     ([11, 50, *[1] * 18], "2 judgments with a grade of up to 50, far above all others (at most 1)"),
+     ([100, *[4] * 8], ""), ([100, *[6] * 10], ""), ([10, *[1] * 20], ""), ([100, 100], ""), ([15, 7, 3, 1] * 9, "")],
+)  # fmt: skip
+def test_a_few_grades_far_above_all_others_are_noted(tmp_path: Path, grades: list[int], noted: str) -> None:
+    qrels = read_qrels(write(tmp_path, "".join(f"1 0 d{place} {grade}\n" for place, grade in enumerate([0, *grades]))))
+    assert qrels.notes == ((f"my.qrels: {noted}",) if noted else ())
+
+
 def test_contradictions_name_both_lines(tmp_path: Path) -> None:
     path = write(tmp_path, "# pooled\n1 0 a 2\n\n1 0 b 1\n1 0 a 1\n2 0 a 1\n1 0 b 3\n")
     with pytest.raises(InputError) as error:

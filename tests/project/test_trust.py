@@ -50,6 +50,12 @@ def test_positives_alone_bar_the_judged_share(judged: Qrels, grades: list[int], 
     assert all(said in limit.reason for limit in limits)
 
 
+def test_grades_far_above_all_others_limit_what_judgments_show(judged: Qrels) -> None:
+    note = "q: 1 judgment with a grade of up to 100, far above all others (at most 4)"
+    (limit,) = limits_of_qrels(replace(judged, notes=("q: skipped the header line", note)))
+    assert limit.reason == f"{note}." and "systems" in limit.subjects and "similarity" not in limit.subjects and not limit.bars
+
+
 @pytest.mark.parametrize(
     ("name", "model"),
     [("qrels.txt", ""), ("qrels-gpt4o.txt", "gpt"), ("Llama_3.qrels", "Llama"), ("2023.umbrela.jsonl", "umbrela"),

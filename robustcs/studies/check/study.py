@@ -150,7 +150,7 @@ def ask(workspace: Workspace) -> Check:
         raise UsageError("no-inputs", "no inputs are given", "add options, or create a robustcs.toml with robustcs init")
     turns = survey.qrels.turns if survey.qrels else sorted(survey.scored, key=turn_sort_key)
     notes += [] if turns else ["no qrels or scores could be read, so the turns of other files cannot be checked"]
-    notes += [note for matrix in survey.matrices for note in matrix.notes]
+    notes += [note for read in (survey.qrels, *survey.matrices) if read for note in read.notes]
     notes += notes_on(expected_of(survey.qrels, workspace.project.policy.documents), survey.runs) if survey.qrels else []
     notes += [*survey.notes, *doubts(workspace.project, survey)]
     limits = [

@@ -51,6 +51,18 @@ def test_what_fits_is_not_doubted(notes: Notes) -> None:
     assert found == []
 
 
+def test_what_is_odd_within_a_file_is_told_once(notes: Notes) -> None:
+    Path("qrels.txt").write_text(f"{QRELS}1_1 0 far 100\n1_1 0 far 100\n")
+    Path("t5.trec").write_text("".join(f"1_1 Q0 d{place} {9.5 - place} {place} t\n" for place in range(9)))
+    found = notes(f"{RUNS} {TEXTS}")
+    for note in (
+        "qrels.txt: 1 repeated judgment",
+        "qrels.txt: 1 judgment with a grade of up to 100",
+        "qr: the scores of turn 1_1",
+    ):
+        assert sum(one.startswith(note) for one in found) == 1, note
+
+
 def test_swapped_runs_and_texts(notes: Notes) -> None:
     Path("human.trec").write_text(best_first(HUMAN))
     assert not any("swapped" in note for note in notes(f"{RUNS} {TEXTS}"))
