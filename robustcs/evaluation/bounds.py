@@ -34,7 +34,7 @@ import numpy.typing as npt
 from robustcs.evaluation.extremes import CELLS, LARGEST, OF_RUN, Asked, Case, Side, bpref_ends, precision_ends
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, Scores, Top, top_of
+from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Codes
 
@@ -315,3 +315,13 @@ def condensed(matrix: GradeMatrix) -> GradeMatrix:
     order = np.argsort(gone, axis=1, kind="stable")
     grades = np.take_along_axis(np.where(gone, ABSENT, matrix.grades), order, axis=1)
     return replace(matrix, grades=grades.astype(np.int16))
+
+
+def rbp_residual(matrix: GradeMatrix, measure: Measure, policy: EvaluationPolicy) -> Scores:
+    """Return how much the RBP of every turn could rise (Moffat and Zobel 2008): the weight of the ranks without a grade.
+
+    These are the ranks of unjudged passages and those after the end of the list, down to the cutoff.
+    """
+    top = top_of(matrix, measure, policy)
+    known = (top.grades > UNJUDGED) @ rank_weights(top.persistence, top.grades.shape[1])
+    return np.asarray(1 - top.persistence ** (measure.cutoff or np.inf) - known)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.bounds import Scope, condensed, measure_bounds
+from robustcs.evaluation.bounds import Scope, condensed, measure_bounds, rbp_residual
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.measures import NATIVE, score_columns, top_of
@@ -262,7 +262,9 @@ def test_condensed_lists_close_the_gaps() -> None:
 
 
 def test_the_upper_bound_of_rbp_is_the_score_plus_the_weight_of_unjudged_passages() -> None:
-    """The residual of Moffat & Zobel (2008), without the ranks below the end of the list."""
     matrix = made([[UNJUDGED, 1, UNJUDGED], [1], []], [[1], [1], [1]])
     found = measure_bounds(matrix, parse_measure("rbp_0.5"), EvaluationPolicy(), 1)
     np.testing.assert_allclose(found.high - found.score, [0.5 + 0.125, 0, 0])
+    for name, ends in (("rbp_0.5", [0.125, 0.5, 1]), ("RBP(p=0.5)@2", [-0.125, 0.25, 0.75])):  # the ranks after the lists
+        residual = rbp_residual(matrix, parse_measure(name), EvaluationPolicy())
+        np.testing.assert_allclose(residual, found.high - found.score + ends)

@@ -17,6 +17,7 @@ from robustcs.evaluation.bounds import (
     Scope,
     condensed,
     measure_bounds,
+    rbp_residual,
     run_pairs,
 )
 from robustcs.evaluation.extremes import LARGEST
@@ -57,6 +58,7 @@ BOUNDS = table(
     score("low", "null for measures that only trec_eval computes", "lowest"), score("score"),
     score("high", header="highest"),
     score("condensed", "score after unjudged passages are removed from the ranking"),
+    score("residual", "weight of the unjudged ranks and of those after the end of the lists; null for other measures than RBP"),
     count("unjudged", "unjudged passages in the scope, over all turns"), count("turns", "turns with unjudged passages"),
     text("scope", "unjudged passages that get grades: cutoff (within the cutoff of the measure), run or pool"),
     count("max_grade", "highest grade that an unjudged passage could get"),
@@ -221,19 +223,22 @@ class Gaps:
         for run in self.runs:
             dense = score_columns(condensed(run.matrix), self.measures, self.policy)
             for metric in self.measures:
-                low = high = unjudged = turns = None
+                low = high = residual = np.nan
+                unjudged = turns = None
                 native = metric.family in NATIVE
                 if native:
                     found = measure_bounds(run.matrix, metric, self.policy, settings.max_grade, settings.scope, pool)
                     low, high, now = found.low.mean(), found.high.mean(), found.score
                     unjudged, turns = int(found.unjudged.sum()), int((found.unjudged > 0).sum())
+                    if metric.family == "rbp":
+                        residual = rbp_residual(run.matrix, metric, self.policy).mean()
                 else:
                     now = score_columns(run.matrix, [metric], self.policy)[metric.name]
                 rows.append((
-                    run.name, metric.name, low, now.mean(), high, dense[metric.name].mean(), unjudged, turns, settings.scope,
-                    settings.max_grade, native and not (metric.family == "bpref" and settings.scope == "pool"),
+                    run.name, metric.name, low, now.mean(), high, dense[metric.name].mean(), residual, unjudged, turns,
+                    settings.scope, settings.max_grade, native and not (metric.family == "bpref" and settings.scope == "pool"),
                 ))  # fmt: skip
-        return BOUNDS.frame(rows).astype({"low": float, "high": float, "unjudged": "Int64", "turns": "Int64"})
+        return BOUNDS.frame(rows).astype({"unjudged": "Int64", "turns": "Int64"})
 
     @cached_property
     def _side_by_side(self) -> tuple[Scores | None, npt.NDArray[np.int64] | None]:

@@ -53,9 +53,12 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
         note += " –: no bounds, because only trec_eval computes the measure."
     if outer := [measure_label(name) for name in dict.fromkeys(frame[~frame["exact"] & frame["low"].notna()]["metric"])]:
         note += f" The bounds of {', '.join(outer)} may be too wide."
+    columns = ["metric", "system", "low", "score", "high", "condensed", "unjudged", "turns"]
+    if frame["residual"].notna().any():
+        columns.insert(6, "residual")
+        note += " Residual: how much RBP could rise, also through ranks after the end of short lists."
     yield result_table(
-        result, "bounds", "How much could judging change the scores?",
-        ["metric", "system", "low", "score", "high", "condensed", "unjudged", "turns"], note,
+        result, "bounds", "How much could judging change the scores?", columns, note,
         rows=pd.concat([part for _, part in frame.groupby("metric", sort=False)]), by="metric",
     )  # fmt: skip
 

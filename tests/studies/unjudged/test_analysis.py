@@ -118,6 +118,13 @@ def test_bounds_are_means_of_the_turns(tmp_path: Path) -> None:
     assert set(result.pairs["metric"]) == {"P_1"}
 
 
+def test_the_residual_of_rbp_includes_ranks_after_the_lists(tmp_path: Path) -> None:
+    bounds = make(tmp_path, ("rbp", "P_1")).bounds.set_index(["metric", "system"])
+    # the second run: its grades are at ranks 2 of 1_1, 1 of 1_2 and 1 of 2_1
+    assert bounds["residual"]["rbp", "second"] == pytest.approx(1 - 0.2 * (0.8 + 1 + 1) / 3)
+    assert np.isnan(bounds["residual"]["P_1", "second"])
+
+
 def test_a_shared_passage_has_one_grade_in_both_runs(tmp_path: Path) -> None:
     """Success in the top 2: x of turn 1_1 is in both runs, x of 1_2 and z of 2_1 in one."""
     result = make(tmp_path, ("success_2", "P_1", "map"))
