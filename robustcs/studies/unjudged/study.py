@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -29,6 +30,7 @@ from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answe
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Gaps, Settings, Unjudged, ranks_of_pairs, unjudged
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 from robustcs.studies.unjudged.show import show
+from robustcs.wording import first_of, system_name, turns_in_words
 
 #: Depth of the judged shares, as in Table 13 of the ECAsT paper.
 DEFAULT_DEPTH = 3
@@ -120,7 +122,7 @@ def ask(
     pairs = bool(tipping) or len(runs) <= MOST_COMPARED if pairs is None else pairs
     tipped = pairs and expected and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
     positives = only_relevant(qrels, policy.relevance_level)
-    more += [ONLY_RELEVANT] if positives else []
+    more += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
     cut, told = slicings(workspace, turns, slices) if slices else ((), ())
     units = units_of(turns, policy.unit) if cut else None
     evaluated = replace(evaluated, notes=(*evaluated.notes, *more, *told))
@@ -187,6 +189,13 @@ def _evaluated(
     notes = tuple(dict.fromkeys([*told, *turns.notes]))
     policy = workspace.project.policy
     return runs, Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), notes)
+
+
+def _short_lists(runs: Sequence[JudgedRun], depth: int) -> list[str]:
+    """Return a note on the turns for which runs retrieve fewer than ``depth`` passages; missing turns have their own note."""
+    found = [(run.name, (run.matrix.retrieved > 0) & (run.matrix.retrieved < depth), run.matrix.turns) for run in runs]
+    told = [f"{system_name(name)} for {turns_in_words([*compress(turns, few)])}" for name, few, turns in found if few.any()]
+    return [f"fewer than {depth} passages: {first_of(told, 5)}"] if told else []
 
 
 COMMAND = command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order",

@@ -167,6 +167,7 @@ def test_missing_turns_can_be_dropped(capsys: pytest.CaptureFixture[str], demo: 
     report = json.loads(call(capsys, *arguments, "--missing", "drop", "--format", "json"))
     assert report["policy"]["turns"] == 69
     assert "raw_2 misses 1 turn: 4_4" in report["notes"]
+    assert "fewer than 3 passages: raw_2 for 1 turn (8_6)" in report["notes"]
 
 
 def test_new_judgments_leave_the_bounds_of_the_cut_off_and_never_those_of_the_pool(
