@@ -134,6 +134,7 @@ _MEASURES = (
     count("duplicates", "texts equal to another text of their turn", "other", "repeats"),
     count("near_duplicates", "texts within one word or a few characters of another text or the source", "nearly", "repeats"),
 )  # fmt: skip
+_DISTANCES = "; with an encoder also distance_NAME, the mean of 1 − cosine with the source."
 
 
 @dataclass(frozen=True)
@@ -155,9 +156,10 @@ class Diversity(Result):
             *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU").rounded(2)
         ),
         SIMILARITY, PAIRS,
-        table("diversity", "Diversity by target.", *_SIDES, count("turns"), *_MEASURES),
-        table("turns", "Diversity by turn.", *_SIDES, text("turn"), *_MEASURES),
-        table("topics", "Diversity by topic.", *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES),
+        table("diversity", f"Diversity by target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),
+        table("turns", f"Diversity by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"),
+        table("topics", f"Diversity by topic{_DISTANCES}", *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES,
+              more="number"),
     )  # fmt: skip
 
     bleu: pd.DataFrame
@@ -231,6 +233,7 @@ def _compare(
             "copies": int(copies[places].sum()),
             "duplicates": int(duplicates[places].sum()),
             "near_duplicates": int(near[places].sum()),
+            **{f"distance_{one.name}": 1 - float(similarities[f"cosine_{one.name}"][rows].mean()) for one, _ in encoders},
         }
 
     topics: dict[str, list[int]] = {}

@@ -54,6 +54,8 @@ def test_cosine_with_the_source() -> None:
 
     result = diversity([(SOURCE, TARGET)], EVALUATED, [(encoder, vectors_of)])
     assert result.similarity.set_index("measure")["value"]["cosine_use"] == pytest.approx(1 / 6)
+    assert result.turns["distance_use"].tolist() == pytest.approx([2 / 3, 1.0])
+    assert result.diversity["distance_use"].tolist() == result.topics["distance_use"].tolist() == pytest.approx([5 / 6])
 
 
 def test_ecast_against_its_turns(shared_data: Path) -> None:
