@@ -44,7 +44,7 @@ def cell(field: Field, line: Any) -> str:
 
 def _plain(field: Field, value: Any) -> str:
     if field.kind == "text":
-        return str(value)
+        return words.threshold_label(value) if field.name == "threshold" else str(value)
     if field.kind == "boolean":
         return "yes" if value else "no"
     if field.kind == "integer":
@@ -228,4 +228,11 @@ def _declared(spec: TableSpec, frame: pd.DataFrame) -> list[Field]:
     """Return all columns of ``frame``, with intervals in the cells of their estimates."""
     known = {field.name: field for field in spec.fields}
     limits = {limit for field in spec.fields for limit in field.limits}
-    return [known.get(name, Field(name, spec.more or "text")) for name in frame if name not in limits]
+    fields = [known.get(name, Field(name, spec.more or "text")) for name in frame if name not in limits]
+    return [one.called(one.header or _in_words(one), one.group) for one in fields]
+
+
+def _in_words(field: Field) -> str:
+    """Return the head of a column that declares none: its name in words, capitalized above texts."""
+    name = system_name(field.name.replace("_", " "))
+    return name[:1].upper() + name[1:] if field.kind == "text" else name

@@ -123,6 +123,9 @@ def test_init_joins_two_domains(in_domains: Command, tmp_path: Path) -> None:
     checked = in_domains("check").out
     assert "qrels_law.txt" in checked and "bm25_manual_law.trec" in checked
     shown = in_domains("evaluate --by collection --metric ndcg_cut_3").out
+    named = in_domains("breakdown --by collection --table attribution_by_collection").out
+    heads = " ".join(named.partition("\n───")[2].split("───")[0].split())
+    assert "Collection Rewriter Measure Threshold Cause" in " ".join(named.split()) and "_" not in heads and "≥ 0.5" in named
     assert "Each collection separately" in shown and "36 turns in 12 conversations of 2 collections" in " ".join(shown.split())
 
 
@@ -253,7 +256,7 @@ def test_totals_by_collection(in_domains: Command) -> None:
     shown, named = in_domains(line).out, in_domains(f"{line} --table measures_by_collection").out
     assert "Each collection separately" in named and "p_corrected" not in named
     for printed in (shown, named):
-        head = next(row for row in printed.splitlines() if "System" in row and "collection" in row)
+        head = next(row for row in printed.splitlines() if "System" in row and "Collection" in row)
         assert "value" in head and "mean" not in head
 
 
