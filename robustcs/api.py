@@ -103,8 +103,9 @@ def _opened(
 
 
 def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
-    """Return a number or choice for a study unchanged. Raises :class:`UsageError` for a value of another type."""
+    """Return a value for a study, one of several as a tuple. Raises :class:`UsageError` for a value of another type."""
     inner = get_args(kind)[0] if get_origin(kind) is tuple else kind
+    value = several(value) if get_args(kind)[1:] == (...,) else value
     if get_origin(inner) is Literal and not (value is None and optional):
         *most, last = choices = get_args(inner)
         for one in several(value):
@@ -130,9 +131,10 @@ def _by_name(runs: Any) -> Mapping[str, Any]:
     return {Path(one).name.partition(".")[0] if isinstance(one, str | os.PathLike) else "run": one for one in files}
 
 
-def _in_python(text: str, known: Collection[str]) -> str:
+def _in_python(text: str, one: Study, known: Collection[str]) -> str:
     """Return a message with ``known`` keywords in place of options: ``runs={NAME: FILE}`` for ``--run NAME=FILE``."""
     keys = _PLURALS | {source.option.removeprefix("--"): source.key for source in SOURCES}
+    keys |= {max(own.opts, key=len).split()[-1].removeprefix("--"): str(own.name) for own in one.command.parameters}
 
     def keyword(found: re.Match[str]) -> str:
         option, name, file, value = found.groups()
@@ -140,7 +142,7 @@ def _in_python(text: str, known: Collection[str]) -> str:
         given = f"={{{name if name.isupper() else repr(name)}: {file}}}" if name else f"={value}" if value else ""
         return key + given if key in known else found[0]
 
-    return _OPTION.sub(keyword, text)
+    return _OPTION.sub(keyword, re.sub("--set ([a-z-]+)", lambda found: found[1].replace("-", "_"), text))
 
 
 def signature_of(one: Study) -> inspect.Signature:
@@ -171,11 +173,13 @@ def _function(one: Study) -> Callable[..., Any]:
 
     def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked
+        from robustcs.project.overrides import in_plural
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
         if given and (given[0] is None or isinstance(given[0], Project) or _is_project(given[0])):
             project, *given = given  # type: ignore[assignment]
+        keywords = in_plural(keywords)
         placed = signature.bind_partial(*given).arguments
         if placed.keys() & keywords.keys():
             raise TypeError(f"{one.name}() got {', '.join(placed.keys() & keywords.keys())} by position and by keyword")
@@ -190,7 +194,7 @@ def _function(one: Study) -> Callable[..., Any]:
             workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
             result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
         except UsageError as error:
-            error.found, error.advice = (_in_python(text, signature.parameters) for text in (error.found, error.advice))
+            error.found, error.advice = (_in_python(text, one, signature.parameters) for text in (error.found, error.advice))
             error.args = (str(error),)
             raise
         return result.changed(inputs=tuple(workspace.inputs))

@@ -94,7 +94,7 @@ class Evaluated:
     """The turns of a result and how they were scored.
 
     turns
-        Number of evaluated turns.
+        Number of evaluated turns, or of what ``counts`` names.
     missing
         Number of turns that at least one run (or file) does not answer; the policy states whether they score 0 or are dropped.
     unit, units
@@ -113,6 +113,8 @@ class Evaluated:
         What makes an answer correct, for results on answers; else empty.
     ranker
         The ranker of Original, QR and Human, if components name it; else empty.
+    counts
+        The word for a turn in the policy line.
     """
 
     policy: EvaluationPolicy
@@ -130,6 +132,7 @@ class Evaluated:
     collections: int = 0
     criterion: str = ""
     ranker: str = ""
+    counts: str = "turn"
 
     @property
     def missing_rule(self) -> Missing:
@@ -144,7 +147,7 @@ class Evaluated:
     @property
     def about(self) -> str:
         """The start of the policy line: ``208 turns in 29 conversations``."""
-        turns = counted(self.turns, "turn")
+        turns = counted(self.turns, self.counts)
         if self.unit in ("conversation", "topic"):
             turns += f" in {counted(self.units, self.unit)}"
         return f"{turns} of {counted(self.collections, 'collection')}" if self.collections else turns

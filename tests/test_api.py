@@ -196,6 +196,18 @@ def test_a_wrong_setting_of_a_study_says_what_is_taken(name: str, inputs: dict[s
     assert str(caught.value).startswith(message)
 
 
+def test_one_value_and_a_keyword_under_two_names(config: Path) -> None:
+    for one in ("ndcg_cut_3:Human drop>0.02", "drop>0.02"):
+        alone, listed = (robustcs.compare(config.parent, config.parent, fail_if=given) for given in (one, [one]))
+        assert len(alone.gate) and alone.gate.equals(listed.gate)
+    assert {*robustcs.correlate(config, similarities="rouge1_f").correlations["x"]} == {"rouge1_f"}
+    runs, both = {"a": "runs/stem_qr.trec"}, "are the same keyword; give {} once, with all values"
+    with pytest.raises(UsageError, match=f"threshold and thresholds {both.format('thresholds')}"):
+        robustcs.breakdown(config, threshold=">0", thresholds=">=0.5")
+    with pytest.raises(UsageError, match=f"runs and run {both.format('runs')}"):
+        robustcs.evaluate(config, runs=runs, run=runs)
+
+
 # ---------------------------------------------------------------- what is in memory
 
 
@@ -205,6 +217,7 @@ def test_a_wrong_setting_of_a_study_says_what_is_taken(name: str, inputs: dict[s
         (lambda: robustcs.breakdown(), "add qr=FILE, or create a robustcs.toml with robustcs init"),
         (lambda: robustcs.evaluate(), "add them with runs={NAME: FILE}"),
         (lambda: robustcs.correlate(), "add rewrites={'qr': FILE}"),
+        (lambda: robustcs.diversity(targets="f.txt"), "name the other texts with sources=FILE[:FIELD]"),
         (lambda: robustcs.components(), "add components={WORDING/RANKER: FILE} for each run, or [components] in robustcs.toml"),
     ],
 )

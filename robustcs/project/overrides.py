@@ -36,7 +36,7 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", fu
     valid input.
     """
     own = {field.name for field in fields(STUDY_TABLES[table])} if table else set()
-    inputs = {SINGULARS.get(key, key): value for key, value in inputs.items()}
+    inputs = in_plural(inputs)
     inside = {key: value for key, value in inputs.items() if key in own}
     for key, value in inputs.items():
         if key not in own:
@@ -47,6 +47,18 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", fu
         return project
     known = getattr(project, table) or STUDY_TABLES[table]()
     return replace(project, **{table: known.given(**{key: _of_study(table, key, value) for key, value in inside.items()})})
+
+
+def in_plural(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs with the usual name of each key. Raises :class:`UsageError` if one is given under two names."""
+    found: dict[str, Any] = {}
+    for key, value in inputs.items():
+        name = SINGULARS.get(key, key)
+        if name in found:
+            both = " and ".join(one for one in inputs if SINGULARS.get(one, one) == name)
+            raise UsageError("repeated-keyword", f"{both} are the same keyword", f"give {name} once, with all values")
+        found[name] = value
+    return found
 
 
 def _unknown(key: str, known: Collection[str]) -> UsageError:

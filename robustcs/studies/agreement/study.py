@@ -107,7 +107,8 @@ def prepare_ratings(workspace: Workspace) -> Callable[[], RatingAgreement]:
     ratings, told = join_ratings(read)
     notes += told
     turns = {rating.turn or rating.item for rating in ratings}
-    evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes))
+    counts = "turn" if any(rating.turn for rating in ratings) else "item"
+    evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes), counts=counts)
     groups, seed = files.groups or None, workspace.project.seed
     check_ratings(scales_of(ratings), groups, files.majority)
     return lambda: rating_agreement(ratings, evaluated, groups, files.min_agreement, files.majority, seed)

@@ -67,6 +67,15 @@ def test_ratings_of_the_demo(in_demo: Command) -> None:
     assert kappa == [("meaning", 12, 5), ("fluency", 12, 5)]
 
 
+def test_ratings_without_turns_count_items(in_demo: Command, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(
+        "item,worker,criterion,rating\n" + "".join(f"{item},w{place},fluency,{place}\n" for item in "abc" for place in (1, 2))
+    )
+    assert in_demo(f"agreement {path}").out.endswith("\n3 items · nothing is scored\n")
+    assert in_demo(RATINGS).out.endswith(" turns · nothing is scored\n")
+
+
 def test_groups_and_the_filter_of_the_project_file(in_copy: Command, tmp_path: Path) -> None:
     config = tmp_path / "demo" / "robustcs.toml"
     groups = 'groups = { low = ["1", "2"], high = ["3", "4", "5"] }'
