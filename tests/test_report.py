@@ -40,7 +40,7 @@ from robustcs.documents.svg import svg_text
 from robustcs.documents.text import turn_anchor
 from robustcs.errors import UsageError
 from robustcs.kept import encode, typed
-from robustcs.project.model import Project
+from robustcs.project.model import AnswerFiles, Project
 from robustcs.project.reading import read_project
 from robustcs.reporting.answers import Shown, files_of
 from robustcs.reporting.build import Report, make_report
@@ -395,6 +395,8 @@ def test_what_lacks_is_named_only_where_something_was_given(demo: Path) -> None:
         "Not answered: And in reading comprehension? (no predicted answers; name them with --answers qr=FILE and human=FILE)",
         "Not answered: What do new judgments change? (no qrels; add qrels = … or --qrels)",
     ]
+    references = replace(project, answers=AnswerFiles(responses={"one": demo / "responses/qr.jsonl"}), new_judgments=())
+    assert not [note for note in make_report(references).document.notes if "reading comprehension" in note]
 
 
 def test_without_inputs_there_is_no_report() -> None:

@@ -248,7 +248,9 @@ class Panel:
             beside = gap["y"] + 72 * max((text_width(text, small) for _, text in rows), default=0.0) + 2.5 + label / 2
             yield Words((-beside, high / 2), self.y_label, label, angle=90)
         if self.title:
-            yield Words((0, high + 6), self.title, title, align="start", above="baseline", bold=True)
+            # a title that is wider than the panel begins further left, above the labels
+            left = min(0.0, wide - 72 * text_width(self.title, title, bold=True))
+            yield Words((left, high + 6), self.title, title, align="start", above="baseline", bold=True)
 
     def share(self, axis: Literal["x", "y"], value: float) -> float:
         """Return the place of a value between the lower (0) and the upper (1) edge."""

@@ -109,7 +109,8 @@ def _what(project: Project, kept: Kept) -> str:
     """Return in one line what was compared, and on which turns."""
     roles = [part.role for part in project.formulations.values()]
     parts = [counted(roles.count("qr"), "rewriter")] if "qr" in roles else []
-    parts += [counted(len(project.runs), "further run" if roles else "run")] if project.runs else []
+    others = any(part.run or part.scores for part in project.formulations.values())
+    parts += [counted(len(project.runs), "further run" if others else "run")] if project.runs else []
     parts += [f"grid of {counted(len(project.components), 'cell')}"] if project.components else []
     answered = project.answers.answered if project.answers and "qr" not in roles else ()
     parts += [f"answers of {counted(len(answered), 'system')}"] if answered else []

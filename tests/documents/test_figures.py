@@ -57,6 +57,14 @@ def test_the_same_bytes_every_time(tmp_path: Path, suffix: str, monkeypatch: pyt
     assert b"CreationDate" not in first and b"<dc:date>" not in first
 
 
+@pytest.mark.parametrize(("title", "left"), [("MAP", 0.0), ("Agreement with human judges", -1.0)])
+def test_a_title_ends_at_the_edge_of_its_panel_at_most(title: str, left: float) -> None:
+    one = Drawing(3.0, 2.0).panel(1.5, 0.2, 1.2, 1.0, title=title)
+    (words,) = (mark for mark in one.furniture() if isinstance(mark, Words) and mark.text == title)
+    assert np.sign(words.at[0]) == left
+    assert words.at[0] / 72 + text_width(title, words.size, bold=True) <= one.width + 1e-9
+
+
 def test_a_pdf_has_the_size_of_the_figure_and_letters_as_text(tmp_path: Path) -> None:
     """Fonts are TrueType, as publishers ask; links to turns, which lead nowhere in it, are gone."""
     figure = sweep_figure([panel("NDCG@3")])

@@ -17,7 +17,8 @@ _PANEL, _TITLE, _GAP, _LABEL = 2.2, 0.22, 0.03, 0.06
 _BESIDE = 0.1  # inches beside a label
 #: Heads of the columns.
 _HEADS = ("kind of turn", "gold passage", "outcome")
-_PLACES = (0.0, 0.5, 1.0)
+#: The labels of the middle column end before the last one.
+_PLACES = (0.0, 0.42, 1.0)
 _NODE = 0.025
 #: A band between two columns: its number of points, and the share of its way at each, level at both ends.
 _STEPS = 25

@@ -152,7 +152,8 @@ def _ranked(project: Project) -> bool:
 
 
 def _answered(project: Project) -> bool:
-    return bool(project.gold) or any(part.answers for part in project.formulations.values())
+    # gold answers may also be the references of generated answers
+    return bool(project.gold and not project.answers) or any(part.answers for part in project.formulations.values())
 
 
 _TABLES = ("attribution", "rewriters", "blame", "bins", "answerable", "error_types", "found_slices")

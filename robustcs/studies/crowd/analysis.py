@@ -160,7 +160,7 @@ def turn_sets(qrels: Qrels, level: int, subset: Collection[str] | None) -> Mappi
 
 #: Criterion → turn set [all, filtered, subset] → judgments.
 Judgments = Mapping[str, Mapping[str, Qrels]]
-_CRITERION, _TURN_SET = text("criterion", header="Criterion"), text("turn_set", "all, filtered or subset", "Turns")
+_CRITERION, _TURN_SET = text("criterion", header="Criterion"), text("turn_set", "all, filtered or subset", "Turn set")
 _LEVELS = ("nominal", "ordinal", "interval")
 _QRELS = table(
     "qrels", "Number of judgments by criterion and turn set; filtered: turns with a relevant grade.",

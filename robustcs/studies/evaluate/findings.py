@@ -26,9 +26,9 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     mean = number(best.value, 3)
     first = Verdict(
         mean, number_interval(best.ci_low, best.ci_high).strip("–"),
-        f"{system_name(best.system)} has the highest mean {label}, {mean}"
+        f"{system_name(best.system)} has {'the highest' if others else 'a'} mean {label}{',' if others else ' of'} {mean}"
         f"{_others(pairs, best.system, [row.system for row in others])}",
-        f"{best.turns} turns, {len(rows)} systems", 0.1, "correct",
+        f"{counted(best.turns, 'turn')}, {counted(len(rows), 'system')}", 0.1, "correct",
     )  # fmt: skip
     if not len(pairs):
         return (first,)

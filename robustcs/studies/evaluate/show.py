@@ -82,10 +82,7 @@ def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
         caption=f"{table.caption}.{cut}" if cut else table.caption,
     )  # fmt: skip
     figure = _figure(result)
-    caption = (
-        f"Mean {measure_label(metric)} (95% CI{clustered(result.evaluated.unit)}).{cut} Overlapping intervals do not show that"
-        " two systems are equal."
-    )
+    caption = f"Mean {measure_label(metric)} (95% CI{clustered(result.evaluated.unit)}).{cut}{_overlap(len(runs))}"
     best = replace(figure, slug="best", caption=caption, draw=lambda: draw(result, (metric,), runs[:BEST]))
     return table, best
 
@@ -167,18 +164,22 @@ def _needed(row: Any) -> str:
 def _figure(result: Evaluation) -> Figure:
     metrics = means_of(result)
     tested = "; the pairs are tested separately" if any(len(one.p) for one in result.families.values()) else ""
-    words = []
+    words, systems = [], len({row.system for row in result.rows("measures")})
     for metric in metrics:
         best, *_ = result.rows("measures", metric=metric)
         between = number_interval(best.ci_low, best.ci_high)
         words.append(f"{measure_label(metric)}: {system_name(best.system)} is highest with {number(best.value, 3)} ({between})")
     return Figure(
         "evaluate",
-        f"Means of {counted(len({row.system for row in result.rows('measures')}), 'system')} over {_over(result)} (95% CI"
-        f"{clustered(result.evaluated.unit)}). Overlapping intervals do not show that two systems are equal{tested}.",
+        f"Means of {counted(systems, 'system')} over {_over(result)} (95% CI{clustered(result.evaluated.unit)})."
+        f"{_overlap(systems, tested)}",
         "Means with intervals. " + "; ".join(words) + ".",
         lambda: draw(result),
     )
+
+
+def _overlap(systems: int, tested: str = "") -> str:
+    return f" Overlapping intervals do not show that two systems are equal{tested}." if systems > 1 else ""
 
 
 def _over(result: Evaluation) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from robustcs.documents.document import Figure, Table
 from robustcs.evaluation.measures import TurnScores
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
@@ -115,3 +116,11 @@ def test_the_table_of_means_counts_the_same_pairs() -> None:
         "3 of 6 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 6 pairs)." in notes["measures-ndcg_cut_3"]
     )
     assert "6 of 6 pairs of systems differ significantly" in notes["measures-map"]
+
+
+def test_one_system_is_compared_with_nothing() -> None:
+    turns = [f"{place}_1" for place in range(8)]
+    scores = {"bm25": TurnScores(turns, {"ndcg_cut_3": np.arange(8) / 10})}
+    alone = evaluate(scores, {"ndcg_cut_3": True}, units_of(turns), Evaluated(EvaluationPolicy(), "scores", 8, 0))
+    assert sentences(alone) == ["bm25 has a mean NDCG@3 of 0.350 [8 turns, 1 system]"]
+    assert "verlapping" not in "".join(block.caption for block in show(alone) if isinstance(block, Figure | Table))
