@@ -179,7 +179,8 @@ class InputError(RobustcsError):
                 lines.append(f"{problem} (the same in {count - 1} more {what})")
                 alike[kind] = 0
         if self.total > len(self.problems):
-            lines.append(f"… and {self.total - len(self.problems):,} more problems")
+            further = self.total - len(self.problems)
+            lines.append(f"… and {further:,} more problem{'s' * (further != 1)}")
         return "\n".join(lines)
 
 

@@ -261,7 +261,7 @@ def _tell(folder: Path, made: Made, changed: int) -> None:
     """Print the summary of a report."""
     for what in made["lacking"]:
         tell(what)
-    tell(f"{folder} contains {len(made['files'])} files, {changed} of them new or changed")
+    tell(f"{folder} contains {counted(len(made['files']), 'file')}, {changed} of them new or changed")
     for name in ("report.html", "report.pdf"):
         click.echo(harmless(f"wrote {folder / name}"))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from robustcs.documents.bins import marks
 from robustcs.documents.document import Column, Table
+from robustcs.wording import counted
 
 #: The largest number of systems with a column if no bins are shown; the cards have all.
 MOST_SYSTEMS = 5
@@ -50,8 +51,8 @@ def turn_table(turns: Mapping[str, Any]) -> Table:
     if len(scored) > MOST_SYSTEMS:
         note += f" The first {MOST_SYSTEMS} of {len(scored)} systems; the card of a turn has all."
     if turns["left_out"]:
-        note += f" {turns['left_out']} further turns are in the CSV and JSON files."
-    return Table(TURNS, f"All {len(rows)} turns", tuple(columns), tuple(rows), note.strip())
+        note += f" The CSV and JSON files contain {counted(turns['left_out'], 'further turn')}."
+    return Table(TURNS, f"All {counted(len(rows), 'turn')}", tuple(columns), tuple(rows), note.strip())
 
 
 def _scored(turns: Mapping[str, Any]) -> list[int]:

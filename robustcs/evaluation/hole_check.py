@@ -17,7 +17,7 @@ from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import CONFIDENCE
-from robustcs.wording import verb
+from robustcs.wording import counted, verb
 
 #: Share of the judged passages that the test hides at a time, and the least acceptable coverage.
 _HIDDEN, _COVERED = 0.1, 0.85
@@ -125,7 +125,7 @@ def hole_warnings(
     holes, judged = model.holes, model.judged
     total = len(holes)
     if len(judged) < _FEW:
-        found.append(f"The hole model learned from only {len(judged)} judged passages.")
+        found.append(f"The hole model learned from only {counted(len(judged), 'judged passage')}.")
     groups = model.groups if sources.warned is None else sources.warned
     numbers, alone = found_alone(pool, groups, int(holes.best.max()))
     lonely = []

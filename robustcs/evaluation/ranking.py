@@ -102,7 +102,8 @@ def notes_on_rows(name: str, repeated: int, constant: int, turns: int, policy: E
     """Return notes on documents that occur several times in a turn, and on :attr:`Ranking.constant` turns if they are many."""
     notes = []
     if repeated and policy.documents:
-        notes = [f"{name}: {repeated:,} further passages of documents skipped; the best-ranked passage of each document counts"]
+        found = f"{name}: {counted(repeated, 'further passage')} of documents skipped"
+        notes = [f"{found}; the best-ranked passage of each document counts"]
     elif repeated:
         notes = [f"{name}: {counted(repeated, 'repeated document')} skipped; the best-ranked row of each counts"]
     if policy.order == "score" and constant > _FEW * turns:

@@ -32,6 +32,7 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import BadRowError, RowProblems, UnusableRowError, noted
 from robustcs.inputs.tables import Fields, by_field, named, read_rows
 from robustcs.inputs.text import is_whole, parse_json
+from robustcs.wording import counted
 
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
 Unit = Literal["paragraph", "sentence", "selection"]
@@ -257,7 +258,7 @@ def shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]
     if not repeated:
         return ()
     most = sorted(repeated.items(), key=lambda item: (-item[1], item[0]))
-    some = ", ".join(f"{worker} ({number} texts)" for worker, number in most[:3]) + (" …" if len(most) > 3 else "")
+    some = ", ".join(f"{worker} ({counted(number, 'text')})" for worker, number in most[:3]) + (" …" if len(most) > 3 else "")
     return (f"{name}: worker ids look shared: {some} annotate the same text more than once; each row counts as one annotator",)
 
 

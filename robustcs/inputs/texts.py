@@ -26,6 +26,7 @@ from robustcs.inputs.records import ID_NAMES, ByTurn, RowProblems, no_column, sh
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Table, fits, read_table
 from robustcs.inputs.text import filled_lines, is_turn_id, json_pairs, read_json
+from robustcs.wording import counted
 
 _FORMATS = "write TSV (id and query), JSONL, JSON {turn: text}, CAsT topic JSON or CANARD JSON"
 
@@ -219,7 +220,7 @@ def _lines(path: StrPath, problems: RowProblems) -> Iterator[Record]:
         if len(cells) == 1 and not place:
             raise input_error(path, number, "not a file of texts", _FORMATS, "unknown-format")
         if len(cells) != 2 and not place:
-            found = f"{len(cells)} columns, but no header line that names one of {', '.join(ID_NAMES)}"
+            found = f"{counted(len(cells), 'column')}, but no header line that names one of {', '.join(ID_NAMES)}"
             raise input_error(path, number, found, "add a header line, or write id TAB text only", "wrong-columns")
         if fits(number, cells, 2, problems, "\t", "a file without a header line has 2 (id, text)"):
             place += 1

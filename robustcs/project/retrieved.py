@@ -183,7 +183,7 @@ class Retrieval:
         self.changed = True
         searcher = Searcher(self.index, self.settings, self.workspace.jobs.processes)
         batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
-        for batch in self.workspace.track(batches, f"retrieving {len(missing)} questions", len(batches)):
+        for batch in self.workspace.track(batches, f"retrieving {counted(len(missing), 'question')}", len(batches)):
             found = searcher.search({key: self.by_digest[key] for key in batch}, self.settings.depth)
             self.store.put(self.ranker, found, self.settings.depth)
         known = len(self.by_digest) - len(missing)
@@ -278,7 +278,7 @@ class Retrieval:
 
     def _why(self, system: System, turn: str, question: str, hit: bool) -> str:
         if hit:
-            return f"the store has its ranking with at least {self.settings.depth} passages"
+            return f"the store has its ranking with at least {counted(self.settings.depth, 'passage')}"
         if not self.indexed:
             return f"there is no index at {self.settings.index} yet"
         if others := self.store.others(digest(question)):
@@ -292,7 +292,7 @@ class Retrieval:
     def _differences(self, other: Mapping[str, object], depth: int) -> str:
         mine = json.loads(self.ranker.description)
         if mine == {**other, "index": mine["index"]}:
-            return f"its ranking has only {depth} passages, but the depth is {self.settings.depth}"
+            return f"its ranking has only {counted(depth, 'passage')}, but the depth is {self.settings.depth}"
         told = {"checksum": f"from another state of the index {other['index']}", "software": f"from {other['software']}",
                 "parameters": f"with {json.dumps(other['parameters'])}"}  # fmt: skip
         differ = [words for name, words in told.items() if mine[name] != other[name]]

@@ -28,6 +28,7 @@ from robustcs.reporting.turns import turn_cards
 from robustcs.studies.registry import questions
 from robustcs.studies.study import Question
 from robustcs.version import __version__
+from robustcs.wording import counted
 
 #: Parts that answer no question: the cards of turns, and the state that ``robustcs compare`` reads later.
 _SHAPES = {"turns": Turns, "state": str}
@@ -233,7 +234,7 @@ def _provenance(project: Project, inputs: Sequence[Mapping[str, Any]], command: 
         ("Seed", str(project.seed)),
     ]
     for entry in inputs:
-        count = f" · {entry['rows']:,} rows" if entry["rows"] is not None else ""
+        count = f" · {counted(entry['rows'], 'row')}" if entry["rows"] is not None else ""
         count += f", {entry['skipped']:,} skipped" if "skipped" in entry else ""
         digest = f" · SHA-256 {entry['sha256']}" if entry["sha256"] else ""
         rows.append((f"Input: {entry['role']}", f"{entry['path']}{count}{digest}"))

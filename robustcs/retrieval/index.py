@@ -22,6 +22,7 @@ from robustcs.programs.runner import Track
 from robustcs.retrieval.collection import write_parts
 from robustcs.retrieval.java import anserini_jar, java_error, java_home, memory_options, pyserini_version, start
 from robustcs.tempfiles import remove_stale, temporary
+from robustcs.wording import counted
 
 #: File in the folder of an index that records what robustcs created it from.
 _ORIGIN = "robustcs.json"
@@ -164,7 +165,7 @@ def build_index(
                 raise OutputError(folder, full.lower(), FULL_ADVICE) if full in said else java_error(said, heap)
             indexed = int(found[1].replace(",", ""))
             if indexed != written:
-                told = f"{written} passages, but Anserini indexed {indexed}"
+                told = f"{counted(written, 'passage')}, but Anserini indexed {indexed}"
                 raise input_error(collection, None, told, "report this bug with the collection", "wrong-document-count")
             origin |= {"documents": indexed, "pyserini": version, "passages": passages, "segments": _segments(made)}
             (made / _ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
@@ -176,7 +177,7 @@ def build_index(
                 tell(f"{folder} was created by another process in the meantime and is used")
     except OSError as error:
         raise not_written(folder, error) from None
-    tell(f"indexed {indexed:,} passages")
+    tell(f"indexed {counted(indexed, 'passage')}")
 
 
 def _tied_to_us() -> Callable[[], None] | None:
@@ -191,7 +192,7 @@ def _tied_to_us() -> Callable[[], None] | None:
 
 def _run(command: list[str], files: int, passages: int, track: Track) -> str:
     """Return the output of the command, with progress by finished files; it is killed when this process is interrupted."""
-    ticks = iter(track(range(files), f"indexing {passages:,} passages", files))
+    ticks = iter(track(range(files), f"indexing {counted(passages, 'passage')}", files))
     said = []
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", preexec_fn=_tied_to_us()

@@ -21,7 +21,7 @@ from robustcs.programs.runner import Asking, Track, ask_kept
 from robustcs.retrieval.search import Ranking
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
 from robustcs.retrieval.store import normalised
-from robustcs.wording import some_of
+from robustcs.wording import counted, some_of
 
 #: Seconds that a model may take for one batch.
 _PATIENCE = 86_400.0
@@ -98,7 +98,7 @@ def rerank(
     wanted = {passage for top in tops.values() for passage in top}
     texts = passages(wanted)
     if lacking := sorted(wanted - texts.keys()):
-        found = f"{len(lacking)} passages to re-rank have no text in the collection ({lacking[0]} …)"
+        found = f"the collection has no text of {counted(len(lacking), 'passage')} to re-rank ({lacking[0]} …)"
         raise UsageError("no-passage-text", found, "give the collection of this index with --collection")
     requests = {
         f"{key} {passage}": {"stage": "rerank", "text": questions[key], "passage": texts[passage]}
@@ -139,7 +139,7 @@ def _ask_model(
         said = error.found.removeprefix(f"--with {command} ")
         raise input_error(folder, None, f"the model {said}", f"give a model that can {stage}", "not-a-model") from None
     if replies.failed:
-        found = f"the model gave no answer to {replies.failed} of {len(different)} texts ({replies.complaint})"
+        found = f"the model gave no answer to {replies.failed} of {counted(len(different), 'text')} ({replies.complaint})"
         raise input_error(folder, None, found, "run the command again; answers so far are kept", "model-failed")
     return {key: made[repr(request)] for key, request in requests.items()}
 
@@ -157,6 +157,6 @@ def _from_table(rewriter: str, texts: Mapping[str, str]) -> dict[str, str]:
     path, column = _table(rewriter)
     table = read_texts(path, "qr", column)
     if lacking := [turn for turn in texts if turn not in table]:
-        found = f"{path} has no rewrite of {len(lacking)} turns ({some_of(lacking)})"
+        found = f"{path} has no rewrite of {counted(len(lacking), 'turn')} ({some_of(lacking)})"
         raise UsageError("no-rewrite", found, "complete the file")
     return {turn: table[turn] for turn in texts}

@@ -24,6 +24,7 @@ from robustcs.lazy import npt
 from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Track
 from robustcs.similarity.rouge import rouge, rouge_names
+from robustcs.wording import counted
 
 #: Number of texts per batch: limits the memory, and the work that an interruption loses.
 BATCH = 256
@@ -133,7 +134,7 @@ def embed(
     known = {text: np.frombuffer(b64decode(vector), "<f4").astype(np.float32) for text, vector in kept.items()}
     new = [text for text in wanted if text not in known]
     batches = [new[start : start + BATCH] for start in range(0, len(new), BATCH)]
-    for batch in track(batches, f"encoding {len(new)} texts", len(batches)):
+    for batch in track(batches, f"encoding {counted(len(new), 'text')}", len(batches)):
         made = dict(zip(batch, encoder.encode(batch), strict=True))
         store.put(maker, {text: b64encode(vector.astype("<f4").tobytes()).decode() for text, vector in made.items()}, wanted)
         known |= made

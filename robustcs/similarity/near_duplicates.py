@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from robustcs.inputs.paraphrases import Paraphrase
+from robustcs.wording import counted
 
 #: Largest Levenshtein distance of near-duplicates.
 FEW_CHARACTERS = 3
@@ -103,7 +104,7 @@ def clean_turns(
 
 def cleaning_note(dropped: int, of: int) -> str:
     """Return a note on the dropped paraphrases."""
-    return f"{dropped:,} of {of:,} paraphrases skipped: too similar to another paraphrase of the same turn"
+    return f"{dropped:,} of {counted(of, 'paraphrase')} skipped: too similar to another paraphrase of the same turn"
 
 
 def _too_similar(row: Paraphrase, other: Paraphrase) -> TooSimilar | None:

@@ -111,7 +111,7 @@ def test_known_scores_are_not_computed_again(settings: RetrievalSettings, monkey
 
 
 def test_a_passage_without_text_is_told(settings: RetrievalSettings) -> None:
-    with pytest.raises(UsageError, match=r"^1 passages to re-rank have no text in the collection \(b …\)"):
+    with pytest.raises(UsageError, match=r"^the collection has no text of 1 passage to re-rank \(b …\)"):
         rerank(settings, {"q": "x"}, {"q": (["a", "b"], np.array([2.0, 1.0]))}, lambda wanted: {"a": "x"}, untracked)
 
 

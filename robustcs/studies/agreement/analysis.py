@@ -23,6 +23,7 @@ from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units, units_of_items
 from robustcs.studies.agreement import effort
+from robustcs.wording import counted
 
 Texts = Mapping[TextKey, AnnotatedText]
 
@@ -153,7 +154,7 @@ def snippet_agreement(
     read_unit = next(iter(texts.values())).unit
     without = len(texts) - len(expected) if references else 0
     told = [cut_note] if cut_note else []
-    told += [f"no reference for {without} of {len(texts)} texts: excluded from that comparison"] if without else []
+    told += [f"no reference for {without} of {counted(len(texts), 'text')}: excluded from that comparison"] if without else []
     texts_table = _texts(texts, chosen, overlaps)
     by_text = texts_table.set_index(["turn", "passage"])["jaccard"].to_dict()
     rule = majority_rule(

@@ -62,8 +62,8 @@ def _agreement(result: Audit) -> Table:
     ]
     for row in result.agreement.itertuples():
         if row.human_only or row.judge_only:
-            alone = f"{row.judge_only:,} labels without a human judgment, {row.human_only:,} human judgments without a label"
-            notes.append(f"{row.judge}: {alone}.")
+            labels, judgments = counted(row.judge_only, "label"), counted(row.human_only, "human judgment")
+            notes.append(f"{row.judge}: {labels} without a human judgment, {judgments} without a label.")
     columns: list[Shown] = ["judge", "pairs", result.spec("agreement").field("agree").bare, "kappa", *bare]
     note = " ".join(notes) + noted((row.judge, row.note) for row in result.agreement.itertuples())
     return result_table(result, "agreement", "How well does the judge agree with human judges?", columns, note)

@@ -24,7 +24,8 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
             f"The new judgments change {measure_label(row['metric'])} of {system_name(row['system'])} by"
             f" {signed(row['difference'], 3)}{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
-            f"{int(result.found['files']['added'].sum()):,} new judgments, {result.evaluated.turns} turns{p}",
+            f"{counted(int(result.found['files']['added'].sum()), 'new judgment')},"
+            f" {counted(result.evaluated.turns, 'turn')}{p}",
             abs(float(row["difference"]))
         ),
     )  # fmt: skip

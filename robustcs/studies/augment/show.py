@@ -98,7 +98,7 @@ def _ranking(result: Augmentation) -> list[Block]:
     return [
         result_table(
             result, "ranking", "Does the ranking of the systems change?", ["metric", method, "value", "ci_low"],
-            f"1: same ranking before and after, on these {result.evaluated.turns} turns. τ AP uses the new ranking as the"
+            "1: same ranking before and after, on these turns. τ AP uses the new ranking as the"
             " reference and gives its top more weight. 95% lower limit: one-sided, for the same number of other"
             f" {result.evaluated.unit}s; there is no valid upper limit.",
             by="metric"

@@ -93,7 +93,7 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
     found = []
     for cause in ("qa", "qr"):
         line = told.lines.loc[cause]
-        basis = f"{line['count']} of {result.evaluated.turns} turns; correct if {cut_label(cut)}"
+        basis = f"{line['count']} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
         if cause == "qr" and (near or apart):
             highest = f"{best.rewriter} has the highest mean {measure_label(cut[0])} of {1 + len(near) + len(apart)} rewriters"
             basis += f"; {', '.join(filter(None, (highest, _alike(near, 2))))}"

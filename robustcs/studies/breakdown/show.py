@@ -106,7 +106,7 @@ def _bins(result: Breakdown) -> list[Table]:
 def _attribution(result: Breakdown, attribution: pd.DataFrame) -> Table:
     rows = _cut_by_cut(attribution)
     share = result.spec("attribution").field("share").called("share")  # three of them side by side fit 80 columns
-    note = f"Shares of all {result.evaluated.turns} turns. {_wilson(result)}{_told(rows)}"
+    note = f"Shares of all {counted(result.evaluated.turns, 'turn')}. {_wilson(result)}{_told(rows)}"
     return wide_table(
         result, "attribution", "What causes the errors?", [_CORRECT, *_of(rows)], "cause", ["count", share], note,
         rows=rows, heads=CAUSE_TITLES, by="cut" if _of(rows) else None,
@@ -227,7 +227,9 @@ def show_turns(result: Breakdown, bin_: str, cut: Cut | None = None, most: int |
         fields = ((name, text if isinstance(text, str) else "(no text given)") for name, text in texts.items())
         cards.append(Card(f"{row['turn']} · {scores}", tuple(fields)))
     said = [f"{name} {marks(mark)}" for name, mark in zip(FORMULATION_NAMES.values(), bin_, strict=True) if mark != "-"]
-    caption = f"{number} of {result.evaluated.turns} turns in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
+    caption = (
+        f"{number} of {counted(result.evaluated.turns, 'turn')} in bin {bin_} ({', '.join(said)}), correct if {cut_label(cut)}"
+    )
     if len(cards) < number:
         caption += f"; shown: the {len(cards)} with the largest difference between QR and Human"
     return Cards(f"turns-{bin_}", caption, tuple(cards), asked=True)

@@ -8,12 +8,13 @@ from robustcs.documents.document import Block
 from robustcs.documents.tables import result_table
 from robustcs.result import text
 from robustcs.studies.check.analysis import JUDGED_AT, Check
+from robustcs.wording import counted
 
 
 def show(result: Check) -> tuple[Block, ...]:
     """Return the tables of files, skipped rows, runs, texts and commands that have rows."""
-    what = {"runs": "judged turns", "scores": "scored turns"}.get(result.evaluated.basis, "")
-    of = f"There are {result.evaluated.turns:,} {what}." if what else ""
+    what = {"runs": "judged turn", "scores": "scored turn"}.get(result.evaluated.basis, "")
+    of = f"{counted(result.evaluated.turns, what)}." if what else ""
     files = result_table(
         result, "files", "Files",
         ["role", "path", "rows", (text(" "), _state)],

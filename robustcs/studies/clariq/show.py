@@ -28,7 +28,7 @@ def show(result: Clariq) -> tuple[Block, ...]:
         heads = {k: f"R@{k}" for k in result.question_relevance["k"]}
         blocks.append(_by_run(
             result, "question_relevance", heads, "k", "recall", "How many of the topic's questions are retrieved?",
-            f"R@k: recall in the top k, mean over {result.question_relevance['topics'].iloc[0]} topics. {_CLUSTER}",
+            f"R@k: recall in the top k, mean over {counted(result.question_relevance['topics'].iloc[0], 'topic')}. {_CLUSTER}",
         ))  # fmt: skip
         blocks += _compared(result, "question_relevance", list(heads.values()), "question retrieval", "questions")
     if len(frame := result.document_relevance):
@@ -38,8 +38,9 @@ def show(result: Clariq) -> tuple[Block, ...]:
         blocks.append(_by_run(
             result, "document_relevance", {name: name for name in metrics}, "metric", "value",
             "Do the documents improve after the question?",
-            f"Scores of the documents retrieved after the question and its answer, mean over {first['units']} facets of"
-            f" {first['topics']} topics (contexts, if multi-turn). {_CLUSTER}", "facet",
+            f"Scores of the documents retrieved after the question and its answer, mean over"
+            f" {counted(first['units'], 'facet')} of {counted(first['topics'], 'topic')} (contexts, if multi-turn). {_CLUSTER}",
+            "facet",
         ))  # fmt: skip
         blocks += _compared(result, "document_relevance", metrics, "document relevance", "documents")
         blocks.append(_figure(result, metrics))
@@ -47,9 +48,10 @@ def show(result: Clariq) -> tuple[Block, ...]:
         topics = frame.loc[frame["measure"] == "recall", "topics"].iloc[0]
         blocks.append(_by_run(
             result, "clarification_need", _NEED, "measure", "value", "Is the need to ask predicted correctly?",
-            f"Labels 1 to 4. Precision, recall and F1 are weighted by label, over {topics} topics; a topic without a prediction"
-            " counts as wrong. MSE and κ cover only topics with a prediction. 95% CI by topic: nested bootstrap-t for"
-            " precision, F1 and κ; Wilson for recall, the share of correct predictions; cluster-robust t for MSE.",
+            f"Labels 1 to 4. Precision, recall and F1 are weighted by label, over {counted(topics, 'topic')}; a topic"
+            " without a prediction counts as wrong. MSE and κ cover only topics with a prediction. 95% CI by topic: nested"
+            " bootstrap-t for precision, F1 and κ; Wilson for recall, the share of correct predictions;"
+            " cluster-robust t for MSE.",
         ))  # fmt: skip
         blocks += _compared(result, "clarification_need", ["recall"], "the predicted need to ask", "need")
         blocks.append(wide_table(
@@ -122,8 +124,8 @@ def _compared(result: Clariq, task: str, metrics: Sequence[str], subject: str, s
         result_table(
             result, "comparisons", f"Do the runs differ in {subject}?",
             ["metric", text("runs", header="Runs"), "difference", "p", "p_corrected"],
-            f"Two-sided sign-flip test over {frame['topics'].iloc[0]} topics. The 95% CI inverts the test, one comparison at a"
-            f" time. p adj.: max-T over {pairs} of runs.{notes_of(rows)}",
+            f"Two-sided sign-flip test over {counted(frame['topics'].iloc[0], 'topic')}. The 95% CI inverts the test, one"
+            f" comparison at a time. p adj.: max-T over {pairs} of runs.{notes_of(rows)}",
             rows=_with_runs(rows, " − "), by="metric", slug=f"comparisons-{slug}"
         )
     ]  # fmt: skip

@@ -172,7 +172,7 @@ class ClariqInputs:
         if self.topics is None:
             return True
         if not self.topics.requests.keys() & questions.keys():
-            found = f"answers none of the {len(self.topics.requests)} topics"
+            found = f"answers none of the {counted(len(self.topics.requests), 'topic')}"
             known, own = next(iter(self.topics.requests)), next(iter(questions))
             advice = f"check the ids: the topics have {known!r}, the run {own!r}"
             raise input_error(path, None, found, advice, "no-common-topics")
@@ -230,7 +230,7 @@ class ClariqInputs:
         scores = clarification.facet_scores(ranking, qrels, self.policy)
         if not next(iter(scores.values())):
             advice = f"check the ids: the qrels have {qrels.turns[0]!r}, the run {ranking.turns[0]!r}"
-            found = f"contains none of the {len(qrels.turns)} facets in the qrels"
+            found = f"contains none of the {counted(len(qrels.turns), 'facet')} in the qrels"
             raise input_error(path, None, found, advice, "no-common-facets")
         return scores
 

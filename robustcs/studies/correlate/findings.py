@@ -26,7 +26,7 @@ def verdicts(result: Correlate) -> tuple[Verdict, ...]:
         Verdict(
             value, number_interval(row["ci_low"], row["ci_high"], 2).strip("–"),
             f"Question and answer similarity correlate at {value}. {corner_counts(result, rewriter)}",
-            f"{of}{row['turns']} turns; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
+            f"{of}{counted(row['turns'], 'turn')}; Pearson's r of {similarity_label(x)} and {answers_label(y)}",
             exceptions / row["turns"], subject="similarity", caveat=_caveat(rewriter, left, equal), barred=2 * left > equal
         ),
     )  # fmt: skip
@@ -48,7 +48,7 @@ def correlate_findings(result: Correlate) -> tuple[str, ...]:
     what = f"{similarity_label(x)} of QR and Human correlates with {answers_label(y)}"
     rows = rows.sort_values("value", ascending=False, kind="stable")
     by_rewriter = (
-        f"{system_name(row['rewriter'])} {with_interval(row, 'value', 2)} over {row['turns']} turns"
+        f"{system_name(row['rewriter'])} {with_interval(row, 'value', 2)} over {counted(row['turns'], 'turn')}"
         for _, row in rows.iterrows()
     )
     said = f"{what} (Pearson's r): {', '.join(by_rewriter)}."

@@ -189,9 +189,9 @@ def _by_method(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
     given = {"depth": "turn depth", "length": "question length"}
     constant = " and ".join(given[name] for name in str(rows["given"].dropna().iloc[0]).split(", "))
     note = (
-        f"{rows['turns'].iloc[0]} turns. {_jackknife(result)} p: test of no correlation, by the same jackknife; p adj.: Holm"
-        f" over the {counted(rows['comparisons'].iloc[0], 'correlation')} of each method. Partial: Pearson's r with"
-        f" {constant} held constant."
+        f"{counted(rows['turns'].iloc[0], 'turn')}. {_jackknife(result)} p: test of no correlation, by the same jackknife;"
+        f" p adj.: Holm over the {counted(rows['comparisons'].iloc[0], 'correlation')} of each method. Partial: Pearson's r"
+        f" with {constant} held constant."
     )
     return result_table(
         result, "partial", f"Rank and partial correlations: question similarity against {answers_label(y)}",
@@ -232,7 +232,7 @@ def _figure(result: Correlate, rewriters: Sequence[str], slug: str = "") -> Figu
     x, y = (names[0] for names in result.chosen)
     rows = [row for row in first_rows(result).itertuples() if row.rewriter in rewriters]
     said = [
-        f"{system_name(row.rewriter)}: Pearson's r {number(row.value, 3)} over {row.turns} turns;"
+        f"{system_name(row.rewriter)}: Pearson's r {number(row.value, 3)} over {counted(row.turns, 'turn')};"
         f" {corner_counts(result, row.rewriter)}" for row in rows
     ]  # fmt: skip
     return Figure(

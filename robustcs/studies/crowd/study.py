@@ -227,7 +227,7 @@ def _run(
     written = write_folder(folder, parts, overwrite) if folder else []
     call.emit(workspace, result, show(result))
     if written:
-        call.tell(f"wrote {len(written)} files to {folder}: {', '.join(path.name for path in written)}")
+        call.tell(f"wrote {counted(len(written), 'file')} to {folder}: {', '.join(path.name for path in written)}")
     else:
         call.tell("to write the qrels, the pool and the converted runs, add --folder DIR")
 

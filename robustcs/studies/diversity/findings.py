@@ -19,7 +19,7 @@ def diversity_findings(result: Diversity) -> tuple[str, ...]:
         for row in result.bleu.itertuples()
     ]
     copies = [
-        f"{row.copies:,} of {row.texts:,} texts of {system_name(row.target)} repeat {system_name(row.source)}"
+        f"{row.copies:,} of {counted(row.texts, 'text')} of {system_name(row.target)} repeat {system_name(row.source)}"
         for row in result.diversity.itertuples()
         if row.copies
     ]
@@ -34,7 +34,7 @@ def _similarity(result: Diversity) -> list[str]:
     for source, rows in means.groupby("source", sort=False):
         of = f"{label(HEADLINE)} with {system_name(str(source))}"
         parts = [
-            f"{with_interval(row, 'value')} for {system_name(row['target'])} ({row['texts']:,} texts of"
+            f"{with_interval(row, 'value')} for {system_name(row['target'])} ({counted(row['texts'], 'text')} of"
             f" {counted(row['turns'], 'turn')})"
             for row in rows.to_dict("records")
         ]

@@ -78,6 +78,7 @@ def _topics(result: Diversity) -> Table:
     return result_table(
         result, "topics", "Which topics are least diverse?",
         ["topic", "target", "turns", "texts", "bleu", "self_bleu"],
-        f"The {len(chosen)} of {len(result.topics)} topics closest to their source. JSON and CSV contain all topics and turns.",
+        f"The {counted(len(chosen), 'topic')} of {len(result.topics)} closest to their source. JSON and CSV"
+        " contain all topics and turns.",
         rows=chosen,
     )  # fmt: skip

@@ -33,7 +33,7 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     if not len(pairs):
         return (first,)
     family = result.families[metric]
-    over = "" if result.evaluated.own_turns else f"{best.turns} turns, "
+    over = "" if result.evaluated.own_turns else f"{counted(best.turns, 'turn')}, "
     apart = pairs[pairs["p_corrected"] <= ALPHA]
     size = f"{len(apart)} of {len(pairs)}"
     said = f"{size} {verb(len(pairs), 'pair', 'pairs')} of systems {verb(len(apart), 'differs', 'differ')} significantly in"

@@ -221,7 +221,7 @@ class _Desk:
             pairs = [pair for pair in worklist.pairs if passages.get(pair[1])]
             notes = list(worklist.warnings)
             if without := len(self.holes.pairs) - len(pairs):
-                skipped = f"Skipped {without} of {len(self.holes.pairs)} passages without a text in"
+                skipped = f"Skipped {without} of {counted(len(self.holes.pairs), 'passage')} without a text in"
                 notes.insert(0, f"{skipped} {shown(str(project.collection))}; --export includes them.")
             Sitting(Session(pairs, file), passages, texts, self.scale, notes, outlook, to_the_end).run()
 
@@ -238,7 +238,7 @@ class _Desk:
         queue = [pair for pair in by_influence(worklist) if pair not in people]
         requests = requests_for([*first, *queue], texts, passages, self.scale)
         if without := len(first) + len(queue) - len(requests):
-            tell(f"skipped {without} of {len(first) + len(queue)} passages: the passage or its turn has no text")
+            tell(f"skipped {without} of {counted(len(first) + len(queue), 'passage')}: the passage or its turn has no text")
         first, queue = ([pair for pair in pairs if pair in requests] for pairs in (first, queue))
         track = self.workspace.track
         interview = Interview(asking, judge, self.scale, requests, first, queue, said, people, outlook, track, **how)
@@ -280,7 +280,7 @@ def readable(workspace: Workspace, pairs: Collection[Pair]) -> tuple[dict[str, d
         raise UsageError("no-collection", "no passage texts are given", advice)
     passages = _passages(workspace, {document for _, document in pairs})
     if not any(passages.values()):
-        found = f"{shown(collection)} contains none of the {len(pairs)} passages to judge"
+        found = f"{shown(collection)} contains none of the {counted(len(pairs), 'passage')} to judge"
         raise UsageError("no-passages", found, "check the passage ids, or use --export FILE to judge elsewhere")
     return texts, passages
 

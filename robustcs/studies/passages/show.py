@@ -5,6 +5,7 @@ from __future__ import annotations
 from robustcs.documents.document import Block, Table
 from robustcs.documents.tables import result_table
 from robustcs.studies.passages.analysis import PassageChoice
+from robustcs.wording import counted
 
 #: Rows shown on the terminal and in the report; JSON and CSV contain all.
 SHOWN = 10
@@ -31,7 +32,7 @@ def _short(result: PassageChoice) -> Table:
     short = result.turns[result.turns["chosen"] < result.per_turn]
     shown = short.head(SHOWN)
     return result_table(
-        result, "turns", f"Which turns have fewer than {result.per_turn} passages?",
+        result, "turns", f"Which turns have fewer than {counted(result.per_turn, 'passage')}?",
         ["turn", "chosen", "relevant", "without_text"],
-        f"{len(shown)} of {len(short)} turns. Relevant: passages at or above the relevance level.", rows=shown,
+        f"{len(shown)} of {counted(len(short), 'turn')}. Relevant: passages at or above the relevance level.", rows=shown,
     )  # fmt: skip

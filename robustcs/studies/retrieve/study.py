@@ -173,7 +173,7 @@ def _run(
         call.emit(workspace, stored, show(stored))
     elif record:
         for name, path, turns in import_runs(workspace):
-            call.tell(f"{name}: {turns} turns noted in {path}")
+            call.tell(f"{name}: {counted(turns, 'turn')} noted in {path}")
     else:
         _retrieve(call, workspace, explain, dry_run)
 

@@ -31,7 +31,7 @@ def verdicts(result: Reviews) -> tuple[Verdict, ...]:
     for row in _top(result):
         if row.random:
             number = whole_percent(row.share)
-            turns = f"the {row.of:,} turns {row.where}" if row.where else f"all {row.of:,} turns"
+            turns = f"the {counted(row.of, 'turn')} {row.where}" if row.where else f"all {counted(row.of, 'turn')}"
             text = f"The most frequent category{_about(row)} is {row.category!r}, on {number} of {turns}"
             basis = f"{row.count} of {row.reviewed} randomly sampled turns{_confirmed(result, row)}"
             found.append(Verdict(number, percent_range(row.ci_low, row.ci_high), text, basis, row.share))
@@ -41,7 +41,7 @@ def verdicts(result: Reviews) -> tuple[Verdict, ...]:
 def findings(result: Reviews) -> tuple[str, ...]:
     """Return the categories of samples that are not random, the categories that separate systems, and the agreement."""
     sentences = [
-        f"The most frequent category{_about(row)} is {row.category!r}: {row.count} of {row.reviewed} reviewed turns"
+        f"The most frequent category{_about(row)} is {row.category!r}: {row.count} of {counted(row.reviewed, 'reviewed turn')}"
         f" ({whole_percent(row.share)}). The sample is not random, so this is not an estimate for all turns."
         for row in _top(result) if not row.random
     ]  # fmt: skip
@@ -50,7 +50,7 @@ def findings(result: Reviews) -> tuple[str, ...]:
         first, second = system_name(row.first), system_name(row.second)
         sentences.append(
             f"{row.category!r} separates {first} from {second}: {signed(100 * row.difference, 0)} percentage points (95% CI"
-            f" {limits}; {row.only_first} turns only {first}, {row.only_second} only {second})."
+            f" {limits}; {counted(row.only_first, 'turn')} only {first}, {row.only_second} only {second})."
         )
     for (first, second), part in result.coders.groupby(["first", "second"], sort=False):
         parts = [f"{row.category!r} {_kappa(row)}" for row in part.itertuples()]

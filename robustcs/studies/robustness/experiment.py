@@ -52,7 +52,8 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     write_folder(folder, files_of_testsets(sets_table(drawn, sets)), overwrite=True)
     if dropped:
         tell(cleaning_note(len(dropped), sum(map(len, workspace.paraphrases.values()))))
-    tell(f"drew {sets} manual and {sets} raw test sets of {len(wanted)} turns into {folder} (seed {project.seed})")
+    said = f"{sets} manual and {counted(sets, 'raw test set')} of {counted(len(wanted), 'turn')}"
+    tell(f"drew {said} into {folder} (seed {project.seed})")
     if lacking:
         tell(f"{counted(lacking, 'turn')} without paraphrases; use --missing drop to exclude them from all runs")
     numbers = range(1, sets + 1)

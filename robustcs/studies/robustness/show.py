@@ -169,7 +169,7 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
     ]  # fmt: skip
     return result_table(
         result, "turns", f"{group}: turns whose {measure_label(metric)} varies most with the wording", columns,
-        f"Shown: {len(shown)} of {len(part)} turns; CSV and JSON have all.", rows=shown, slug=f"turns-{group}",
+        f"Shown: {len(shown)} of {counted(len(part), 'turn')}; CSV and JSON have all.", rows=shown, slug=f"turns-{group}",
     )  # fmt: skip
 
 

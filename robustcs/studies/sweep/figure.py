@@ -11,6 +11,7 @@ from robustcs.documents.drawing import COLUMN_WIDTH, INK, SMALL, Drawing, Key, P
 from robustcs.documents.figures import BIN_COLOURS
 from robustcs.documents.forest import panel_grid
 from robustcs.documents.text import panel_titles
+from robustcs.wording import counted
 
 #: Bins from the bottom up.
 STACK = ("111", "011", "001", "101", "000", "100", "010", "110")
@@ -94,7 +95,7 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
     )
     same_turns = len({panel.turns for panel in panels}) == 1
     longest = int(grid[0][0].width * _TITLE_CHARACTERS / letters(1))
-    turns = ["" if same_turns else f" ({panel.turns} turns)" for panel in panels]
+    turns = ["" if same_turns else f" ({counted(panel.turns, 'turn')})" for panel in panels]
     titles = panel_titles([panel.title for panel in panels], max(longest - max(map(len, turns), default=0), 1))
     for one, (panel, leftmost), title, more in zip(panels, grid, titles, turns, strict=True):
         steps = _Steps.of(one)
@@ -102,7 +103,7 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
         panel.title = title + more
         panel.y_ticks = [(percent / 100, f"{percent}%" if leftmost else "") for percent in range(0, 101, 20)]
         if leftmost:
-            panel.y_label = f"share of {one.turns} turns" if same_turns else "share of turns"
+            panel.y_label = f"share of {counted(one.turns, 'turn')}" if same_turns else "share of turns"
         _labels(panel, one, steps)
     _legend(drawing, legend, panels[0].original)
     return drawing

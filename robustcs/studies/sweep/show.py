@@ -87,8 +87,8 @@ def _areas(result: Sweep, labels: Mapping[Panel, str]) -> Table:
     told = noted((f"{marks(row.bin)} {label}", row.note) for panel, label in labels.items() for row in areas[panel])
     return result_table(
         result, "areas", "Threshold-free share of every bin", columns,
-        f"Share of the {result.evaluated.turns} turns in each bin, averaged over all thresholds: the area of its band in the"
-        f" figure. {_interval(result)}.{told}",
+        f"Share of the {counted(result.evaluated.turns, 'turn')} in each bin, averaged over all thresholds: the area of its"
+        f" band in the figure. {_interval(result)}.{told}",
         rows=names, rules=bin_rules(names),
     )  # fmt: skip
 
@@ -112,8 +112,8 @@ def _blame(result: Sweep) -> Table:
     ]
     told = [row for row in result.rows("causes") if row.cause != "correct"]
     note = (
-        f"Areas: shares of {result.evaluated.turns} turns, averaged over all thresholds. {_interval(result)}. Fails more often"
-        f" at: thresholds with p adj. ≤ {ALPHA:g} (McNemar's test{clustered(result.evaluated.unit)}; max-T over"
+        f"Areas: shares of {counted(result.evaluated.turns, 'turn')}, averaged over all thresholds. {_interval(result)}. Fails"
+        f" more often at: thresholds with p adj. ≤ {ALPHA:g} (McNemar's test{clustered(result.evaluated.unit)}; max-T over"
         f" {counted(sum(map(len, rows.values())), 'comparison')}: all thresholds, measures and rewriters)."
         f"{noted((f'{row.rewriter} {measure_label(row.metric)}', row.note) for row in told)}"
     )
@@ -157,6 +157,6 @@ def _counts(result: Sweep, panel: Panel, label: str) -> Table:
     ]
     return result_table(
         result, "bins", f"{label}: turns per bin by threshold ({formulations(part)})", columns,
-        f"Of {result.evaluated.turns} turns. CSV and JSON contain all {len(rows)} thresholds.",
+        f"Of {counted(result.evaluated.turns, 'turn')}. CSV and JSON contain all {len(rows)} thresholds.",
         rows=[point for point in rows if round(point * 10, 9) % 1 == 0], slug=f"bins-{'-'.join(panel)}",
     )  # fmt: skip

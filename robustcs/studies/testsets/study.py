@@ -9,6 +9,7 @@ from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
 from robustcs.studies.signature import Folder, Opt
 from robustcs.studies.study import SEED, Call, command
 from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
+from robustcs.wording import counted
 
 
 def ask(workspace: Workspace, *, sets: Annotated[int, Opt("N", low=1, high=100)] = 3, clean: bool = False) -> ParaphraseSets:
@@ -64,7 +65,7 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: A
         written = write_folder(folder, files, overwrite)
     call.emit(workspace, result, show(result))
     if written:
-        call.tell(f"wrote {len(written)} files to {folder}: {written[0].name} … {written[-1].name}")
+        call.tell(f"wrote {counted(len(written), 'file')} to {folder}: {written[0].name} … {written[-1].name}")
     else:
         call.tell("no file written; add --folder DIR to write the sets")
 

@@ -78,7 +78,7 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     return Verdict(
         size, number_interval(*ends).strip("–"), said,
         f"adjusted p {p_equals(row.expected_p)}; measured drop {plain(row.drop)}, if they count as not relevant; mean over"
-        f" {result.evaluated.turns} turns",
+        f" {counted(result.evaluated.turns, 'turn')}",
         abs(float(row.expected)),
     )  # fmt: skip
 
@@ -96,7 +96,7 @@ def _unjudged(result: Unjudged) -> Verdict:
         part = result.pairs[result.pairs["metric"] == metric]
         open_ = int((~part["separable"].astype(bool)).sum())
         said += f"; {open_} of {counted(len(part), 'order')} by {measure_label(metric)} {verb(open_, 'is', 'are')} not proven"
-    basis = f"{int(row['unjudged']):,} of {int(row['retrieved']):,} passages"
+    basis = f"{int(row['unjudged']):,} of {counted(int(row['retrieved']), 'passage')}"
     return Verdict(size, "", said, basis, float(row["share"]))
 
 

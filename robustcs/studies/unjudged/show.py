@@ -46,7 +46,7 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
     where, _, left_out = _SCOPES[result.settings.scope]
     note = (
         f"Lowest and highest: bounds over all grades 0 to {result.settings.max_grade} of the unjudged passages {where}; not"
-        f" confidence intervals. Unjudged: their number. Turns: how many of the {result.evaluated.turns} turns have any."
+        f" confidence intervals. Unjudged: their number. Turns: how many have any, of {result.evaluated.turns}."
         f"{left_out} Condensed: score after unjudged passages are removed."
     )
     if frame["low"].isna().any():
