@@ -13,7 +13,8 @@ from bench.pages import between
 FIELDS = {name: place for place, name in enumerate(judges.FIELDS)}
 
 
-@pytest.mark.parametrize("name", ["CAsT 2020", pytest.param("DL 2021", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["CAsT 2020", "DL 2021"])
 def test_corrected_scores_hold_what_people_say_of_all(shared_data: Path, name: str) -> None:
     widths = {}
     for errors in judges.ERRORS:

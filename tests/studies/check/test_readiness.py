@@ -72,13 +72,14 @@ PROJECTS: dict[str, tuple[str, dict[str, str | bytes]]] = {
     "empty tables": ('gold = "gold.json"\n[clariq]\n[agreement]\n[crowd]\n', {}),
 }  # fmt: skip
 #: With these a report is written as well, which takes longer than all the rest.
-REPORTED = {"all", "scores", "runs without qrels", "empty tables"}
+REPORTED = {"all", "runs without qrels", "empty tables"}
 #: These projects as well, by ``make test-long``.
-_REPORTED_LONG = {"foreign m1.trec", "answers", "broken ratings.csv", "broken collection.jsonl", "unjudged raw.trec",
+_REPORTED_LONG = {"foreign m1.trec", "scores", "answers", "broken ratings.csv", "broken collection.jsonl", "unjudged raw.trec",
                   "measures of answers", "texts and paraphrases", "clariq", "answers without gold",
                   "missing turns dropped"}  # fmt: skip
 #: These projects run all commands and differ little from others: only by ``make test-long``, as the index that Java makes.
-_LONG = {"mixed measures", "totals", "no grade above 0", "further texts", "a group of nothing", "an index that is not there",
+_LONG = {"mixed measures", "measures of answers", "a level that nothing reaches", "totals", "no grade above 0",
+         "further texts", "a group of nothing", "an index that is not there",
          *[name for name in PROJECTS if name.startswith("broken ")][1::2]}  # fmt: skip
 
 

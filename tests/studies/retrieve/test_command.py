@@ -388,6 +388,7 @@ def test_a_report_leaves_out_what_cannot_be_compared(capfd: pytest.CaptureFixtur
     assert "original_rewritten to the sets of raw" in Path("runs/made/report.html").read_text()
 
 
+@pytest.mark.long
 @needs_pyserini
 def test_the_experiment_behind_a_rewriter(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     config = (project / "robustcs.toml").read_text()
