@@ -93,8 +93,8 @@ def _qrels(rows: Rows) -> MemoryFile:
 
 
 def _run(rows: Rows) -> MemoryFile:
-    # if ranks are requested, the reader reports that this is not a rank
-    ranks = rows.numbers(RANK_NAMES) if rows.has(RANK_NAMES) else ["none"] * len(rows)
+    # without ranks, passages have their order here, as in files
+    ranks = rows.numbers(RANK_NAMES) if rows.has(RANK_NAMES) else list(map(str, range(1, len(rows) + 1)))
     # without scores, as in MS MARCO runs, the ranks determine the order
     scores = rows.numbers(SCORE_NAMES) if rows.has(SCORE_NAMES) or not rows.has(RANK_NAMES) else [f"-{rank}" for rank in ranks]
     return _lines(rows, "{} Q0 {} {} {} -\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), ranks, scores)

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
 from robustcs.inputs.clariq import read_needs, read_topics
 from robustcs.inputs.collection import read_passages
@@ -28,6 +29,7 @@ from robustcs.inputs.ratings import read_ratings, read_turn_list
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.scores import read_scores, read_slices
 from robustcs.inputs.texts import read_texts
+from robustcs.policy import EvaluationPolicy
 from robustcs.project.sources import READERS, SOURCES
 from tests.skipped_rows import without_count
 
@@ -251,13 +253,13 @@ def test_places_in_dictionaries_are_their_keys() -> None:
     assert message == '<it>["1_2"]: turn 1_2: null is not a text; write a text in quotes'
 
 
-def test_without_ranks_the_order_cannot_follow_them() -> None:
-    found = as_file("run", "it", RUN)
-    assert read_run(found).ranks is None
-    with pytest.raises(InputError, match=r"^<it>, row 1: rank 'none' is not a whole number; .*\n<it>, row 2: "):
-        read_run(found, ranks=True)
-    with pytest.raises(InputError, match=r"^<it>, row 1: .* a whole number \(the same in 5 more rows\)$"):
-        read_run(as_file("run", "it", pd.concat([RUN, RUN])), ranks=True)
+def test_without_ranks_passages_have_their_order_as_in_files(tmp_path: Path) -> None:
+    assert read_run(as_file("run", "it", RUN)).ranks is None
+    turned, table = {"1_1": {"a": 1.0, "b": 2.0}, "1_2": {"c": 1.0, "d": 2.0}}, tmp_path / "run.csv"
+    table.write_text("turn,document,score\n1_1,a,1\n1_1,b,2\n1_2,c,1\n1_2,d,2\n")
+    for path in (as_file("run", "it", turned), table):
+        ranking = rank_run(read_run(path, "x", ranks=True), EvaluationPolicy(order="rank"))
+        assert dict(ranking.by_turn()) == {"1_1": ["a", "b"], "1_2": ["c", "d"]}
 
 
 def test_columns_that_are_not_there_are_told_with_those_that_are() -> None:
