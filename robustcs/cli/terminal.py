@@ -126,7 +126,8 @@ def emit(
 
     The format is that of ``--format``, else that of the output's suffix, else a table. A suffix in :data:`FIGURE_SUFFIXES`
     writes the figure. Raises :class:`UsageError`, before anything is written, for a table or figure that the result does not
-    have and for an unknown suffix. ``inputs`` is called only for JSON, which alone contains checksums.
+    have, for an unknown suffix, and for an existing file of data. ``inputs`` is called only for JSON, which alone contains
+    checksums.
     """
     from robustcs.documents.document import Figure
     from robustcs.documents.forms import chosen_tables, data_of, text_of
@@ -137,6 +138,7 @@ def emit(
     on_terminal = sys.stdout.isatty()
     for target in output:
         refuse_protected(target)
+        _refuse_data(target, result)
     kinds = [(target, _kind(target, format, bool(figures), command)) for target in output or ("-",)]
     for target, kind in kinds:
         if kind == "figure":
@@ -165,6 +167,23 @@ def emit(
 
             write_text(target, text)
             tell(f"wrote {target}")
+
+
+def _refuse_data(target: str, result: Result) -> None:
+    """Raise :class:`UsageError` if ``target`` is a file of data, such as qrels, and not an earlier output of this study."""
+    if target == "-" or not os.path.isfile(target):
+        return
+    from robustcs.inputs.sniff import identify
+
+    found = identify(target)
+    if found is None or not found.certain:
+        return
+    with open(target, encoding="utf-8", errors="replace") as file:
+        start = file.read(4096).removeprefix("collection,")
+    heads = tuple(",".join(field.name for field in spec.fields) for spec in result.declared)
+    if not (start.startswith(heads) or "───" in start):
+        advice = "remove it, or choose another name for the output"
+        raise UsageError("overwrites-data", f"{target} exists, and {found.says}", advice)
 
 
 def check_output(given: Mapping[str, Any]) -> None:

@@ -83,7 +83,7 @@ def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None
 def test_a_table_without_a_presentation_is_shown_as_it_is(in_demo: Command) -> None:
     markdown = in_demo("breakdown --table turns --metric ndcg_cut_3 --threshold 0.5 --format markdown").out
     assert markdown.count("\n| QR | ") == 70
-    assert "| QR | 2_6 | NDCG@3 | &gt;=0.5 | 0.6788 | 0.0000 | 0.0000 | 100 | qa | no | Can they make" in markdown
+    assert "| QR | 2_6 | NDCG@3 | ≥ 0.5 | 0.6788 | 0.0000 | 0.0000 | 100 | qa | no | Can they make" in markdown
 
 
 def test_the_format_wins_over_the_suffix(in_demo: Command, tmp_path: Path) -> None:

@@ -118,3 +118,16 @@ def test_the_python_report_spares_inputs(demo_copy: Path, undrawn: None) -> None
     with pytest.raises(UsageError, match="page/.kept/results/breakdown.json is an input, which is never overwritten"):
         robustcs.report("plain.toml", "page")
     assert Path("topics.json").read_bytes() == before
+
+
+def test_an_output_does_not_replace_data_that_the_command_does_not_read(in_copy: Command, tmp_path: Path) -> None:
+    for name, found in (("mine.txt", "these are TREC qrels"), ("mine.csv", "these are paraphrases")):
+        before = (tmp_path / "demo" / {"mine.txt": "qrels.txt", "mine.csv": "paraphrases.csv"}[name]).read_bytes()
+        (tmp_path / "demo" / name).write_bytes(before)
+        err = in_copy(f"unjudged --table rates --output {name}", code=2).err
+        assert err == f"robustcs: {name} exists, and {found}; remove it, or choose another name for the output\n"
+        assert (tmp_path / "demo" / name).read_bytes() == before
+    # outputs are replaced, also by other tables; so are files of other content
+    (tmp_path / "demo" / "notes.md").write_text("My notes\n")
+    for table in ("turns", "measures"):
+        in_copy(f"evaluate --table {table} --output t.csv --output t.json --output t.txt --output notes.md")
