@@ -304,7 +304,7 @@ def match_texts(
                 agree = turns - len(found.equal_apart) - len(found.other_alike)
                 reasons.append(f"texts and rankings agree on {agree} of {counted(turns, 'turn')}")
             if sure:
-                pairs.append((likely, alike, len(one.texts), name, one, "; ".join(reasons) or "the only texts of a rewriter"))
+                pairs.append((alike, likely, len(one.texts), name, one, "; ".join(reasons) or "the only texts of a rewriter"))
     chosen: dict[str, tuple[Texts, str]] = {}
     for *_, name, one, why in sorted(pairs, key=lambda pair: (*(-value for value in pair[:3]), pair[3], pair[4].named)):
         if name not in chosen and all(one is not other for other, _ in chosen.values()):

@@ -190,6 +190,23 @@ def test_texts_go_to_the_run_that_answered_them_whatever_they_are_called(tmp_pat
     assert '"rewritten_y.tsv"  # texts and rankings agree on 24 of 24 turns\n' in said
 
 
+def test_names_that_fit_come_before_rankings(tmp_path: Path) -> None:
+    files = {
+        "qrels.txt": QRELS,
+        "raw.trec": ranked(RAW),
+        "human.trec": ranked(HUMAN),
+        "raw.tsv": tsv(RAW),
+        "human.tsv": tsv(HUMAN),
+    }
+    texts = rewrites(1)
+    # some texts of cqr and some rankings of t5 changed, so each is nearer to those of the other name
+    some = [turn for turn in TURNS if texts[turn] == HUMAN[turn]][:4]
+    files |= {"t5.trec": ranked(texts | dict.fromkeys(some, "x")), "cqr.trec": ranked(texts)}
+    files |= {"t5.tsv": tsv(texts), "cqr.tsv": tsv(texts | dict.fromkeys(some, "y"))}
+    made = parts(config(fill(tmp_path, files)), "rewrites")
+    assert {key: made[key] for key in ("qr:t5", "qr:cqr")} == {"qr:t5": "t5.tsv", "qr:cqr": "cqr.tsv"}
+
+
 def test_texts_of_the_same_name_that_were_not_run_are_left_aside(tmp_path: Path) -> None:
     other = {turn: f"Something else, {turn}" for turn in TURNS}
     files = {
