@@ -89,12 +89,12 @@ def text_difference(qr: str, human: str) -> Difference:
     return Difference(tuple(kind for kind, holds in there.items() if holds) or (WORDING,), tuple(lost), tuple(new))
 
 
-def _without(some: Iterable[str], others: Iterable[str], key: Callable[[str], str] = str) -> list[str]:
+def _without(some: Iterable[str], others: Iterable[str], key: Callable[[str], str] | None = None) -> list[str]:
     """Return the words that ``others`` do not have, by their key, in order; of a repeated word, the last occurrences."""
-    left = Counter(map(key, others))
+    left = Counter(map(key, others) if key else others)
     kept = []
     for word in some:
-        if left.get(own := key(word)):
+        if left.get(own := key(word) if key else word):
             left[own] -= 1
         else:
             kept.append(word)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
@@ -89,9 +90,10 @@ def words_of(text: str) -> list[Word]:
     return [Word(*match.span(), _plain(match[0])) for match in WORD.finditer(text)]
 
 
-def plain_words(text: str) -> list[str]:
+@lru_cache(32_768)  # several properties of a question are properties of its words
+def plain_words(text: str) -> tuple[str, ...]:
     """Return the words of a text in order, in lower case with plain apostrophes."""
-    return list(map(_plain, WORD.findall(text)))
+    return tuple(WORD.findall(text.lower()) if text.isascii() else map(_plain, WORD.findall(text)))
 
 
 def _plain(written: str) -> str:
