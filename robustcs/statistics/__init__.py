@@ -22,6 +22,15 @@ def quotient(numerator: ArrayLike, denominator: ArrayLike, empty: float = 0.0, l
     return np.asarray(np.divide(top, bottom, out=out, where=bottom > least))
 
 
+def settled(differences: ArrayLike) -> Floats:
+    """Return differences with 0 for those of equal scores, which may differ in their last bits.
+
+    The others are not rounded: a test must see that two differences of 1/3 are as large as one of 2/3.
+    """
+    values = np.asarray(differences, np.float64)
+    return np.where(np.abs(values) < 5e-10, 0.0, values)
+
+
 def logistic(logits: Floats) -> Floats:
     """Return 1 / (1 + exp(−``logits``)); the import of scipy.special takes longer than most commands."""
     return np.asarray(0.5 + 0.5 * np.tanh(0.5 * logits))

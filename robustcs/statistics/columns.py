@@ -11,13 +11,14 @@ import numpy as np
 
 from robustcs.lazy import pd
 from robustcs.result import flag, number
+from robustcs.statistics import settled
 from robustcs.statistics.effect import detectable_differences, effect_sizes
 from robustcs.statistics.estimate import Estimate, Tested
 from robustcs.statistics.families import Family, max_t_family
 from robustcs.statistics.sign_flip import paired_tests
 
 P_FLOOR = number("p_floor", "smallest p that this design can give")
-EXACT = flag("exact", "true if all sign patterns were tried, false if 99,999 random ones")
+EXACT = flag("exact", "true if all sign patterns of the units that differ were tried, false if 99,999 random ones")
 EQUIVALENT = flag(
     "equivalent",
     "true if the 95% CI lies inside ± the margin and no unit accounts for more than 30% of the spread; null without a margin or"
@@ -91,6 +92,7 @@ def comparisons(
     families
         A label for every row; rows with the same label form a family. By default, all rows form one.
     """
+    sums = settled(sums)
     tests = paired_tests(sums, sizes, seed, noun, mid_p=mid_p) if len(sums) else ()
     together: dict[Hashable, list[int]] = {}
     for row, label in enumerate([None] * len(tests) if families is None else families):

@@ -5,7 +5,8 @@ patterns whose total is at least as far from 0 as the observed one. The same tes
 rejects at α exactly if too few subsets S of units have a ratio Σ_S y / Σ_S n up to θ. So the limits of the interval are the
 m-th smallest and largest of these ratios, m = ⌊α 2^K / 2⌋ (Hartigan 1969, "Using subsample values as typical values"). p ≤ α
 if and only if the interval excludes 0. Up to 16 units, all patterns are tried; beyond, ``draws`` random ones, the same for all
-comparisons, and the observed one counts as one more (Phipson & Smyth 2010).
+comparisons, and the observed one counts as one more (Phipson & Smyth 2010). If so few units differ that there is no interval,
+all patterns of these units are tried.
 """
 
 from __future__ import annotations
@@ -160,13 +161,17 @@ def _one(
     if not moving:
         p = 1.0 if units else math.nan
         return Tested(0.0 if total else value, math.nan, math.nan, units, method, notes, p, floor)
+    sparse = units < LEAST_UNITS or bool(sparse_note(moving, units, noun))
+    if sparse and not subsets.exact:  # without an interval, p needs only the units that differ
+        subsets = Subsets(moving, subsets.seed)
+        drawn = subsets.sums(top[None, np.abs(top) > tiny])[0]
     at_most, at_least = np.count_nonzero(drawn <= tiny), np.count_nonzero(drawn >= -tiny)
     ties = (at_most + at_least - len(drawn)) / 2 + 0.5 if half else 0.0
     # random patterns may include slightly too few extreme ones
     p = min(1.0, max(floor, 2 * (1 + min(at_most, at_least) - ties) / subsets.total))
     low, high = math.nan, math.nan
     carried = carried_share(top - value * sizes) if total else math.nan
-    if units >= LEAST_UNITS and total > 0 and not sparse_note(moving, units, noun):
+    if total > 0 and not sparse:
         place = math.floor(alpha * subsets.total / 2 + half / 2 + 1e-9)
         low, high = (0.0 if abs(one) <= tiny else one for one in limits(drawn, bottom, place))
         notes = joined(notes, carried_note(carried, units, noun))

@@ -34,7 +34,8 @@ def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: s
     not vary or there are fewer than three turns. No interval and no p below five units, or if a variable does not vary
     without one of them.
     """
-    one, two = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    # equal similarities may differ in their last bits
+    one, two = np.round(np.array([x, y], dtype=np.float64), 12)
     if len(one) < 3 or np.ptp(one) == 0 or np.ptp(two) == 0:
         return Tested(math.nan, math.nan, math.nan, units.count, METHOD, "a variable does not vary")
     if method == "pearson":

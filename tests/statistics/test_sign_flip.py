@@ -150,7 +150,14 @@ def test_the_floor_of_drawn_patterns_is_printed_as_a_bound_and_that_of_few_units
     (found,) = paired_tests(np.arange(1.0, 31), np.ones(30), 0)
     assert found.p == found.floor == 2 / 100_000 and p_text(found.p) == "p < 0.0001"
     two = paired_tests([1.0, 1, *[0] * 18], np.ones(20), 0)[0]
-    assert two.p == pytest.approx(0.5, abs=0.01) and p_text(two.floor) == "p = 0.500" and "cannot be below 0.5 " in two.note
+    assert two.p == two.floor == 0.5 and p_text(two.p) == "p = 0.500" and "cannot be below 0.5 " in two.note
+
+
+@pytest.mark.parametrize("mid", [False, True])
+def test_all_patterns_of_few_units_that_differ_are_tried_however_many_do_not(mid: bool) -> None:
+    for y in ([1.0, 1, -1, -1, -1], [0.3, 0.2, -0.1, 0.4, 0.1, 0.1, -0.2, 0.3, 0.5], [1.0]):
+        (found,) = paired_tests([*y, *[0] * 20], np.ones(20 + len(y)), 3, mid_p=mid)
+        assert found.exact and math.isnan(found.low) and found.p == pytest.approx(p_by_hand(np.array(y), mid and len(y) >= 6))
 
 
 def test_the_floor_that_is_told_can_be_reached() -> None:
@@ -173,10 +180,10 @@ def test_size_of_the_test_and_coverage_of_the_interval() -> None:
 
 
 def test_random_patterns_never_give_a_p_below_the_floor() -> None:
-    """Seven of 20 conversations differ, all in one direction: 1 in 64 patterns is as far, and drawn ones may be fewer."""
-    sums = np.where(np.arange(20) < 7, 1.0, 0.0)
-    found = [paired_tests(sums, np.ones(20), seed, draws=999)[0] for seed in range(20)]
-    assert all(one.p >= one.floor == 2 / 2**7 for one in found) and any(one.p == one.floor for one in found)
+    """Ten of 20 conversations differ, all in one direction: 1 in 512 patterns is as far, and drawn ones may be fewer."""
+    sums = np.where(np.arange(20) < 10, 1.0, 0.0)
+    found = [paired_tests(sums, np.ones(20), seed)[0] for seed in range(20)]
+    assert all(one.p >= one.floor == 2 / 2**10 for one in found) and any(one.p == one.floor for one in found)
 
 
 @pytest.mark.parametrize(("units", "fewest"), [(6, 3), (7, 4), (10, 5), (12, 6), (19, 10), (20, 10), (21, 10), (50, 10)])

@@ -57,6 +57,18 @@ def test_it_is_the_jackknife_written_out(method: str, digits: int) -> None:
     assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high))
 
 
+@pytest.mark.parametrize("method", SCIPY)
+def test_similarities_that_differ_in_their_last_bits_are_tied(method: str) -> None:
+    lengths = [3, 5, 4, 6, 2, 4]
+    x, y = sample(np.random.default_rng(4), lengths, 0)
+    noisy = x + np.resize([1e-16, -2e-16, 3e-16], len(x)) * np.abs(x)
+    assert (noisy != x).any()
+    found, expected = (unit_correlation(one, y, units(lengths), method) for one in (noisy, x))
+    assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
+    alike = np.resize([0.3, 0.1 + 0.2], len(x))
+    assert math.isnan(unit_correlation(alike, y, units(lengths), method).value)
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 40), st.integers(1, 12))
 def test_concordant_pairs_are_those_of_every_two_turns(seed: int, turns: int, values: int, groups: int) -> None:
     random = np.random.default_rng(seed)

@@ -21,10 +21,10 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Result, TableSpec, count, difference, flag, measure, number, p_value, score, share, table, text
-from robustcs.statistics import Floats, Mask
+from robustcs.statistics import Floats, Mask, settled
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.families import max_t_family
-from robustcs.statistics.ranks import DECIMALS, METHODS, rank_stability, ranks
+from robustcs.statistics.ranks import METHODS, rank_stability, ranks
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units
 from robustcs.studies.augment.judged import TABLES as JUDGED
@@ -258,7 +258,7 @@ def augment(
     rows, changed, order = [], [], []
     for column, by in enumerate(measures):
         old, new = one[:, column], two[:, column]
-        difference = np.round(new - old, DECIMALS)
+        difference = settled(new - old)
         rows.append(comparisons(units.sums(difference), units.sizes, units.kind, seed, power=False).frame.assign(
             system=pool.names, metric=by.name, before=old.mean(axis=1), after=new.mean(axis=1),
             rank_before=ranks(old.mean(axis=1)), rank_after=ranks(new.mean(axis=1)),
@@ -300,7 +300,7 @@ def discriminative_power(before: Floats, after: Floats, measures: Sequence[Measu
     for column, one in enumerate(measures if pairs else ()):
         told, floors = [], []
         for scores in (before[:, column], after[:, column]):
-            sums = units.sums(np.round(scores[first] - scores[second], DECIMALS))
+            sums = units.sums(settled(scores[first] - scores[second]))
             family = max_t_family(paired_tests(sums, units.sizes, seed, units.kind), sums, seed)
             told.append(int((family.p <= ALPHA).sum()))
             floors.append(family.floor)

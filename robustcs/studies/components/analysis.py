@@ -262,7 +262,7 @@ def _swaps(grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int)
         return SWAPS.frame([]), {}
     gains = [cube[:, *places[new]] - cube[:, *places[old]] for cube in cubes.values() for old, new in pairs]
     compared = comparisons(
-        np.round(units.sums(np.array(gains)), 12), units.sizes, units.kind, seed, np.repeat(list(cubes), len(pairs)).tolist()
+        units.sums(np.array(gains)), units.sizes, units.kind, seed, np.repeat(list(cubes), len(pairs)).tolist()
     )
     keys = [(metric, *pair) for metric in cubes for pair in pairs]
     rows = []

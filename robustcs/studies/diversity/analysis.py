@@ -23,11 +23,11 @@ from robustcs.similarity.encoders import Encoder, Vectors, cosine
 from robustcs.similarity.near_duplicates import relation
 from robustcs.similarity.rouge import rouge
 from robustcs.similarity.texts import distinct_n, words
+from robustcs.statistics import settled
 from robustcs.statistics.columns import EXACT, P_FLOOR
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import mean_estimates
-from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of
 
@@ -106,7 +106,7 @@ def compare_similarities(
         if not both:
             continue
         rows = [np.where(common, values[first] - values[second], 0) for (first, second), common in both.items()]
-        sums = np.round(units.sums(np.array(rows)), DECIMALS)
+        sums = settled(units.sums(np.array(rows)))
         tests = paired_tests(sums, units.sums(np.array(list(both.values()))), seed, units.kind)
         family = max_t_family(tests, sums, seed)
         for ((first, second), common), test, corrected in zip(both.items(), tests, family.p.tolist(), strict=True):

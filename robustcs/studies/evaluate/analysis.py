@@ -27,7 +27,6 @@ from robustcs.statistics.effect import check_margin, units_needed, within_margin
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
 from robustcs.statistics.means import mean_estimates
-from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
 from robustcs.wording import counted
 
@@ -207,8 +206,7 @@ def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units:
     else:
         by_unit, sizes = units.sums(values), units.sizes
         sums = np.array([by_unit[first] - by_unit[second] for first, second in compared])
-    # equal sums may differ in their last bits
-    return np.round(sums, DECIMALS), sizes
+    return sums, sizes
 
 
 def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> list[tuple[Any, ...]]:

@@ -26,13 +26,12 @@ from robustcs.result import Evaluated, Field, Result, count, difference, measure
 from robustcs.similarity.near_duplicates import text_key
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing, turn_slicings
-from robustcs.statistics import Floats
+from robustcs.statistics import Floats, settled
 from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR, comparisons
 from robustcs.statistics.effect import check_margin, within_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import TIE, cluster_t_test, risk
-from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import variance_components
 
@@ -85,8 +84,7 @@ def drops_of(
 
     The drop has value, baseline, drop (baseline − value) and the columns of :func:`tests_of`, not adjusted.
     """
-    # equal scores may differ in their last bits; the test must not count that as a drop
-    sums = units.sums(np.round(base - values, DECIMALS))
+    sums = units.sums(settled(base - values))
     found = comparisons(sums, units.sizes, units.kind, seed, range(len(sums)))
     baseline, drop = float(base.mean()), base.mean() - values.mean(axis=1)
     frame = found.frame.assign(

@@ -76,6 +76,17 @@ def test_p_is_that_of_all_sign_patterns_and_adjusted_by_their_largest_statistic(
     assert result.families["m"].describe("pair") == "max-T over 6 pairs"
 
 
+def test_differences_of_thirds_keep_their_ties() -> None:
+    """As of P@3 or reciprocal ranks: 1/3 + 1/3 is as far as 2/3, and a rounded 2/3 is not."""
+    thirds = [2, 2, 2, -1, 0, -1, 1]
+    row = make({"a": [third / 3 for third in thirds], "b": [0.0] * 7}, [f"{turn}" for turn in range(7)]).pairs.iloc[0]
+    totals = np.array(list(product((-1, 1), repeat=7))) @ thirds
+    assert row.p == (np.abs(totals) >= sum(thirds)).mean() == 0.3125  # 0.21875 with rounded differences
+    # scores that differ in their last bits do not differ
+    row = make({"a": [0.1 + 0.2] * 8, "b": [0.3] * 8}, [f"{turn}" for turn in range(8)]).pairs.iloc[0]
+    assert row.p == 1 and np.isnan(row.effect) and "none of 8 turns differs" in row.note
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
 def test_no_interval_contradicts_its_p(seed: int) -> None:
