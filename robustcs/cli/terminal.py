@@ -192,6 +192,8 @@ def check_output(given: Mapping[str, Any]) -> None:
     Raises :class:`UsageError` for an input or unknown suffix, and if only figures are written, which have no table or format.
     """
     for target in given["output"]:
+        if not target:
+            raise UsageError("no-name", "--output has no file name", "name a file; - is stdout")
         refuse_protected(target)
     kinds = {_kind(target, given["format"], True, "") for target in given["output"]}
     for name in ("format", "table"):

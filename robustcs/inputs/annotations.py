@@ -102,7 +102,8 @@ def read_annotations(path: StrPath) -> tuple[dict[TextKey, AnnotatedText], tuple
     problems = RowProblems(path, "annotations")
     columns, rows = read_rows(path, problems)
     if not is_annotations(columns):
-        advice = "write the CSV of MTurk or Prolific (Answer.taskAnswers), or JSONL with turn, passage, worker, text, snippets"
+        advice = "write the CSV of MTurk or Prolific (Answer.taskAnswers), or JSONL with turn, passage, worker, text, snippets;"
+        advice += " ratings have columns such as item, worker, rating"
         raise input_error(path, 1, "not a file of snippet annotations", advice, "unknown-format")
     unit, needed, optional = _fields(columns)
     texts: dict[TextKey, AnnotatedText] = {}

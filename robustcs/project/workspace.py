@@ -21,7 +21,7 @@ from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.project.trust import SWAPPED
 from robustcs.result import Evaluated, Result
-from robustcs.wording import verb
+from robustcs.wording import system_name, verb
 
 R = TypeVar("R", bound=Result)
 
@@ -152,7 +152,7 @@ class Workspace(Inputs):
         cells = {path: name for name, path in self.project.components.items()}
         rankers = {cells.get(file.path, "").partition("/")[2].strip() for file in files.values()}
         ranker = rankers.pop() if len(rankers) == 1 else ""
-        return formulations, replace(evaluated, notes=(*evaluated.notes, *_swapped(formulations)), ranker=ranker)
+        return formulations, replace(evaluated, notes=(*evaluated.notes, *_doubts(formulations)), ranker=ranker)
 
     def formulation_files(self, measures: Sequence[Measure] = ()) -> dict[tuple[Role, str], ScoredFile]:
         """Return the files that score Original (optional), the rewriters and Human, by role and name. No file is read.
@@ -226,11 +226,14 @@ class Workspace(Inputs):
         return {*written, *self.project.texts, *self.project.raw_texts}
 
 
-def _swapped(scores: Formulations) -> list[str]:
-    """Return a note if Human scores below Original: the two files are then probably swapped."""
+def _doubts(scores: Formulations) -> list[str]:
+    """Return notes if files are probably swapped (Human scores below Original) or the same (equal scores on every turn)."""
+    notes = [
+        f"{system_name(name)} and Human have the same scores on every turn; check that their files differ"
+        for name, one in {"original": scores.original, **scores.rewriters}.items()
+        if one is not None and all((one[metric] == scores.human[metric]).all() for metric in scores.measures)
+    ]
     if scores.original is None:
-        return []
+        return notes
     worse = [metric for metric in scores.measures if scores.human[metric].mean() < scores.original[metric].mean()]
-    if not worse:
-        return []
-    return [f"{SWAPPED} ({', '.join(worse)}); check that the two files are not swapped"]
+    return [*notes, f"{SWAPPED} ({', '.join(worse)}); check that the two files are not swapped"] if worse else notes

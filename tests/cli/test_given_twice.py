@@ -80,6 +80,7 @@ def test_options_that_a_figure_or_a_mode_ignores(in_copy: Command) -> None:
     for name, value in (("table", "measures"), ("format", "csv")):
         err = in_copy(f"evaluate --output never.svg --{name} {value}", code=2).err
         assert err == f"robustcs: --{name} has no effect on a figure; leave it out, or add an --output for the table\n"
+    assert in_copy("evaluate --output ''", code=2).err == "robustcs: --output has no file name; name a file; - is stdout\n"
     assert "--all has no effect on a list" in in_copy("judge --list --all", code=2).err
     assert in_copy("evaluate --output a.svg --output - --table measures").out == in_copy("evaluate --table measures").out
     assert "How much do the selections" in in_copy("agreement --html a.html --table jaccard").out

@@ -375,3 +375,9 @@ def test_the_note_says_where_units_are_too_few(in_copy: Command, tmp_path: Path)
 def test_any_measure_of_trec_eval(in_demo: Command) -> None:
     result = read(in_demo("breakdown --metric set_F --metric nDCG@3 --format json").out)
     assert list(dict.fromkeys(row["metric"] for row in result["tables"]["bins"])) == ["set_F", "ndcg_cut_3"]
+
+
+def test_a_rewriter_with_the_run_of_human_is_noted(in_demo: Command) -> None:
+    same = in_demo("breakdown --human runs/stem_qr.trec --table attribution").out
+    assert "Note: QR and Human have the same scores on every turn; check that their files differ" in " ".join(same.split())
+    assert "the same scores" not in in_demo("breakdown --table attribution").out
