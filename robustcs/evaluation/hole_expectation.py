@@ -24,7 +24,7 @@ from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, measure, number, p_value, share, table, text
-from robustcs.statistics import Floats, quotient
+from robustcs.statistics import Floats, quotient, settled
 from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
 from robustcs.statistics.units import Units
@@ -133,7 +133,7 @@ class FilledHoles:
 
     def drawn(self, weights: Floats, measure: int) -> Floats:
         """Return float64[D, C, K]: Σ_r weight_r · score_r of every draw, summed by unit; ``weights``: [C, R]."""
-        return np.asarray(np.round(np.einsum("cr,drk->dck", weights, self.sums[:, :, measure]), DECIMALS))
+        return settled(np.einsum("cr,drk->dck", weights, self.sums[:, :, measure]))
 
     def differences(self, contrasts: npt.ArrayLike, measure: int, first: int = 0) -> Floats:
         """Return float64[C − first, 9] with the columns :data:`EXPECTED`, for the differences Σ_r weight_r · score_r.

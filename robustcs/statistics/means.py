@@ -285,7 +285,7 @@ def risk(gains: npt.ArrayLike) -> Risk:
     values = np.where(np.abs(values) < TIE, 0.0, values)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
     weighted = np.where(values < 0, 2 * values, values)
-    urisk, expected = (float(weighted.mean()), -float(np.abs(values).mean()) / 2) if len(values) else (math.nan,) * 2
+    urisk, expected = (float(weighted.mean()), 0.0 - float(np.abs(values).mean()) / 2) if len(values) else (math.nan,) * 2
     return Risk(wins, losses, len(values) - wins - losses, urisk, expected)
 
 

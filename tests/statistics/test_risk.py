@@ -24,6 +24,7 @@ def test_by_hand() -> None:
     gains = [0.3, -0.2, 0.0, 0.1]
     assert risk(gains) == Risk(2, 1, 1, approx(0), approx(-0.075))
     assert risk([1e-12, -1e-12]) == Risk(0, 0, 2, 0.0, 0.0)
+    assert f"{risk([0.0]).expected:.1f}" == "0.0"  # not -0.0
     assert math.isnan(risk([]).urisk)
 
 
