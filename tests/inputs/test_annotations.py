@@ -73,7 +73,7 @@ def test_shared_worker_ids_are_noted_and_every_row_counts(tmp_path: Path) -> Non
     texts, notes = read_annotations(path)
     assert len(texts["1_2", "p1"].annotations) == 3
     assert notes == (
-        "experts.csv: worker ids look shared: w1 (1 texts) annotate the same text more than once; each row counts as"
+        "experts.csv: worker ids look shared: w1 (1 text) annotate the same text more than once; each row counts as"
         " one annotator",
     )
 
