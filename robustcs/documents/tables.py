@@ -234,5 +234,5 @@ def _declared(spec: TableSpec, frame: pd.DataFrame) -> list[Field]:
 
 def _in_words(field: Field) -> str:
     """Return the head of a column that declares none: its name in words, capitalized above texts."""
-    name = system_name(field.name.replace("_", " "))
+    name = " ".join(map(system_name, field.name.split("_")))
     return name[:1].upper() + name[1:] if field.kind == "text" else name

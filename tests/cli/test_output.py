@@ -83,6 +83,7 @@ def test_every_table_can_be_asked_for_alone(in_demo: Command, name: str) -> None
 def test_a_table_without_a_presentation_is_shown_as_it_is(in_demo: Command) -> None:
     markdown = in_demo("breakdown --table turns --metric ndcg_cut_3 --threshold 0.5 --format markdown").out
     assert markdown.count("\n| QR | ") == 70
+    assert "| Original | QR | Human | Bin | Cause | unchanged | Original text | QR text | Human text |" in markdown
     assert "| QR | 2_6 | NDCG@3 | ≥ 0.5 | 0.6788 | 0.0000 | 0.0000 | 100 | qa | no | Can they make" in markdown
 
 

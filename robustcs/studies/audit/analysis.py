@@ -76,7 +76,7 @@ CONFLICTS = table(
     "conflicts",
     "Pairs whose grades by a judge and by human judges, or by two judges, differ by at least two; largest difference first.",
     text("judge", header="Judge"), text("other", "human judges, or the name of another judge"), text("turn"), text("document"),
-    count("grade", "of the judge"), count("other_grade"), count("difference", "judge − other"),
+    count("grade", "of the judge"), count("other_grade", "of the other", "other grade"), count("difference", "judge − other"),
 )  # fmt: skip
 
 

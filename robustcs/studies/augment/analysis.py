@@ -172,7 +172,7 @@ _TURNS = table(
     "turns", "Turns whose score changes, the largest change first.",
     text("system"), text("turn"), measure(), score("before"), score("after"), difference("difference", "after − before"),
     text("new_grades", f"rank and new grade of passages judged within the cutoff (without one: in the top {_SHOWN_RANKS}), such"
-         " as 1:4 3:0; 2:1→2 if a grade was replaced; empty if only the ideal ranking changed"),
+         " as 1:4 3:0; 2:1→2 if a grade was replaced; empty if only the ideal ranking changed", "new grades"),
 )  # fmt: skip
 _FILES = table(
     "files", "Contribution of each file of new judgments.",
