@@ -152,13 +152,17 @@ def cosine(first: Sequence[Vectors], second: Sequence[Vectors]) -> npt.NDArray[n
 
 
 def check_similarities(names: Sequence[str], encoders: Sequence[str]) -> None:
-    """Raise :class:`UsageError` for an unknown similarity, or for an encoder that is not in ``encoders``."""
+    """Raise :class:`UsageError` for an unknown similarity, and for an encoder that is only in one of the two."""
     for name in names:
         if name in ENCODERS and name not in encoders:
             raise UsageError("no-model", f"{name} requires a model", f"name it with {ENCODERS[name]}")
         if name not in ENCODERS and name not in rouge_names():
             known = ", ".join((*rouge_names(), *ENCODERS))
             raise UsageError("unknown-similarity", f"no similarity of questions is named {name!r}", f"choose one of {known}")
+    for name in encoders:
+        if name not in names:
+            found = f"{ENCODERS[name].split()[0]} has no effect without --x {name}"
+            raise UsageError("idle-option", found, f"add --x {name}, or leave the model out")
 
 
 def question_similarities(

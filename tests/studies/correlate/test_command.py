@@ -254,6 +254,7 @@ def test_a_run_owes_no_answer_to_turns_that_nobody_judged(in_copy: Command, tmp_
     [
         ("--x rouge", "no similarity of questions is named 'rouge'; choose one of rouge1_precision"),
         ("--x use", "use requires a model; name it with --use MODEL"),
+        ("--use model --x rouge1_f", "--use has no effect without --x use; add --x use, or leave the model out"),
         ("--y overlap", "no measure of answers is named 'overlap'; write overlap_K"),
         ("--metric f1 --y P_1", "measures of answers (f1, em) and of rankings use different turns"),
         ("--use nowhere", "nowhere: not a folder and not a TensorFlow Hub handle"),
