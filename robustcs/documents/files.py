@@ -89,10 +89,8 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, str], overw
         refuse_protected(path)
     taken = [path for path in todo if path.exists()]
     if taken and not overwrite:
-        more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
-        raise UsageError(
-            "file-exists", f"{taken[0]}{more}: exists with other content", "name another --folder, or add --overwrite"
-        )
+        found = f"{taken[0]} and {len(taken) - 1} more: exist" if len(taken) > 1 else f"{taken[0]}: exists"
+        raise UsageError("file-exists", f"{found} with other content", "name another --folder, or add --overwrite")
     for path, text in todo.items():
         write_text(path, text, make_parents=True)
     return list(paths)

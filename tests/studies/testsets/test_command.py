@@ -44,7 +44,7 @@ def test_writes_and_refuses(capsys: pytest.CaptureFixture[str], demo: Path, tmp_
     assert call(capsys, *arguments)[0] == 0
     code, _, err = call(capsys, *arguments, "--seed", 9)
     assert code == 2
-    taken = f"{tmp_path / 'sets' / 'manual_1.tsv'} and 7 more: exists with other content"
+    taken = f"{tmp_path / 'sets' / 'manual_1.tsv'} and 7 more: exist with other content"
     assert err == f"robustcs: {taken}; name another --folder, or add --overwrite\n"
     assert call(capsys, *arguments, "--seed", 9, "--overwrite")[0] == 0
 
