@@ -226,12 +226,18 @@ class Workspace(Inputs):
         return {*written, *self.project.texts, *self.project.raw_texts}
 
 
+#: Smallest number of turns of which equal scores on every one are noted.
+_SAME = 10
+
+
 def _doubts(scores: Formulations) -> list[str]:
     """Return notes if files are probably swapped (Human scores below Original) or the same (equal scores on every turn)."""
     notes = [
         f"{system_name(name)} and Human have the same scores on every turn; check that their files differ"
         for name, one in {"original": scores.original, **scores.rewriters}.items()
-        if one is not None and all((one[metric] == scores.human[metric]).all() for metric in scores.measures)
+        if one is not None
+        and len(one.turns) >= _SAME
+        and all((one[metric] == scores.human[metric]).all() for metric in scores.measures)
     ]
     if scores.original is None:
         return notes
