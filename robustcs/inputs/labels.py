@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.collection import read_passage_ids
+from robustcs.inputs.columns import plain_chunks
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels, qrels_of_rows, read_qrels
@@ -102,6 +103,8 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
     Raises :class:`InputError` for malformed rows, grades that are not whole numbers, contradictions, and texts with two ids;
     :class:`UsageError` if labels for texts are read without the texts.
     """
+    if plain_chunks(path, "qrels"):
+        return Labels(read_qrels(path))
     problems, shape = ProblemList(path), shape_of(path)
     if shape == "table":
         table = read_table(path)

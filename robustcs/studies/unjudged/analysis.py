@@ -171,8 +171,8 @@ class Gaps:
         The same runs and measures with drawn grades for unjudged passages.
     slicings
         How the turns are split. ``units`` are their sampling units.
-    new
-        Name → grades, of every file of new judgments; ``judges`` reads those of every judge.
+    new, judges
+        Name → grades, of every file of new judgments and of every judge.
     """
 
     runs: Sequence[JudgedRun]
@@ -186,7 +186,7 @@ class Gaps:
     units: Units | None = None
     seed: int = 0
     new: Mapping[str, Grades] = field(default_factory=dict)
-    judges: Callable[[], Mapping[str, Grades]] = dict
+    judges: Mapping[str, Grades] = field(default_factory=dict)
 
     def tables(self) -> dict[str, Any]:
         """Return table name → the function that computes it."""
@@ -202,9 +202,7 @@ class Gaps:
             "unique": lambda: holes.unique_holes(self.runs, settings.groups),
             "grades": lambda: holes.later_grades(self.runs, self.later),
             "qrels": lambda: holes.grades_of(self.qrels),
-            "sources": lambda: SOURCES.frame(
-                sources_of_runs(self.runs, depth, level, self.qrels.name, self.new, self.judges())
-            ),
+            "sources": lambda: SOURCES.frame(sources_of_runs(self.runs, depth, level, self.qrels.name, self.new, self.judges)),
             "ranks": lambda: holes.rates_by_rank(self.runs),
             "slices": self._slices,
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.holes import Grades, JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
+from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
@@ -133,10 +133,7 @@ def ask(
         depth, scope, highest, groups, partial(_compared, project), pairs, tipped, project.qrels_selection, positives
     )
     new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
-
-    def judges() -> dict[str, Grades]:
-        return {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
-
+    judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
     gaps = Gaps(runs, qrels, measures, policy, settings, later, filled, cut, units, project.seed, new, judges)
     return unjudged(gaps, evaluated)
 

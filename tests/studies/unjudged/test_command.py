@@ -21,10 +21,9 @@ def tables(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, 
 
 
 def test_a_table_asked_for_alone_is_all_that_is_computed(demo: Path) -> None:
-    """Neither bounds nor pairs, nor what shows them, nor labels of judges; ``bench/walk.py`` prints the files."""
+    """Neither bounds nor pairs, nor what shows them; ``bench/walk.py`` prints the files."""
     walk = walked(demo)
-    others = {"evaluation/bounds.py", "evaluation/pair_bounds.py", "evaluation/run_pair.py", "inputs/labels.py"}
-    assert not others & walk.keys()
+    assert not {"evaluation/bounds.py", "evaluation/pair_bounds.py", "evaluation/run_pair.py"} & walk.keys()
     assert len(walk) <= 45  # DESIGN, "Walk"
 
 
