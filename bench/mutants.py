@@ -57,7 +57,7 @@ TESTED_BY = {
     "evaluation/hole_order.py": ("hole_order", "hole_numbers"),
     "evaluation/hole_stages.py": ("hole_stages", "hole_recalibration", "hole_numbers"),
     "evaluation/holes.py": ("holes", "studies/unjudged/test_analysis.py"),
-    "evaluation/judgments.py": ("augmentation", "judges", "studies/augment/test_analysis.py"),
+    "evaluation/judgments.py": ("augmentation", "judges", "provenance", "studies/augment/test_analysis.py"),
     "evaluation/measure.py": ("measures", "trec_eval"),
     "evaluation/measures.py": ("measures", "trec_eval"), "evaluation/outcomes.py": ("studies/answers/test_outcomes.py",),
     "evaluation/rating_scales.py": ("studies/agreement/test_ratings.py",),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 from robustcs.documents.document import Table
 from robustcs.studies.answers.analysis import Item, System
-from robustcs.studies.answers.findings import answer_findings, coverage_findings, verdicts
+from robustcs.studies.answers.findings import answer_findings, coverage_findings, turns_to_read, verdicts
 from robustcs.studies.answers.show import headline, main_importance, said, show
 from tests.sentences import made
 from tests.sentences import said as sentences_of
@@ -167,3 +170,65 @@ def test_the_worst_cause_and_the_most_made_up_answers() -> None:
         " turns is unknown."
     )
     assert invented.sentence == ("QR makes up an answer to 12% of the unanswerable turns (95% CI 1% to 53%; 1 of 8 turns).")
+
+
+def test_one_lost_turn_and_one_made_up_answer_are_enough() -> None:
+    few = {"causes": [lost("qr", "generator", 1)], "outcomes": [outcome("qr", "made_up", 1)]}
+    assert [one.basis for one in verdicts(made("answers", few, criterion=""))] == ["1 of 40 turns", "1 of 8 turns"]
+    none = {"causes": [lost("qr", "generator", 0)], "outcomes": [outcome("qr", "made_up", 0)]}
+    assert verdicts(made("answers", none, criterion="")) == ()
+
+
+# ---------------------------------------------------------------- turns to read
+
+
+def turn(system: str, name: str, said: str, unsupported: float = 0, kind: str = "answerable", cause: str = "none") -> dict:
+    return {"system": system, "turn": name, "outcome": said, "kind": kind, "unsupported": unsupported, "cause": cause}
+
+
+def read(turns: list[dict], given: dict[str, Any] | None, texts: dict[str, str], spans: tuple[Any, ...] = ()) -> Any:
+    """The cards of systems whose answers are the names of their turns."""
+    parts = {"o": SimpleNamespace(role="original", name="original"), "q": SimpleNamespace(role="qr", name="t5")}
+    inputs = SimpleNamespace(
+        responses={name: {one["turn"]: one["turn"] for one in turns[:-1]} for name in ("a", "b")},
+        gold={"1_1": {"p1", "p9"}},
+        conversation=lambda turn: [("user", "Hi"), ("agent", "Hello")] if turn == "1_2" else [],
+        workspace=SimpleNamespace(
+            project=SimpleNamespace(formulations=parts),
+            texts={"original": {"1_1": "and it?", "1_2": "and you?"}, "t5": {"1_2": "and you, sir?"}},
+        ),
+        checked=lambda system, turn, given, texts: spans,
+    )
+    return turns_to_read(
+        made("answers", {"turns": turns}, criterion=""), inputs, SimpleNamespace(given={"a": given, "b": None}), texts
+    )
+
+
+def test_errors_are_read_before_inventions_two_of_a_kind_for_each_system() -> None:
+    turns = [
+        turn("a", "1_1", "correct", 2), turn("a", "1_2", "correct", 1), turn("a", "1_3", "correct", 3),
+        *(turn("a", f"2_{place}", "refused") for place in range(3)), turn("b", "2_1", "refused"),
+        turn("a", "3_1", "made_up", 9, "unanswerable"), turn("a", "3_2", "abstained", 0, "unanswerable"),
+        turn("a", "3_3", "abstained", 0, "partial"),
+    ]  # fmt: skip
+    cards = read(turns, None, {})
+    assert [card.title.split(",")[0] for card in cards.cards] == ["3_1", "2_0", "2_1", "2_1", "3_3", "1_3"]
+    assert cards.cards[0].title == "3_1, a: unanswerable question; made up" and cards.cards[0].marked == "3_1"
+    assert cards.cards[4].marked == "(no answer)"
+    assert read([turn("a", "1_1", "correct", 1)], None, {}) is not None
+    assert read([turn("a", "1_1", "correct"), turn("a", "1_2", "abstained", 0, "unanswerable")], None, {}) is None
+
+
+def test_a_card_shows_the_question_the_passages_and_the_support() -> None:
+    spans = (SimpleNamespace(start=0, end=2, supported=True), SimpleNamespace(start=2, end=3, supported=False),
+             SimpleNamespace(start=3, end=9, supported=None))  # fmt: skip
+    texts = {"p1": "x" * 400, "p2": "y" * 401}
+    turns = [turn("a", "1_1", "wrong", cause="generator"), turn("a", "1_2", "wrong"), turn("a", "9_9", "correct")]
+    first, second = read(turns, {"1_1": ["p1", "p2", "p3"]}, texts, spans).cards
+    assert first.title == "1_1, a: answerable question; wrong; lost by generator"
+    assert first.fields == (
+        ("Question", "and it?"), ("Passage 1 (gold)", f"p1: {'x' * 400}"), ("Passage 2", f"p2: {'y' * 400}…"),
+        ("Passage 3", "p3"), ("Gold passages not given", "p9"),
+    )  # fmt: skip
+    assert first.layers == (("supported by a passage", ((0, 2),)), ("without support", ((2, 3),)))
+    assert second.fields == (("Conversation", "user: Hi\nagent: Hello"), ("Rewrite (t5)", "and you, sir?"))

@@ -35,7 +35,7 @@ def test_the_largest_change_and_the_runs_that_move() -> None:
 def test_a_loss_can_be_the_largest_change() -> None:
     lost = [{**MEASURES[3], "difference": -0.06}, MEASURES[2]]
     card, span, tau = said("augment", {"measures": lost, "files": FILES, "ranking": [{**RANKING[2], "ci_low": float("nan")}]})
-    assert "NDCG@3 of c by −0.060" in card and "−0.050 to +0.010" in card and "adjusted p = 0.400" in card
+    assert "NDCG@3 of c by −0.060, the largest change (" in card and "−0.050 to +0.010" in card and "adjusted p = 0.400" in card
     assert [one.weight for one in cards(made("augment", {"measures": lost, "files": FILES}))] == [0.06]
     assert "changes by −0.060 (c) to +0.042 (b)" in span and tau.endswith("after is 0.33.")
 

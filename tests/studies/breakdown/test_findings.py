@@ -77,6 +77,9 @@ def blamed(result: Breakdown, **by_threshold: tuple[int, int, float, float]) -> 
         ((11, 44, 0.01, 0.21), ("The ranker fails on 11% of turns even with the human rewrite",
                                 "The rewriter fails on 44% of turns; the data do not show whether it or the ranker fails more"
                                 " often (adjusted p = 0.210)")),
+        # of equal shares the first carries the test
+        ((20, 20, 0.9, 1.0), ("The ranker fails on 20% of turns; the data do not show whether it or the rewriter fails more"
+                              " often (adjusted p = 1.000)", "The rewriter fails on 20% of turns")),
     ],
 )  # fmt: skip
 def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tuple[str, str]) -> None:
@@ -203,6 +206,16 @@ def test_findings_of_several_rewriters() -> None:
     [_, qr, _] = verdicts(replace(result, rewriters=rewriters, repairs=repairs))
     assert qr.tone == "qr" and qr.text.startswith("The rewriter t5 fails ")
     assert qr.basis.endswith("; t5 has the highest mean NDCG@3 of 3 rewriters, bert does not differ significantly from it")
+
+
+def test_three_rewriters_of_many_are_named() -> None:
+    result = made(("t5", *"abcdefgh"))
+    rewriters = result.rewriters.assign(letters="a", mean=0.5)
+    for name in "efgh":
+        rewriters = with_cells(rewriters, {"rewriter": name}, letters="b")
+    rewriters = with_cells(rewriters, {"rewriter": "t5"}, mean=0.6)
+    said = finding(replace(result, rewriters=rewriters))[0]
+    assert "a, b, c … do not differ significantly from it; e, f, g … score significantly lower" in said
 
 
 def test_the_overview_shows_cells_of_its_table() -> None:

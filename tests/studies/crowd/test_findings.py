@@ -37,3 +37,7 @@ def test_scores_over_all_judged_turns() -> None:
         " for b, which misses 3 turns.",
     ]
     assert said("crowd", {"measures": [{**rows[0], "turns": 0}]}) == []
+    one = {**rows[0], "turns": 1, "answered": 1}
+    assert said("crowd", {"measures": [one]}) == [
+        "Judged by use, the mean P@1 over 1 turn is 0.200 (95% CI 0.100 to 0.300) for a."
+    ]
