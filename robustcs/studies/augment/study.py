@@ -77,7 +77,7 @@ def ask(
     conflicts: Literal["keep", "replace", "max", "fail"] = "keep",
     what_if: Annotated[int, Opt("N", low=1, high=100000)] | None = None,
     leave_one_out: bool = False,
-    pool_depth: Annotated[int, Opt("K", low=1, high=MOST, needs="--what-if --leave-one-out")] = 10,
+    pool_depth: Annotated[int, Opt("K", low=1, high=MOST)] = 10,
     within: Annotated[float, Opt("X")] | None = None,
     off_scale: Literal["refuse", "drop", "clip"] = "refuse",
 ) -> Augmentation:
