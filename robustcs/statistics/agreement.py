@@ -46,12 +46,10 @@ _defined = partial(quotient, empty=np.nan, least=1e-9)
 def chosen_characters(annotations: Iterable[Iterable[tuple[int, int]]], length: int) -> Chosen:
     """Return bool[n, length]: the characters selected by each of n annotators; spans [start, end) may overlap."""
     rows = [list(spans) for spans in annotations]
-    steps = np.zeros((len(rows), length + 1), dtype=np.int32)
+    covered = np.zeros((len(rows), length), dtype=bool)
     for row, spans in enumerate(rows):
         for start, end in spans:
-            steps[row, start] += 1
-            steps[row, end] -= 1
-    covered: Chosen = steps.cumsum(axis=1)[:, :length] > 0
+            covered[row, start:end] = True
     return covered
 
 

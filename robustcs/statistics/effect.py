@@ -124,10 +124,6 @@ def detectable_differences(
         value = detectable_noncentrality(count, power) * math.sqrt(spread)
         # units without turns are not part of the jackknife
         rest = part[part >= 0]
-        if rest.max() >= rest.sum() * (1 - 1e-12):
-            alone = joined(f"only one {noun} varies", units_note(count, noun))
-            found.append(Estimate(value, math.nan, math.nan, count, DETECTABLE_METHOD, alone))
-            continue
         logs = np.log(rest.sum() - rest)
         error = math.sqrt((count - 1) / count * float(((logs - logs.mean()) ** 2).sum())) / 2
         factor = math.exp(float(t_quantile(count)) * error)

@@ -26,7 +26,6 @@ def _probabilities(hits: int, drawn: int, population: int) -> Floats:
     found = np.arange(drawn + 1)
     possible = (found <= hits) & (drawn - found <= population - hits)
     x = np.where(possible, found, min(hits, drawn))
-    x = np.clip(x, max(0, drawn - population + hits), min(hits, drawn))
     logs = _choose(hits, x) + _choose(population - hits, drawn - x) - _choose(population, drawn)
     return np.asarray(np.where(possible, np.exp(logs), 0.0))
 

@@ -208,8 +208,8 @@ def median_estimate(values: npt.ArrayLike, units: Units) -> Estimate:
     (share,) = share_estimates(units.sums(known <= middle), units.sizes, units.kind)
     if math.isnan(share.low):
         return Estimate(middle, math.nan, math.nan, share.units, MEDIAN_METHOD, share.note)
-    # ties move the share at the median away from one half; the interval is shifted back
-    low, high = (float(np.quantile(known, min(1.0, max(0.0, 0.5 + end - share.value)))) for end in (share.low, share.high))
+    # ties move the share at the median above one half; the interval is shifted back
+    low, high = (float(np.quantile(known, max(0.0, 0.5 + end - share.value))) for end in (share.low, share.high))
     return Estimate(middle, min(low, middle), max(high, middle), share.units, MEDIAN_METHOD, share.note)
 
 

@@ -129,17 +129,17 @@ ERROR_METHOD = "variance between samples, chi-squared; at least that within unit
 
 
 def sampled_mean(scores: npt.ArrayLike, units: Units, bounds: tuple[float, float] | None = None) -> Estimate:
-    """Return the mean of ``scores``, float[turns, n] of n samples, with its interval for other units and other samples.
+    """Return the mean of ``scores``, float[turns, n] of n ≥ 2 samples, with its interval for other units and other samples.
 
-    ``bounds``: the ends of the scale, as for :func:`~robustcs.statistics.means.mean_estimates`. No interval below five units or
-    two samples, or if all units are alike.
+    ``bounds``: the ends of the scale, as for :func:`~robustcs.statistics.means.mean_estimates`. No interval below five units
+    or if all units are alike.
     """
     sums = units.sums(np.asarray(scores, dtype=np.float64).T)
     n, count = sums.shape
     ((value,), (of_units,), _) = cluster_ratio(sums.mean(axis=0), units.sizes)
     between, within = _of_one_sample(sums, units.sizes)
     variance = of_units + max(between - within, 0.0) / n
-    if count < LEAST_UNITS or n < 2 or not variance > 0:
+    if count < LEAST_UNITS or not variance > 0:
         notes = joined(units_note(count, units.kind), alike_note(count, units.kind) if count >= LEAST_UNITS else "")
         return Estimate(float(value), math.nan, math.nan, count, MEAN_METHOD, notes)
     spent = of_units**2 / (count - 1) + (between / n) ** 2 / (n - 1) + (within / n) ** 2 / ((count - 1) * (n - 1))
@@ -152,7 +152,7 @@ def sampling_error(scores: npt.ArrayLike, units: Units) -> tuple[float, Estimate
     """Return the error of one sample's mean over these turns relative to all possible samples: ±, and its standard deviation.
 
     scores
-        float[turns, n], n samples of every turn.
+        float[turns, n], n ≥ 2 samples of every turn.
 
     The turns are fixed; the interval for other turns is separate. The standard deviation is that of the samples' means, with
     the χ² interval on n − 1 degrees of freedom, but at least the standard deviation from drawing within units, with a
