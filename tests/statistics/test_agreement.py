@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robustcs.errors import UsageError
 from robustcs.statistics.agreement import (
     LEVELS,
+    check_majority,
     chosen_characters,
     fleiss_kappa,
     jaccard_at_least,
@@ -70,6 +72,10 @@ def test_what_is_most_similar_to_the_others() -> None:
 def test_a_majority_is_more_than_half_unless_said_otherwise() -> None:
     assert [majority_of(n, None) for n in (1, 2, 3, 4, 5)] == [1, 2, 2, 3, 3]
     assert majority_of(3, 3) == 3
+    check_majority(None, 2, "annotators")
+    check_majority(3, 3, "annotators")
+    with pytest.raises(UsageError, match="a majority of 4 is impossible: no item has more than 3 annotators"):
+        check_majority(4, 3, "annotators")
 
 
 # ------------------------------------------------------------------------------------------ ratings
@@ -157,3 +163,12 @@ def test_fleiss_example_of_1971() -> None:
 def test_equal_ratings_have_no_kappa() -> None:
     counts = np.array([[3, 0], [3, 0]])
     assert math.isnan(fleiss_kappa(counts)) and math.isnan(krippendorff_alpha(counts, [0, 1], "interval"))
+
+
+def test_no_ratings_have_no_counts_and_a_selection_may_end_with_the_text() -> None:
+    assert rating_counts([], []).shape == (0, 0)
+    assert chosen_characters([[(1, 3)], [(0, 1), (2, 3)], []], 3).tolist() == [
+        [False, True, True],
+        [True, False, True],
+        [False] * 3,
+    ]

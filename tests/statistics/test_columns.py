@@ -7,7 +7,7 @@ import pytest
 
 from robustcs.statistics.columns import columns_of, comparisons
 from robustcs.statistics.effect import detectable_differences, effect_sizes
-from robustcs.statistics.families import letters_of, max_t_family
+from robustcs.statistics.families import max_t_family
 from robustcs.statistics.sign_flip import paired_tests
 
 SUMS = np.random.default_rng(3).normal((0.2, 0.6, -0.1, 1.0), 1.0, (12, 4)).T
@@ -44,9 +44,3 @@ def test_columns_take_values_limits_and_what_else_is_named() -> None:
     assert columns_of([test], "x", "low", "high", units="units") == {
         "x": [test.value], "low": [test.low], "high": [test.high], "units": [test.units]
     }  # fmt: skip
-
-
-def test_letters_stand_in_the_order_of_the_systems() -> None:
-    """The best gets the first letter, wherever it stands."""
-    assert letters_of([0.1, 0.9, 0.5], {(0, 1): 0.01, (0, 2): 0.3, (1, 2): 0.2}) == ["b", "a", "a b"]
-    assert letters_of([0.1, 0.9], {(0, 1): 0.05}) == ["b", "a"]

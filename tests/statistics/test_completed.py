@@ -17,6 +17,31 @@ def test_draws_that_agree_give_the_interval_of_the_test() -> None:
         assert (low[number], high[number]) == (test.low, test.high)
 
 
+def test_the_limits_are_ratios_of_random_subsets_of_all_draws() -> None:
+    """The ratios of 999 subsets in each of 7 draws and the observed one are 6,994: the 174th from either end has 2.5%."""
+    rng = np.random.default_rng(6)
+    sums, sizes = rng.normal(0.4, 1, (1, 3, 11)) + rng.normal(0, 0.2, (7, 3, 11)), rng.integers(1, 6, 11).astype(float)
+    found = completed_intervals(sums, sizes, 8)
+    for number in range(3):
+        ratios = []
+        for draw in range(7):
+            inside = np.random.default_rng([8, draw]).integers(0, 2, (11, 999)) == 1
+            ratios += [sums[draw, number, some].sum() / sizes[some].sum() for some in inside.T if some.any()]
+            ratios += [-np.inf, np.inf] * int((~inside.any(axis=0)).sum())
+        ratios.sort()
+        assert (found[0][number], found[1][number]) == pytest.approx((ratios[173], ratios[-174]))
+
+
+def test_swapping_the_systems_changes_no_p_even_where_a_draw_is_undecided() -> None:
+    """In some draws the first difference is 0 in total, which speaks for neither side."""
+    rng = np.random.default_rng(9)
+    sums = rng.normal(1.5, 1, (10, 3, 9))
+    sums[:4, 0] = [1, -1, 2, -2, 3, -3, 0.5, -0.5, 0]
+    found = completed_family(sums, 2)
+    assert found[0] > 0.4
+    np.testing.assert_array_equal(completed_family(-sums, 2), found)
+
+
 @pytest.mark.parametrize("between", [0.2, 1.0, 3.0])
 def test_the_width_is_that_of_rubins_rules(between: float) -> None:
     """Variance within the draws plus that between them; with 40 units the ratios are near normal."""
@@ -112,3 +137,11 @@ def test_draws_that_are_equal_and_too_few_units_are_decided_as_well() -> None:
     every = list(range(4))
     np.testing.assert_array_equal(completed_differ(sums, 0, every), completed_family(sums, 0) <= 0.05)
     assert not completed_differ(sums[:, :, :4], 0, every).any()
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3])
+def test_a_p_at_the_level_is_significant(spread: float) -> None:
+    rng = np.random.default_rng(7)
+    sums = rng.normal(0.8, 1, (1, 4, 10)) + rng.normal(0, spread, (6, 4, 10))
+    for place, p in enumerate(completed_family(sums, 3)):
+        assert completed_differ(sums, 3, [place], alpha=p) and not completed_differ(sums, 3, [place], alpha=p * 0.999)

@@ -59,6 +59,7 @@ def test_a_shift_a_scale_and_the_order_of_turns_change_nothing(seed: int, turns:
         return omega_squared(crossed_sums(table).sum(axis=0), levels)
 
     assert of(3 * scores[::-1] - 1) == pytest.approx(of(scores), abs=1e-9)
+    assert of(scores + 1e5) == pytest.approx(of(scores), abs=1e-6), "large scores lose no digits"
     turned = omega_squared(crossed_sums(scores.swapaxes(1, 2)).sum(axis=0), levels[::-1])
     assert turned[[0, 2, 1, 3, 5, 4]] == pytest.approx(of(scores), abs=1e-9)
 
@@ -83,6 +84,24 @@ def test_limits_of_the_effects() -> None:
     assert all(math.isnan(one.value) and "no effect varies" in one.note for one in nothing)
     few = effect_sizes(noise[:3], units_of(["1_1", "2_1", "3_1"]), 0)
     assert all(math.isnan(one.low) and "at least 5" in one.note for one in few)
+
+
+def test_an_interval_joins_the_percentiles_of_resamples_and_the_nested_bootstrap() -> None:
+    """Every resample is put together from whole conversations."""
+    generator = np.random.default_rng(4)
+    scores = generator.random((18, 1, 1)) / 2 + generator.random((18, 3, 2))
+    units, drawn = units_of([f"{turn // 3}_{turn % 3 + 1}" for turn in range(18)]), []
+    for weights in np.random.default_rng(9).multinomial(6, np.full(6, 1 / 6), size=60):
+        rows = np.concatenate([np.flatnonzero(units.codes == unit) for unit in np.repeat(np.arange(6), weights)])
+        drawn.append(omega_squared(crossed_sums(scores[rows]).sum(axis=0), (3, 2)))
+    sums, beyond = units.sums(crossed_sums(scores).T).T, set()
+    for place, one in enumerate(effect_sizes(scores, units, 9, 60)):
+        nested = agreement_estimate(sums, _effect(place, (3, 2)), 9, units.kind, 60)
+        low, high = np.percentile(np.array(drawn)[:, place], [2.5, 97.5])
+        assert one.high == pytest.approx(max(nested.high, high))
+        assert one.low == pytest.approx(min(one.value, max(0.0, min(nested.low, low))))
+        beyond.add(high > nested.high)
+    assert beyond == {True, False}
 
 
 @cache

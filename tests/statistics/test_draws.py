@@ -157,3 +157,21 @@ def test_samples_that_are_all_alike_have_no_interval() -> None:
 def test_an_average_needs_the_square_of_the_ratio(half: float, within: float, needed: int) -> None:
     assert draws_needed(half / NORMAL, within) == needed
     assert math.isnan(draws_needed(math.nan, within))
+
+
+@pytest.mark.parametrize("whole", [0.0, 0.1])
+def test_the_limits_of_the_standard_deviation_by_hand(whole: float) -> None:
+    """χ² limits of the variance between samples; but drawing within units has its own, on the logarithm."""
+    scores, units = drawn(np.random.default_rng(10), 7, 4, whole)
+    parts, sizes, turns, n = scores - scores.mean(axis=1, keepdims=True), units.sizes, len(scores), 4
+    sums = np.array([[parts[units.codes == unit, sample].sum() for unit in range(7)] for sample in range(n)])
+    rest = sums - sums.sum(axis=1, keepdims=True) * sizes / turns
+    within = (rest**2 / (1 - sizes / turns)).sum() / turns**2 / (n - 1)
+    squares = (rest**2).sum(axis=0)
+    reach = math.exp(stats.t.ppf(0.975, 6) * stats.sem(squares) / squares.mean())
+    between = scores.mean(axis=0).var(ddof=1)
+    low, high = between * 3 / stats.chi2.ppf([0.975, 0.025], 3)
+    _, spread = sampling_error(scores, units)
+    assert (between > within) == (whole > 0) and (low > within / reach) == (whole > 0)
+    assert spread.value**2 == pytest.approx(max(between, within))
+    assert (spread.low**2, spread.high**2) == pytest.approx((max(low, within / reach), max(high, within * reach)))

@@ -10,8 +10,10 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
+from robustcs.errors import UsageError
 from robustcs.statistics import estimate
 from robustcs.statistics.effect import (
+    check_margin,
     detectable_differences,
     detectable_noncentrality,
     effect_sizes,
@@ -69,6 +71,25 @@ def test_spread_is_the_jackknife_of_the_standard_error() -> None:
     # units without turns change nothing
     (same,) = detectable_differences([*sums, 0.0], [*np.ones(9), 0.0])
     assert (same.value, same.low, same.high, same.units) == pytest.approx((found.value, found.low, found.high, 9))
+
+
+def test_five_units_have_a_detectable_difference_and_an_effect_of_their_own() -> None:
+    for number in (4, 5):
+        sums, sizes = np.arange(1.0, number + 1), np.ones(number)
+        (least,), (effect,) = detectable_differences(sums, sizes), effect_sizes(sums, sizes)
+        assert math.isnan(least.value) == math.isnan(least.low) == math.isnan(effect.low) == (number == 4)
+        assert least.note == effect.note == estimate.units_note(number, "conversation") and not math.isnan(effect.value)
+    assert math.isnan(detectable_noncentrality(1)) and detectable_noncentrality(2) > 0
+    (alike,) = detectable_differences(np.full(7, 0.5), np.ones(7), "topic")
+    assert math.isnan(alike.value) and alike.note == "all topics are alike"
+
+
+def test_only_a_difference_above_0_is_a_margin() -> None:
+    for margin in (0.0, -0.1, math.inf, math.nan):
+        with pytest.raises(UsageError, match="use a difference above 0"):
+            check_margin(margin)
+    check_margin(None)
+    check_margin(1.5)
 
 
 def test_units_needed_are_statsmodels() -> None:

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from robustcs.statistics import estimate
 from robustcs.statistics.estimate import (
     alike_note,
     carried_note,
@@ -15,6 +16,7 @@ from robustcs.statistics.estimate import (
     joined,
     moving_note,
     p_text,
+    sparse_note,
     units_note,
 )
 
@@ -86,3 +88,24 @@ def test_notes() -> None:
     assert moving_note(5, 10, 0.0625, "conversation").startswith("only 5 of 10 conversations differ; p cannot")
     assert moving_note(0, 0, 1.0, "conversation") == ""
     assert joined("", "a", "", "b") == "a; b" and counted(1, "turn") == "1 turn"
+
+
+def test_few_units_that_differ_are_counted_in_words() -> None:
+    assert moving_note(1, 1, 1.0, "topic").startswith("the only topic differs; p cannot")
+    assert moving_note(3, 3, 0.25, "topic").startswith("all 3 topics differ; p cannot")
+    assert moving_note(7, 7, 0.0156, "topic").startswith("all 7 topics differ; p cannot")
+    assert moving_note(8, 8, 0.0078, "topic") == ""
+    assert moving_note(1, 4, 1.0, "topic").startswith("only 1 of 4 topics differs; p cannot")
+
+
+@pytest.mark.parametrize(("units", "fewest"), [(5, 3), (6, 3), (19, 10), (20, 10), (21, 10), (500, 10)])
+def test_half_of_the_units_or_ten_must_differ(units: int, fewest: int) -> None:
+    assert sparse_note(fewest, units, "turn") == sparse_note(units, units, "turn") == sparse_note(0, units, "turn") == ""
+    assert sparse_note(fewest - 1, units, "turn") == f"no interval: only {fewest - 1} of {units} turns differ"
+    assert sparse_note(1, units, "turn") == f"no interval: only 1 of {units} turns differs" and sparse_note(1, 4, "turn") == ""
+
+
+def test_a_comparison_that_was_not_tested_has_no_p_and_no_unit_that_differs() -> None:
+    found = estimate.Tested(0.1, math.nan, math.nan, 3, "")
+    assert p_text(found.p) == "no p" and floor_note(found.floor) == "" and not found.moving
+    assert carried_note(found.carried, 3, "turn") == ""

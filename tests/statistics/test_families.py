@@ -119,3 +119,9 @@ def test_an_adjusted_p_is_never_below_the_raw_one() -> None:
     # a raw p of other draws may lie above what max-T finds
     above = [replace(tests[0], p=1.0), *tests[1:]]
     assert max_t_family(above, sums, 0).p == pytest.approx([1.0, *adjusted[1:]])
+
+
+def test_units_would_suffice_only_if_all_patterns_of_all_tests_were_tried() -> None:
+    (test,) = paired_tests(np.ones(5), np.ones(5), 0)
+    assert holm_family([test, test]).note.endswith("0.12; 2 more units would suffice")
+    assert holm_family([test, replace(test, exact=False)]).note.endswith("the smallest possible is 0.12")

@@ -163,3 +163,33 @@ def test_quantiles_are_scipy_s_to_twelve_digits(confidence: float) -> None:
     assert t_quantile(freedom + 1, confidence) == pytest.approx(expected, rel=1e-12, abs=0)
     assert t_quantile(1.2, confidence) == t_quantile(2, confidence), "an interval by degrees below 1 would mean nothing"
     assert np.isnan(t_quantile([0, 1, np.nan], confidence)).all()
+
+
+def test_five_units_have_an_interval_and_two_a_test() -> None:
+    hits = [1.0, 0, 0, 1, 0]
+    (five,), (four,) = share_estimates(hits, np.ones(5)), share_estimates(hits[:4], np.ones(4))
+    assert 0 < five.low < five.value < five.high < 1 and five.note == "unstable: only 5 conversations"
+    assert math.isnan(four.low) and math.isnan(four.high)
+    assert cluster_t_test([1.0, 2.5], np.ones(2))[0] == pytest.approx(stats.ttest_1samp([1.0, 2.5], 0).pvalue)
+    assert np.isnan(cluster_t_test([[1.0], [0.0]], np.ones(1))).all()
+    assert cluster_t_test([[0.0, 0, 0], [1, -1, 0]], np.ones(3)).tolist() == [1, 1]
+
+
+def test_a_small_part_of_a_hit_counts_as_half_a_turn_in_the_number_of_trials() -> None:
+    """Hits may be parts, such as the share of the systems that lose a turn."""
+    sizes = np.array([2.0, 3, 1, 2, 4, 1, 2])
+    parts = np.array([0.1, 0, 0, 0.2, 0, 0, 0])
+    few, most = share_estimates([parts, sizes - parts], sizes)
+    share, variance, t = 0.02, cluster_ratio(parts, sizes).variance[0], stats.t.ppf(0.975, 6)
+    trials = 1 / 30 * 29 / 30 / variance
+    root = t * math.sqrt(share * (1 - share) / trials + t**2 / (4 * trials**2))
+    limits = [(share + t**2 / (2 * trials) + sign * root) / (1 + t**2 / trials) for sign in (-1, 1)]
+    assert (few.value, few.low, few.high) == pytest.approx((share, *limits))
+    assert (most.low, most.high) == pytest.approx((1 - few.high, 1 - few.low))
+
+
+@pytest.mark.parametrize("middle", [-0.5, 0.0, 1.0, 1.5])
+def test_a_mean_that_varies_lies_inside_its_scale(middle: float) -> None:
+    sums = middle + np.array([-0.2, -0.1, 0, 0.1, 0.2])
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        mean_estimates(sums, np.ones(5), bounds=(0, 1))

@@ -49,3 +49,14 @@ def test_it_covers_what_it_says() -> None:
         found = median_estimate(np.exp(4 + noise), some)
         held += found.low <= np.exp(4) <= found.high
     assert 0.90 <= held / trials <= 0.98
+
+
+def test_ties_above_the_middle_shift_the_interval_back_to_its_values() -> None:
+    """15 of 16 values are the median or less, and the limits of this share are moved by its distance from one half."""
+    values = np.array([*[1.0] * 5, *[2.0] * 10, 9.0])
+    some = units(16, 8)
+    found = median_estimate(values, some)
+    (share,) = share_estimates(some.sums(values <= 2), some.sizes)
+    assert share.value == 15 / 16 and found.value == 2
+    assert found.low == np.quantile(values, max(0, 0.5 - (share.value - share.low)))
+    assert found.high == np.quantile(values, 0.5 + (share.high - share.value)) == 2

@@ -181,3 +181,30 @@ def test_values_without_any_error_are_0_or_not() -> None:
     of = units_of([f"{turn // 2}_{turn % 2 + 1}" for turn in range(24)])
     mask = np.arange(12) < 6
     assert corrected(judged_sums(people, people, of, mask)).p_values().tolist() == [1.0, 0.0]
+
+
+def test_columns_are_the_estimates_and_their_limits_inside_the_scale() -> None:
+    people, model, of, mask = drawn(3, noise=0.4)
+    found = corrected(judged_sums(people, model, of, mask))
+    limits = {
+        "human_ci": (found.people, found.half_width(alone=True)), "ci": (found.value, found.half_width()),
+        "others": (found.value, found.half_width(others=True)),
+    }  # fmt: skip
+    plain, cut = found.columns(None), found.columns(0.5)
+    for name, (middle, half) in limits.items():
+        assert plain[f"{name}_low"] == pytest.approx(middle - half) and plain[f"{name}_high"] == pytest.approx(middle + half)
+        assert cut[f"{name}_low"] == pytest.approx(middle - half) and (cut[f"{name}_high"] <= 0.5).all()
+    assert (plain["ci_high"] > 0.5).any() and (found.columns(None)["corrected"] == found.value).all()
+    assert (plain["judged_units"], plain["units"], plain["weight"]) == (6, 12, found.weight)
+    lower = corrected(judged_sums(people - 0.5, model - 0.5, of, mask)).columns(1.0)
+    assert min(lower[f"{name}_low"].min() for name in limits) == 0
+    differences = found.differences()
+    assert differences["ci_low"] == pytest.approx(plain["ci_low"]) and differences["ci_high"] == pytest.approx(plain["ci_high"])
+
+
+def test_p_of_random_permutations_has_four_digits() -> None:
+    values = np.random.default_rng(3).random(30)
+    p = selection_test(values, np.ones(30), np.arange(30) < 9, seed=0)
+    assert 0 < p <= 1 and p * 10_000 == pytest.approx(round(p * 10_000), abs=1e-9)
+    # a selection that no permutation reaches
+    assert selection_test(np.arange(60.0), np.ones(60), np.arange(60) < 30, seed=0) == 1 / 10_000

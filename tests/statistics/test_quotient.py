@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
-from robustcs.statistics import quotient
+from robustcs.statistics import logistic, quotient, settled
 
 
 def test_there_is_nothing_to_divide_by_where_the_denominator_is_not_above_the_least() -> None:
@@ -23,3 +24,14 @@ def test_shapes_are_broadcast_and_whole_numbers_divided_as_numbers() -> None:
 
 def test_nothing_to_divide_by_gives_0_unless_said_otherwise() -> None:
     assert quotient([1, 2, 3], [0, 4, 0.5]).tolist() == [0.0, 0.5, 6.0]
+
+
+def test_differences_of_equal_scores_are_0_and_others_keep_their_digits() -> None:
+    found = settled([0.1 + 0.2 - 0.3, -1e-10, 1e-9, -1e-9, 2 / 3, -1 / 3])
+    assert found.tolist() == [0, 0, 1e-9, -1e-9, 2 / 3, -1 / 3]
+
+
+def test_the_logistic_function_from_end_to_end() -> None:
+    some = np.array([-30.0, -2.5, -0.1, 0, 0.7, 4, 30])
+    assert logistic(some) == pytest.approx(1 / (1 + np.exp(-some)), abs=1e-15)
+    assert logistic(np.array([-1e4, 1e4])).tolist() == [0, 1]

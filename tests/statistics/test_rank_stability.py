@@ -60,3 +60,11 @@ def test_the_limit_has_95_percent(losses: int, low: int) -> None:
         np.stack([np.ones(41), np.zeros(41)]), np.stack([first, np.zeros(41)]), np.ones(41), 0, resamples=8000
     )
     assert (found.value, found.low) == (1, low)
+
+
+@pytest.mark.parametrize("pairs", [1, 3 * 25])
+def test_resamples_drawn_in_parts_are_the_same(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = np.random.default_rng(4).random((2, 5, 9))
+    whole = rank_stability(first, second, np.ones(9), 0, resamples=50)
+    monkeypatch.setattr("robustcs.statistics.ranks._PAIRS", pairs)
+    assert rank_stability(first, second, np.ones(9), 0, resamples=50).low == whole.low

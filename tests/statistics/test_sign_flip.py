@@ -87,6 +87,7 @@ def test_random_patterns_do_not_depend_on_the_blocks() -> None:
     assert blocks[0].mean() == pytest.approx(0.5, abs=0.02)
     exact = np.concatenate(list(Subsets(6, 0).blocks(32)))
     assert {tuple(row) for row in exact} == set(itertools.product((0, 1), repeat=6)) - {(0,) * 6}
+    assert [len(block) for block in Subsets(6, 0).blocks(32)] == [32, 31]
     np.testing.assert_array_equal(Subsets(6, 0).sums(2 * np.eye(6)), 2 * exact.T)
 
 
@@ -98,6 +99,15 @@ def test_subsets_are_drawn_once_for_differences_and_turns(monkeypatch: pytest.Mo
     paired_tests(random.normal(size=(3, 40)), np.ones(40), 0)
     paired_tests(random.normal(size=(3, 40)), random.integers(1, 9, (3, 40)), 0)
     assert len(drawn) == 2
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_few_comparisons_at_a_time_give_the_same(own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(8)
+    sums, sizes = random.normal(size=(5, 9)), random.integers(1, 9, (5, 9) if own else 9).astype(float)
+    together = paired_tests(sums, sizes, 0)
+    monkeypatch.setattr("robustcs.statistics.sign_flip._CELLS", 2 * 2**9)
+    assert paired_tests(sums, sizes, 0) == together
 
 
 def test_a_drop_relative_to_the_baseline_has_the_same_p() -> None:
@@ -245,3 +255,12 @@ def test_limits_are_those_of_all_ratios_whatever_the_sample_suggests(order: str,
         ratios = ratios.reshape(16, -1).T.ravel()
     ordered = np.sort(ratios)
     assert limits(ratios.copy(), np.ones(len(ratios)), place) == (ordered[place - 1], ordered[-place])
+
+
+def test_subsets_without_turns_are_beyond_both_limits() -> None:
+    """0 / 0 counts at either end, and a difference in no turns is infinite."""
+    tops, bottoms = np.array([3.0, 0, 1, 5, 2, 4]), np.array([1.0, 0, 1, 1, 1, 1])
+    assert [limits(tops.copy(), bottoms, place) for place in (2, 3)] == [(1, 5), (2, 4)]
+    assert np.isnan(limits(tops.copy(), bottoms, 1)).all() and np.isnan(limits(tops.copy(), np.ones(6), 0)).all()
+    tops[1] = 7
+    assert np.isnan(limits(tops.copy(), bottoms, 1)).all() and limits(tops.copy(), bottoms, 2) == (2, 5)

@@ -87,8 +87,9 @@ def by_hand(sums: Floats, seed: int, resamples: int) -> tuple[float, float]:
     return centre - max(high, t) * error, centre + max(-low, t) * error
 
 
-def test_the_interval_is_the_nested_bootstrap_t() -> None:
-    table = ratings(np.random.default_rng(3), 70, raters=2, scale=3)
+@pytest.mark.parametrize("sample", [1, 3, 8])  # the resamples widen the lower side, the upper side, and both
+def test_the_interval_is_the_nested_bootstrap_t(sample: int) -> None:
+    table = ratings(np.random.default_rng(sample), 70, raters=2, scale=3)
     sums = np.add.reduceat(cohen_sums(table[:, 0], table[:, 1], 3), np.arange(0, 70, 10))
     found = agreement_estimate(sums, cohen_of(3), seed=5, noun="topic", resamples=80)
     assert (found.low, found.high) == pytest.approx(by_hand(sums, 5, 80))

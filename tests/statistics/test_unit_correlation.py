@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from robustcs.statistics.families import holm_family
 from robustcs.statistics.unit_correlation import _concordance, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units
 
@@ -51,6 +52,7 @@ def test_it_is_the_jackknife_written_out(method: str, digits: int) -> None:
     expected = written_out(lambda rows: SCIPY[method](x[rows], y[rows])[0], some.codes)
     assert (found.value, found.low, found.high, found.p) == pytest.approx(expected)
     assert (found.low <= 0 <= found.high) == (found.p > 0.05)
+    assert holm_family([found] * 20).note == "", "p of a correlation may be as small as one likes"
     # the order of turns changes nothing
     mixed = np.random.default_rng(1).permutation(len(x))
     again = unit_correlation(x[mixed], y[mixed], Units("conversation", some.codes[mixed], some.labels), method)
@@ -190,3 +192,24 @@ def test_a_few_units_at_a_time_give_the_same(method: str, monkeypatch: pytest.Mo
     monkeypatch.setattr("robustcs.statistics.unit_correlation._CELLS", 2 * len(x))
     parts = unit_correlation(x, y, some, method)
     assert (parts.value, parts.low, parts.high) == pytest.approx((whole.value, whole.low, whole.high))
+
+
+@pytest.mark.parametrize("method", SCIPY)
+def test_a_variable_that_does_not_vary_is_named(method: str) -> None:
+    some, x, same = units([4] * 6), np.arange(24.0), np.full(24, 0.3)
+    for one, other in ((x, same), (same, x), (same, same)):
+        found = unit_correlation(one, other, some, method)
+        assert math.isnan(found.value) and found.note == "a variable does not vary"
+    assert unit_correlation([1.0, 2], [2.0, 1], units([1, 1]), method).note == "a variable does not vary"
+    assert not math.isnan(unit_correlation([1.0, 2, 4], [2.0, 1, 5], units([1] * 3), method).value)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", SCIPY)
+def test_a_variable_that_varies_in_one_conversation_alone_has_no_interval(method: str) -> None:
+    some, (x, y) = units([4] * 6), sample(np.random.default_rng(6), [4] * 6)
+    once = np.where(some.codes == 2, x, 0.1)
+    for one, other in ((once, y), (y, once)):
+        found = unit_correlation(one, other, some, method)
+        assert found.value == pytest.approx(SCIPY[method](one, other)[0]) and math.isnan(found.low) and math.isnan(found.p)
+        assert found.note == "no interval: without one conversation, a variable does not vary; unstable: only 6 conversations"

@@ -84,3 +84,18 @@ def test_extremes() -> None:
     assert all(np.isnan(part.share.low) and "only 4 turns (at least 5 required)" in part.share.note for part in few)
     with pytest.raises(UsageError, match="cannot decompose the variance of 5 turns × 1 sets; use at least two turns"):
         variance_components(np.ones((5, 1)), alone(5), 0)
+    with pytest.raises(UsageError, match="of 1 turns × 5 sets"):
+        variance_components(np.ones((1, 5)), alone(1), 0)
+    for shape in ((5, 2), (2, 5)):
+        table = np.random.default_rng(0).random(shape)
+        found = [part.variance for part in variance_components(table, alone(shape[0]), 0, 10)]
+        assert found[:3] == pytest.approx(sums_of_squares(table))
+
+
+def test_shares_of_a_resample_are_those_of_its_turns() -> None:
+    table = np.random.default_rng(2).random((9, 3)) + np.array([0, 0.4, 0.1]) + np.arange(9)[:, None] / 9
+    picked = np.array([0, 0, 3, 8, 8, 8, 5, 1])
+    expected = np.array(sums_of_squares(table[picked]))
+    assert (expected > 0).all()
+    sums = variance_sums(table)[picked].sum(axis=0)
+    assert [float(share_of(place)(sums)) for place in range(3)] == pytest.approx((expected / expected.sum()).tolist())
