@@ -21,7 +21,7 @@ from robustcs.evaluation.hole_order import SURE
 from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
 from robustcs.result import measure, number, table, text
-from robustcs.statistics import Codes, Floats
+from robustcs.statistics import Codes, Floats, settled
 from robustcs.statistics.estimate import LEAST_UNITS
 from robustcs.statistics.families import completed_differ, largest_statistics
 from robustcs.statistics.ranks import DECIMALS
@@ -194,4 +194,4 @@ class _Factors:
             sets = np.hstack([some, np.tile(scoring.grades[some.shape[1] :], (len(some), 1))])
             scores = pool.score(sets, measures, scoring.policy)[..., scoring.counted]
             parts.append(np.einsum("cr,drmk->mdck", weights[:, runs], self.filled.units.sums(scores)))
-        return np.asarray(np.round(np.concatenate(parts, axis=1), DECIMALS))
+        return settled(np.concatenate(parts, axis=1))

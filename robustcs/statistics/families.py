@@ -250,10 +250,11 @@ def largest_statistics(sums: Floats, seed: int) -> Floats:
 
 
 def _scaled(drawn: Floats) -> tuple[Floats, Floats]:
-    """Return differences with a sum of squares of 1, or 0, and their sums over units, float64[D, C]."""
+    """Return differences with a sum of squares of 1, or 0, and their sums over units, float64[D, C], without rounding noise."""
     norm = np.sqrt((drawn**2).sum(axis=2, keepdims=True))
     scaled = np.divide(drawn, norm, out=np.zeros_like(drawn), where=norm > 0)
-    return scaled, scaled.sum(axis=2)
+    totals = scaled.sum(axis=2)
+    return scaled, np.where(np.abs(totals) < _ROUNDING, 0.0, totals)
 
 
 def _statistics(scaled: Floats, seed: int) -> Iterator[tuple[slice, Floats]]:

@@ -145,3 +145,15 @@ def test_a_p_at_the_level_is_significant(spread: float) -> None:
     sums = rng.normal(0.8, 1, (1, 4, 10)) + rng.normal(0, spread, (6, 4, 10))
     for place, p in enumerate(completed_family(sums, 3)):
         assert completed_differ(sums, 3, [place], alpha=p) and not completed_differ(sums, 3, [place], alpha=p * 0.999)
+
+
+def test_the_last_bits_of_a_sum_are_no_side() -> None:
+    """Tenths add up to 0 only nearly: p must be that of the same differences in whole numbers."""
+    random = np.random.default_rng(0)
+    even = np.array([random.permutation([1, 2, -3, 3, -1, -2, 6, -6]) for _ in range(60)])[:, None, :]
+    ahead = np.array([random.permutation([1, 2, 3, 3, 1, -2, 6, -1]) for _ in range(20)])[:, None, :]
+    assert completed_family(even / 10, 0) == 1 and not completed_differ(even / 10, 0, [0])[0]
+    for whole in (np.concatenate([even, ahead]), np.concatenate([even[:10], ahead])):
+        assert completed_family(whole / 10, 0) == completed_family(whole, 0)
+    # a draw without a difference counts against both sides, as one with the other sign
+    assert completed_family(np.concatenate([even[:10], ahead]), 0) == completed_family(np.concatenate([-ahead[:10], ahead]), 0)
