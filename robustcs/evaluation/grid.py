@@ -66,8 +66,8 @@ class Grid:
     def complete(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return wordings and rankers of the largest complete subgrid, if it has two of each; otherwise two empty tuples.
 
-        Of equally large subgrids, the first one counts. With more than twelve levels of both factors, only subgrids that have
-        all rankers of some wording are tried.
+        Of equally large subgrids, the first one counts. With more than twelve levels of both factors, only subgrids with all
+        levels of the smaller factor that some level of the other has are tried.
         """
         there = {*self.cells}
         few, many = sorted((self.wordings, self.rankers), key=len)

@@ -196,7 +196,7 @@ class _Bounds:
         known[known == UNJUDGED] = 0
         known[holes] = UNJUDGED
         self.matrices = {run: pool.matrix(run, known) for run in {run for pair in contest.compared for run in pair}}
-        number = np.full(len(pool) + 1, -1)
+        number = np.empty(len(pool), dtype=np.int64)
         number[holes[np.argsort(pool.pair_turns[holes], kind="stable")]] = np.arange(len(holes))
         self.numbers = {
             run: number[pool.places[run][matrix.grades == UNJUDGED]] for run, matrix in self.matrices.items()

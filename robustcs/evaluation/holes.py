@@ -191,7 +191,7 @@ def later_grades(runs: Sequence[JudgedRun], later: Grades | None) -> pd.DataFram
     """Return the grades that unjudged passages got later: run, grade, count, share of those judged later."""
     rows = []
     later = later or {}
-    scale = sorted({*range(max(later.values(), default=-1) + 1), *later.values()})
+    scale = sorted({*range(max(later.values(), default=0)), *later.values()})
     for run in runs:
         grades = [later[hole] for hole in run.holes if hole in later]
         rows += [(run.name, grade, grades.count(grade), _share(grades.count(grade), len(grades))) for grade in scale]

@@ -146,7 +146,7 @@ class State:
     inputs: Sequence[InputState]
     systems: Mapping[str, SystemState]
     judgments: Mapping[str, str]
-    missing: int = 0
+    missing: int
     formulations: Sequence[str] = ()
     groups: Mapping[str, GroupState] = field(default_factory=dict)
 

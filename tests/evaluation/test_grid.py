@@ -81,6 +81,38 @@ def test_a_large_grid_without_one_cell_has_a_complete_subgrid() -> None:
     assert len(wordings) * len(rankers) == 29 * 20
 
 
+@pytest.mark.parametrize("turned", [False, True], ids=["", "wordings and rankers exchanged"])
+@pytest.mark.parametrize("levels", [12, 13])
+def test_up_to_twelve_levels_all_subgrids_are_tried(levels: int, turned: bool) -> None:
+    """Ten rankers have two wordings in common, but each of them also has a wording of its own.
+
+    So no ranker has exactly the wordings of the subgrid. Exchanged, a ranker has: with thirteen levels, only this one is found.
+    """
+    cells = [(wording, ranker) for ranker in range(10) for wording in (0, 1, ranker + 2)]
+    cells += [(wording, wording) for wording in range(10, levels)]
+    grid = Grid(tuple((f"a{y}", f"b{x}") if turned else (f"a{x}", f"b{y}") for x, y in cells))
+    assert len(grid.wordings) == len(grid.rankers) == levels
+    some, others = grid.complete()
+    assert (len(some), len(others)) == ((10, 2) if turned else (2, 10) if levels == 12 else (0, 0))
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["", "wordings and rankers exchanged"])
+@pytest.mark.parametrize("wordings", [13, 14])
+def test_one_complete_row_of_a_large_grid_is_no_subgrid(wordings: int, turned: bool) -> None:
+    row = [(0, ranker) for ranker in range(13)]
+    column = [(wording, 0) for wording in range(1, wordings)]
+    for square in (False, True):
+        cells = [*row, *column, *([(1, 1)] if square else [])]
+        grid = Grid(tuple((f"a{y}", f"b{x}") if turned else (f"a{x}", f"b{y}") for x, y in cells))
+        found = grid.complete()
+        assert found == ((("a0", "a1"), ("b0", "b1")) if square else ((), ()))
+
+
+def test_of_equally_large_subgrids_the_first_counts() -> None:
+    cells = [(wording, ranker) for block in ("ab", "cd") for wording in block for ranker in (f"{block}1", f"{block}2")]
+    assert Grid(tuple(cells)).complete() == (("a", "b"), ("ab1", "ab2"))
+
+
 def test_scores_of_cells_as_a_cube() -> None:
     grid = Grid((("a", "x"), ("b", "y")))
     cube = grid.cube({("a", "x"): [0.5, 1.0], ("b", "y"): [0.0, 0.25]})

@@ -12,6 +12,7 @@ import pytest
 
 from robustcs.evaluation.hole_check import _trial_warning, check_hole_model, hole_warnings
 from robustcs.evaluation.hole_expectation import expected_drops, fill_holes
+from robustcs.evaluation.hole_features import PairFeatures
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.hole_order import (
     Contest,
@@ -26,7 +27,9 @@ from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.evaluation.state import Group, RunSources
 from robustcs.statistics import Floats
 from robustcs.statistics.units import units_of
+from tests.evaluation.test_augmentation import as_qrels
 from tests.evaluation.test_hole_model import MEASURES, POLICY, fitted, made_pool, made_runs
+from tests.evaluation.test_run_pool import as_ranking, pool_of
 
 Made = tuple[RunPool, Grades, HoleModel]
 
@@ -143,6 +146,39 @@ def test_warnings_say_what_the_judgments_do_not_show(made: Made) -> None:
     # few unjudged passages are no reason to warn of MAP
     some, _, known = made_pool(*made_runs(seed=8, turns=12, depth=25), hidden=0.1)
     assert hole_warnings(fitted(some, known), some, known, MEASURES) == ()
+
+
+def warned(made: Made, unjudged: tuple[int, int], judged: tuple[int, int], deep: int = 0, measure: int = 0) -> str:
+    """The warnings for passages (unjudged, judged) of one turn: those that runs x and y retrieved, and those of y alone."""
+    kinds = [("both", unjudged[0], False), ("own", unjudged[1], False), ("both", judged[0], True), ("own", judged[1], True)]
+    made_up = [(f"{whose}{known:d}-{i}", whose, known) for whose, count, known in kinds for i in range(count)]
+    runs = {"x": [name for name, whose, _ in made_up if whose == "both"], "y": [name for name, *_ in made_up]}
+    pool = pool_of([as_ranking(run, {"1_1": names}) for run, names in runs.items()], as_qrels({("1_1", "far"): 0}))
+    number = {name: place for place, name in enumerate(pool.documents.texts())}
+
+    def features(known: bool, deep: int = 0) -> PairFeatures:
+        pairs = np.array([number[name] for name, _, it in made_up if it == known])
+        size = len(pairs)
+        best = np.where(np.arange(size) < deep, 60, 50)
+        return PairFeatures(pairs, np.zeros(size, int), np.zeros((size, 1)), np.zeros(1, int), np.zeros((size, 1)), best)
+
+    model = replace(made[2], holes=features(False, deep), judged=features(True), groups=(0, 1), limit=float(np.log(55)))
+    found = hole_warnings(model, pool, pool.grades(as_qrels({("1_1", "far"): 0})), [MEASURES[measure]])
+    return " ".join(one for one in found if "learned from only" not in one)
+
+
+def test_a_twentieth_of_the_unjudged_passages_alone_and_a_tenth_of_them_judged(made: Made) -> None:
+    assert warned(made, (38, 2), (5, 0)).startswith("Of the 2 passages at these ranks that only y retrieved, 0 are judged.")
+    assert warned(made, (39, 1), (5, 0)) == ""
+    assert warned(made, (10, 10), (5, 1)).startswith("Of the 11 passages at these ranks that only y retrieved, 1 is judged.")
+    assert warned(made, (10, 9), (5, 1)) == ""
+
+
+def test_a_tenth_of_deep_passages_and_three_tenths_of_unjudged_ones(made: Made) -> None:
+    assert warned(made, (20, 0), (5, 0), deep=2).startswith("2 of 20 unjudged passages are deeper than nearly all judged ones")
+    assert warned(made, (20, 0), (5, 0), deep=1) == ""
+    assert warned(made, (6, 0), (14, 0), measure=2).startswith("6 of 20 passages are unjudged.")
+    assert warned(made, (6, 0), (14, 0)) == warned(made, (6, 0), (15, 0), measure=2) == ""
 
 
 @pytest.mark.parametrize(

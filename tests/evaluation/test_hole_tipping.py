@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles, contrasts, fill_holes
 from robustcs.evaluation.hole_model import fit_hole_model
-from robustcs.evaluation.hole_tipping import LARGEST, STEPS, factor_at, kind_of, nearest, tipping
+from robustcs.evaluation.hole_tipping import LARGEST, STEPS, TIPPING, factor_at, kind_of, nearest, tipping
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.evaluation.state import Group
@@ -143,6 +143,13 @@ def test_the_nearest_change_is_found_by_halves() -> None:
     expected = [[factor_at(-5), np.nan], [np.nan, factor_at(33)], [1 / LARGEST, LARGEST], [np.nan, np.nan]]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert len(tried) == len(set(tried)) == 24 and 0 not in tried
+
+
+def test_the_columns_state_the_steps_of_the_factors() -> None:
+    said = [TIPPING.field(f"factor_{side}").says for side in ("below", "above")]
+    for step in (1, STEPS):
+        assert f"in steps of {factor_at(step) / factor_at(step - 1) - 1:.0%};" in said[0]
+    assert f"1/{factor_at(STEPS):.0f} " in said[0] and f"up to {factor_at(STEPS):.0f} " in said[1]
 
 
 def test_levels_are_reached_with_the_chances_of_their_stages() -> None:

@@ -58,6 +58,23 @@ def test_a_passage_of_a_turn_has_one_number(qrels: Qrels, given: list[list[set[s
     assert [row for row, _ in sorted(number_of, key=number_of.__getitem__)] == sorted(row for row, _ in number_of)
 
 
+def test_runs_are_taken_apart_by_turns(qrels: Qrels, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine unjudged passages in three turns, of which three or six may be held at a time."""
+    runs = [judged([{"a", "b"}, {"a", "judged"}, set()], qrels), judged([{"b"}, {"a", "b"}, {"a", "b", "ab"}], qrels)]
+    for at_once, turns in ((3, [1, 1, 1]), (6, [2, 1]), (9, [3]), (1, [1, 1, 1])):
+        monkeypatch.setattr(holes, "_AT_ONCE", at_once)
+        parts = list(holes.stretches(runs))
+        assert [len(part[0].matrix.turns) for part in parts] == turns
+        for number, run in enumerate(runs):
+            assert [text for part in parts for text in part[number].unjudged.texts()] == run.unjudged.texts()
+            assert [turn for part in parts for turn in part[number].matrix.turns] == list(run.matrix.turns)
+
+
+def test_without_unjudged_passages_all_turns_are_taken_together(qrels: Qrels) -> None:
+    [[part]] = holes.stretches([judged([{"judged"}, set(), set()], qrels)])
+    assert len(part.matrix.turns) == 3
+
+
 @pytest.mark.parametrize(
     ("grades", "level", "only"),
     [

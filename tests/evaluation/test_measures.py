@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
 from robustcs.evaluation.measure import averaged, highest_score, is_averaged, parse_measure
-from robustcs.evaluation.measures import score_of_run
+from robustcs.evaluation.measures import rank_discounts, rank_weights, score_of_run
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
@@ -399,3 +399,9 @@ def test_trec_eval_gets_no_turn_without_a_grade_from_0_on(tmp_path: Path, monkey
     assert (ours(*files, EvaluationPolicy(), ["Rprec"])["Rprec"] == 0).all()
     grades = {turn: sorted(given_[turn].values()) for turn in ("1_1", "1_2", "1_3")}
     assert grades == {"1_1": [-1, 0], "1_2": [-2, 0], "1_3": [-1, 0]}
+
+
+def test_weights_of_ranks_in_dcg_and_rbp() -> None:
+    assert rank_discounts(7)[[0, 2, 6]].tolist() == [1, 1 / 2, 1 / 3] and len(rank_discounts(7)) == 7
+    assert rank_weights(0.5, 4).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16]
+    assert not len(rank_discounts(0)) and not len(rank_weights(0.8, 0))

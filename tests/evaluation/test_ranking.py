@@ -88,6 +88,16 @@ def test_score_descending_whatever_the_file_says(scratch: Path) -> None:
     assert as_dict(ranking) == {"1": ["b", "d", "a"], "2": ["c"]}
 
 
+@pytest.mark.parametrize("order", ["score", "rank"])
+@pytest.mark.parametrize("places", ["132", "213", "231", "123", "1324", "1243", "2134", "1342"])
+def test_every_two_neighbours_of_a_file_may_be_out_of_order(
+    scratch: Path, order: Literal["score", "rank"], places: str
+) -> None:
+    rows = [(turn, f"d{place}", int(place), -float(place)) for turn in ("1", "2") for place in places]
+    found = as_dict(rank(scratch, rows, EvaluationPolicy(order=order)))
+    assert found == dict.fromkeys(("1", "2"), [f"d{place}" for place in sorted(places)])
+
+
 def test_order_by_rank_keeps_equal_ranks_in_file_order(scratch: Path) -> None:
     rows = [("1", "a", 2, 9.0), ("1", "b", 1, 1.0), ("1", "c", 1, 2.0), ("1", "d", 0, 0.0)]
     assert as_dict(rank(scratch, rows, EvaluationPolicy(order="rank"))) == {"1": ["d", "b", "c", "a"]}

@@ -47,6 +47,11 @@ def pool_of(runs: Iterable[Ranking], qrels: Qrels, turns: Sequence[str] = ()) ->
     return builder.build()
 
 
+def named(pool: RunPool) -> list[tuple[str, str]]:
+    documents = pool.documents.texts()
+    return [(pool.turns[turn], documents[code]) for turn, code in zip(pool.pair_turns, pool.pair_documents, strict=True)]
+
+
 def check_scores(runs: Sequence[Ranking], qrels: Qrels) -> None:
     pool = pool_of(runs, qrels)
     scores = pool.score(pool.grades(qrels)[None], MEASURES, POLICY)[0]
@@ -80,6 +85,9 @@ def test_many_sets_of_grades_at_once(runs: list[dict[str, list[str]]], judged: d
     together = pool.score(sets, native, POLICY)
     for number, grades in enumerate(sets):
         np.testing.assert_allclose(together[number], pool.score(grades[None], native, POLICY)[0], atol=1e-12)
+    # a measure alone needs fewer grades of the ideal ranking
+    for number, measure in enumerate(native):
+        np.testing.assert_allclose(pool.score(sets, [measure], POLICY)[:, :, 0], together[:, :, number], atol=1e-12)
 
 
 @settings(deadline=None, max_examples=15)
@@ -97,6 +105,8 @@ def test_a_part_has_the_same_scores(
     grades = pool.grades(qrels)
     changed = rng.permutation(len(pool))[: len(pool) // 2]
     part, known = pool.scored(grades, measures, changed)
+    assert named(part)[: len(changed)] == [named(pool)[pair] for pair in changed]
+    assert dict(zip(named(part), known[:-1], strict=True)).items() <= dict(zip(named(pool), grades[:-1], strict=True)).items()
     drawn = rng.integers(0, 5, (1 if measures is MEASURES else 3, len(changed)))
     sets, parts = (np.tile(one, (len(drawn), 1)) for one in (grades, known))
     sets[:, changed], parts[:, : len(changed)] = drawn, drawn
@@ -111,9 +121,7 @@ def test_pairs_are_numbered_alike_however_many_documents_wait(waiting: int, monk
     runs = [as_ranking("x", {"1_1": ["c", "a"]}), as_ranking("y", {"1_2": ["d", "c"], "1_1": ["d"], "7_1": ["a"]})]
     pool = pool_of(runs, qrels)
     assert pool.extra_turns == 1
-    documents = pool.documents.texts()
-    named = [(pool.turns[t], documents[d]) for t, d in zip(pool.pair_turns, pool.pair_documents, strict=True)]
-    assert named == [("1_1", "a"), ("1_2", "b"), ("1_1", "c"), ("1_2", "d"), ("1_2", "c"), ("1_1", "d")]
+    assert named(pool) == [("1_1", "a"), ("1_2", "b"), ("1_1", "c"), ("1_2", "d"), ("1_2", "c"), ("1_1", "d")]
     assert pool.grades(qrels).tolist() == [1, 0, UNJUDGED, UNJUDGED, UNJUDGED, UNJUDGED, ABSENT]
     assert pool.best_ranks().tolist() == [[2, NEVER, 1, NEVER, NEVER, NEVER], [NEVER, NEVER, NEVER, 1, 2, 1]]
     assert pool.missing.tolist() == [[False, True], [False, False]]
@@ -125,3 +133,25 @@ def test_measures_with_a_cutoff_look_no_further() -> None:
     assert pool.batch([parse_measure("P_1")]) > 10 * pool.batch([parse_measure("map")])
     assert pool.batch([parse_measure("Rprec")]) == 1
     assert pool.score(pool.grades(qrels)[None], [parse_measure("map")], POLICY) == pytest.approx(0)
+
+
+def test_turns_with_a_judgment_and_a_pool_without_runs() -> None:
+    judged = {("1_1", "a"): 1, ("1_2", "b"): -1, ("1_3", "c"): 0}
+    qrels = as_qrels(judged)
+    pool = pool_of([], qrels)
+    assert len(pool) == 3 and pool.extra_turns == 0 and pool.missing.shape == (0, 3)
+    grades = pool.grades(qrels)
+    for left in range(4):
+        known = np.where(np.arange(4) < left, grades, UNJUDGED)
+        assert pool.judged(known).tolist() == [turn < left for turn in range(3)]
+
+
+def test_sets_of_grades_scored_together_are_limited_by_ranks_and_by_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two turns of five ranks, and twelve pairs."""
+    qrels = as_qrels({("1_1", "x"): 1, ("1_2", "x"): 1})
+    pool = pool_of([as_ranking("r", {turn: list("abcde") for turn in ("1_1", "1_2")})], qrels)
+    monkeypatch.setattr(run_pool, "_CELLS", 100)
+    for grades, sets, of_two_ranks in ((1200, 10, 25), (48, 4, 4), (11, 1, 1)):
+        monkeypatch.setattr(run_pool, "_GRADES", grades)
+        assert pool.batch([parse_measure("map")]) == sets
+        assert pool.batch([parse_measure("P_1"), parse_measure("ndcg_cut_2")]) == of_two_ranks

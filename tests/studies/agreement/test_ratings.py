@@ -105,15 +105,15 @@ def test_tables_have_the_columns_that_they_declare() -> None:
             replace(result, **{name: frame.assign(more=1)})
 
 
-def by_turn(seed: int, conversations: int, turns: int, items: int) -> list[Rating]:
-    """Three raters of items, those of one turn alike."""
+def by_turn(seed: int, conversations: int, turns: int, items: int, raters: int = 3) -> list[Rating]:
+    """Ratings of items, those of one turn alike."""
     random = np.random.default_rng(seed)
     return [
         Rating(f"{c}_{t}", f"{c}_{t}#{i}", f"w{w}", "meaning", str(int(np.clip(hard + random.integers(-1, 2), 1, 5))), 0)
         for c in range(1, conversations + 1)
         for t, hard in enumerate(random.integers(1, 6, turns), 1)
         for i in range(items)
-        for w in range(3)
+        for w in range(raters)
     ]
 
 
@@ -141,3 +141,14 @@ def test_ratings_of_few_conversations_take_turns_and_of_few_turns_items() -> Non
     few = rating_agreement(by_turn(0, 1, 1, 4), EVALUATED)
     assert few.kappa["ci_low"].isna().all() and few.alpha["ci_low"].isna().all()
     assert few.kappa.loc[0, "note"] == "no interval: only 4 items (at least 5 required)"
+
+
+def test_units_are_those_of_the_items_with_two_ratings_or_more() -> None:
+    two = by_turn(0, 8, 2, 2, raters=2)
+    found = rating_agreement(two, EVALUATED)
+    assert found.kappa.loc[0, ["items", "units"]].tolist() == [32, 8]
+    # items that one person rated, in further conversations, change neither kappa nor the units
+    more = rating_agreement([*two, *by_turn(1, 12, 1, 1, raters=1)[8:]], EVALUATED)
+    assert more.kappa.loc[0, "ratings"] == found.kappa.loc[0, "ratings"] + 4
+    columns = ["items", "units", "value", "ci_low", "ci_high"]
+    assert more.kappa.loc[0, columns].tolist() == found.kappa.loc[0, columns].tolist()

@@ -42,7 +42,8 @@ def system(
 
 def state(systems: Mapping[str, SystemState], judgments: str = "j", thresholds: tuple[str, ...] = (">0", ">=0.5")) -> State:
     turns = {turn for one in systems.values() for scores in one.scores.values() for turn in scores}
-    return State("s", {**EvaluationPolicy().as_dict(), "line": "p"}, thresholds, [], systems, dict.fromkeys(turns, judgments))
+    policy = {**EvaluationPolicy().as_dict(), "line": "p"}
+    return State("s", policy, thresholds, [], systems, dict.fromkeys(turns, judgments), 0)
 
 
 def compared(
