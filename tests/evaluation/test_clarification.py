@@ -122,5 +122,11 @@ def test_ids_of_rankings_must_name_facets(tmp_path) -> None:
         performance_of(rank_run(read_run(tmp_path / "run", "performance"), policy), read_qrels(tmp_path / "qrels"), policy)
 
 
+def test_topics_by_true_and_predicted_label() -> None:
+    """Rows are true labels; the first column is for topics without a prediction."""
+    expected = [[0, 2, 0, 0, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 1, 0]]
+    assert confusion([1, 1, 1, 2, 4], [1, 1, 4, 0, 3]).tolist() == expected
+
+
 def test_names_of_measures() -> None:
     assert [document_measure(name).family for name in ("NDCG3", "P1", "MRR100")] == ["ndcg", "P", "recip_rank"]

@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_features import PairFeatures, complete_linkage, pair_features
+from robustcs.evaluation.hole_features import PairFeatures, complete_linkage, pair_features, run_groups
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
+from tests.evaluation.test_augmentation import as_qrels
 from tests.evaluation.test_hole_model import made_pool, made_runs
+from tests.evaluation.test_run_pool import as_ranking, pool_of
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,18 @@ def test_many_runs_share_the_slopes_of_their_group() -> None:
         means = [np.mean([log for log, own in zip(logs, groups, strict=True) if own == group]) for group in range(3)]
         assert found.varying[row].tolist() == pytest.approx([1.0, *((math.log(150) - mean) / 2 for mean in means)])
         assert found.fixed[row, 7:10].tolist() == pytest.approx([mean - np.mean(logs) for mean in means])
+
+
+@pytest.mark.parametrize(("runs", "groups"), [(8, 8), (9, 8)])
+def test_from_nine_runs_on_those_with_the_most_similar_tops_are_one_group(runs: int, groups: int) -> None:
+    """Runs 0 and 1 share 2 of 4 passages, and runs 2 and 5 share 4 of 16 in their tops; all but 0 and 1 share deeper ones."""
+    tops = {run: [f"{run}-{place}" for place in range(10)] for run in range(runs)}
+    tops[5][:4] = tops[2][:4]
+    tops[0], tops[1] = (["a", "b", "c"], ["d", "c", "b"])
+    ranked = {run: [*top, *(f"far{place}" for place in range(30))] if len(top) == 10 else top for run, top in tops.items()}
+    pool = pool_of([as_ranking(f"run{run}", {"1_1": names}) for run, names in ranked.items()], as_qrels({("1_1", "a"): 1}))
+    found = run_groups(pool)
+    assert len(set(found)) == groups and (found[0] == found[1]) == (groups < runs)
 
 
 def test_height_is_above_rank_12_and_depth_ends_at_150() -> None:

@@ -98,6 +98,14 @@ def test_every_interval_equals_brute_force(cases: list[Turn], level: int, max_gr
             assert found.score[turn] == pytest.approx(first[0] - second[0], abs=1e-12)
 
 
+def test_nine_ninths_are_not_more_than_1() -> None:
+    """As floats they are: the sum is 1 + 2e-16."""
+    nine: Turn = ([*range(20, 29)], [0], {0: 0})
+    for case, ends in ((nine, (0, 1)), ((nine[1], nine[0], nine[2]), (-1, 0))):
+        found = bounds_of(pair_of([case]), parse_measure("P_9"), EvaluationPolicy(), 1)
+        assert (found.low[0], found.high[0]) == ends
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     cases=st.lists(turns(3), min_size=1, max_size=2), others=st.lists(st.integers(0, 2), min_size=2, max_size=2),
