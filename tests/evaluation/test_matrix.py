@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix, graded_run
+from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, grade_matrix, graded_run, no_judged_passage
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs import columns
 from robustcs.inputs.ids import Ids
@@ -144,6 +144,13 @@ def test_a_run_is_evaluated_with_few_imports(tmp_path: Path) -> None:
 def test_a_passage_judged_for_another_turn_is_unjudged_here(scratch: Path) -> None:
     matrix = matrix_of(scratch, {"1": ["a", "b"], "2": ["a"]}, {"1": {"b": 1}, "2": {"a": 2}})
     assert matrix.grades.tolist() == [[UNJUDGED, 1], [2, ABSENT]]
+
+
+def test_a_grade_below_0_is_a_judgment_too(scratch: Path) -> None:
+    for grade in (-2, 0, 3):
+        qrels = {"1_1": {"a": grade}, "1_2": {"b": 1}}
+        assert not no_judged_passage(matrix_of(scratch, {"1_1": ["c", "a"]}, qrels))
+        assert no_judged_passage(matrix_of(scratch, {"1_1": ["c", "b"], "1_2": ["a"], "9_9": ["a"]}, qrels))
 
 
 def test_a_run_without_any_judged_turn(scratch: Path) -> None:
