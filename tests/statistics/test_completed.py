@@ -140,6 +140,13 @@ def test_draws_that_are_equal_and_too_few_units_are_decided_as_well() -> None:
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3])
+def test_five_units_have_a_p_and_four_have_none(spread: float) -> None:
+    rng = np.random.default_rng(7)
+    sums = rng.normal(1, 1, (1, 3, 5)) + rng.normal(0, spread, (6, 3, 5))
+    assert not np.isnan(completed_family(sums, 0)).any() and np.isnan(completed_family(sums[..., :4], 0)).all()
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_a_p_at_the_level_is_significant(spread: float) -> None:
     rng = np.random.default_rng(7)
     sums = rng.normal(0.8, 1, (1, 4, 10)) + rng.normal(0, spread, (6, 4, 10))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from robustcs.statistics import estimate
 from robustcs.statistics.estimate import (
@@ -19,6 +21,7 @@ from robustcs.statistics.estimate import (
     sparse_note,
     units_note,
 )
+from robustcs.statistics.means import mean_estimates
 
 
 @pytest.mark.parametrize(
@@ -88,6 +91,16 @@ def test_notes() -> None:
     assert moving_note(5, 10, 0.0625, "conversation").startswith("only 5 of 10 conversations differ; p cannot")
     assert moving_note(0, 0, 1.0, "conversation") == ""
     assert joined("", "a", "", "b") == "a; b" and counted(1, "turn") == "1 turn"
+
+
+def test_intervals_have_95_percent() -> None:
+    values = np.random.default_rng(0).random(12)
+    (found,) = mean_estimates(values, np.ones(12))
+    assert (found.low, found.high) == pytest.approx(tuple(stats.ttest_1samp(values, 0).confidence_interval(0.95)))
+
+
+def test_a_p_without_a_bound_is_its_own() -> None:
+    assert (p_text(0.03), p_text(0.9), p_text(2e-5)) == ("p = 0.030", "p = 0.900", "p < 0.0001")
 
 
 def test_few_units_that_differ_are_counted_in_words() -> None:

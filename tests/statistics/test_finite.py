@@ -66,7 +66,8 @@ def test_a_whole_population_leaves_nothing_open() -> None:
     assert (found.low, found.value, found.high) == (0.25, 0.25, 0.25)
     both = finite_difference(4, 1, 12, 12)
     assert (both.low, both.value, both.high) == (0.25, 0.25, 0.25)
-    assert math.isnan(finite_share(0, 0, 5).value) and math.isnan(finite_difference(0, 0, 0, 5).value)
+    for nothing in (finite_share(0, 0, 5), finite_difference(0, 0, 0, 5)):
+        assert math.isnan(nothing.value) and nothing.units == 0 and nothing.note == "no turn was reviewed"
     with pytest.raises(ValueError, match="3 hits, 2 turns drawn from 5"):
         finite_share(3, 2, 5)
 

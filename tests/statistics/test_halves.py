@@ -53,6 +53,25 @@ def test_the_interval_is_a_jackknife_over_units() -> None:
         assert (one.value, one.low, one.high) == pytest.approx((value, value - width, value + width))
 
 
+def test_more_than_fifty_units_are_left_out_in_fifty_groups() -> None:
+    """Two systems in 52 units: the first two groups are two units each."""
+    table, generator = np.random.default_rng(6).random((2, 52)), np.random.default_rng(2)
+
+    def lead(kept: np.ndarray, splits: int) -> float:
+        inside = generator.permuted(np.tile(np.arange(len(kept)) < len(kept) // 2, (splits, 1)), axis=1)
+        ahead = table[0, kept] - table[1, kept]
+        own, rest = ((part * ahead).sum(axis=1) / part.sum(axis=1) for part in (inside, ~inside))
+        return float((np.sign(own) * rest).mean())
+
+    value = lead(np.arange(52), 100)
+    left = np.array([lead(np.flatnonzero(np.arange(52) % 50 != group), 200) for group in range(50)])
+    reach = stats.t.ppf(0.975, 24) * math.sqrt(49 / 50 * ((left - left.mean()) ** 2).sum())
+    found = halves_of(table, units_of([f"q{unit}" for unit in range(52)]), 2, 100).other_lead
+    assert (found.value, found.low, found.high) == pytest.approx((value, value - reach, value + reach))
+
+
 def test_few_units_have_no_interval() -> None:
     found = halves_of(scores()[:, :4], units_of(TURNS[:12:3]), 0, 20)
     assert math.isnan(found.other.low) and math.isnan(found.other_lead.high) and found.other.units == 4
+    five = halves_of(scores()[:, :15], units_of(TURNS[:15]), 0, 20)
+    assert five.other.units == 5 and five.other.low <= five.other.value <= five.other.high

@@ -190,6 +190,6 @@ def test_a_small_part_of_a_hit_counts_as_half_a_turn_in_the_number_of_trials() -
 
 @pytest.mark.parametrize("middle", [-0.5, 0.0, 1.0, 1.5])
 def test_a_mean_that_varies_lies_inside_its_scale(middle: float) -> None:
-    sums = middle + np.array([-0.2, -0.1, 0, 0.1, 0.2])
-    with pytest.raises(ValueError, match="not between 0 and 1"):
+    sums = middle + np.array([-0.5, -0.25, 0, 0.25, 0.5])
+    with pytest.raises(ValueError, match="that varies is not between 0 and 1"):
         mean_estimates(sums, np.ones(5), bounds=(0, 1))
