@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import units_of
 from robustcs.statistics.variance import best_choice, expected_best
 
@@ -39,3 +40,12 @@ def test_one_that_is_always_best_leaves_nothing_to_choose() -> None:
     found = best_choice(table, units_of(TURNS), 0)
     assert (found.best, found.gain.value) == (1, 0.0)
     assert found.by_chance > 0.2
+
+
+@pytest.mark.parametrize("highest", [1, 3])
+def test_the_gain_on_a_scale_from_0_to_1_stays_inside(highest: int) -> None:
+    table = np.random.default_rng(1).integers(0, 2, (2, len(TURNS))) * float(highest)
+    units, gain = units_of(TURNS), table.max(axis=0) - table[table.mean(axis=1).argmax()]
+    assert gain.max() == highest
+    (expected,) = mean_estimates(units.sums(gain), units.sizes, units.kind, (0.0, 1.0) if highest == 1 else None)
+    assert best_choice(table, units, 0).gain == expected

@@ -182,6 +182,15 @@ def test_partial_correlation_of_two_values_and_of_too_few_turns() -> None:
         assert math.isnan(constant.value) and constant.note == "a variable does not vary"
     few = unit_partial_correlation(x[:3], y[:3], given_[:3], units([1] * 3))
     assert math.isnan(few.value) and few.note == "a variable does not vary"
+    enough = unit_partial_correlation(x[:4], y[:4], given_[:4], units([1] * 4))
+    assert enough.value == pytest.approx(residual_correlation(x[:4], y[:4], given_[:4]))
+
+
+@pytest.mark.parametrize("method", SCIPY)
+def test_large_values_lose_no_digits(method: str) -> None:
+    some, (x, y) = units([4] * 6), sample(np.random.default_rng(3), [4] * 6)
+    found, far = unit_correlation(x, y, some, method), unit_correlation(x + 1e5, y - 1e5, some, method)
+    assert (far.value, far.low, far.high) == pytest.approx((found.value, found.low, found.high), rel=1e-6)
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman"])
