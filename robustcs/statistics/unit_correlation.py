@@ -194,5 +194,5 @@ def _pearson(table: Floats, units: Units) -> tuple[float, Floats]:
 def _quotient(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats:
     """Return covariance / √(product of variances); nan if a variance is only rounding error."""
     varies = (variance_x > 1e-12) & (variance_y > 1e-12)
-    root = np.sqrt(np.where(varies, variance_x, 1.0) * np.where(varies, variance_y, 1.0))
+    root = np.sqrt(np.where(varies, variance_x * variance_y, 1.0))
     return np.where(varies, np.clip(covariance / root, -1.0, 1.0), np.nan)
