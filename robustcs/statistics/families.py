@@ -74,8 +74,7 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
     table = np.atleast_2d(np.asarray(sums, dtype=np.float64))
     found = np.ones(len(table))
     norm = np.sqrt((table**2).sum(axis=1))
-    scale = np.abs(table).max(axis=1, initial=0.0)
-    moving = np.flatnonzero(scale > 0)
+    moving = np.flatnonzero(norm > 0)
     if not len(moving):
         return found
     scaled = table[moving] / norm[moving, None]

@@ -23,11 +23,9 @@ _TIE = 1e-9
 
 def _probabilities(hits: int, drawn: int, population: int) -> Floats:
     """Return float64[drawn + 1]: the hypergeometric probability of 0 … ``drawn`` hits, if ``hits`` of all turns are hits."""
-    found = np.arange(drawn + 1)
-    possible = (found <= hits) & (drawn - found <= population - hits)
-    x = np.where(possible, found, min(hits, drawn))
-    logs = _choose(hits, x) + _choose(population - hits, drawn - x) - _choose(population, drawn)
-    return np.asarray(np.where(possible, np.exp(logs), 0.0))
+    x = np.arange(drawn + 1)
+    # the logarithm of an impossible choice is -inf
+    return np.asarray(np.exp(_choose(hits, x) + _choose(population - hits, drawn - x) - _choose(population, drawn)))
 
 
 def _choose(n: int, k: Floats | int) -> Floats:

@@ -238,7 +238,7 @@ def _single(wins: int, number: int, noun: str) -> Tested:
         tail = (1 - CONFIDENCE) / 2
         low = float(special.betaincinv(wins, number - wins + 1, tail)) if wins else 0.0
         high = float(special.betaincinv(wins + 1, number - wins, 1 - tail)) if wins < number else 1.0
-    floor = min(1.0, 2.0 ** (1 - number))
+    floor = 2.0 ** (1 - number)
     notes = joined(units_note(number, noun), floor_note(floor))
     p = mcnemar_exact(wins, number - wins)
     return Tested(wins / number, low, high, number, EXACT_METHOD, notes, p, floor, True, number)
