@@ -151,6 +151,8 @@ def test_samples_that_are_all_alike_have_no_interval() -> None:
     assert spread.note == "no interval: all 3 samples have equal scores in every conversation"
     few = sampled_mean(scores[units.codes < 4], units.take(units.codes < 4))
     assert math.isnan(few.low) and few.note == "no interval: only 4 conversations (at least 5 required)"
+    one, two = (sampling_error(scores[:turns], units_with(np.ones(turns, int))) for turns in (1, 2))
+    assert math.isnan(one[0]) and one[1].note == "at least two turns are required" and two[0] > 0
 
 
 @pytest.mark.parametrize(("half", "within", "needed"), [(0.02, 0.01, 4), (0.02, 0.02, 1), (0.0201, 0.01, 5), (0.005, 0.01, 1)])

@@ -89,7 +89,7 @@ def test_only_a_difference_above_0_is_a_margin() -> None:
         with pytest.raises(UsageError, match="use a difference above 0"):
             check_margin(margin)
     check_margin(None)
-    check_margin(1.5)
+    check_margin(0.02)
 
 
 def test_units_needed_are_statsmodels() -> None:

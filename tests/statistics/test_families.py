@@ -125,3 +125,4 @@ def test_units_would_suffice_only_if_all_patterns_of_all_tests_were_tried() -> N
     (test,) = paired_tests(np.ones(5), np.ones(5), 0)
     assert holm_family([test, test]).note.endswith("0.12; 2 more units would suffice")
     assert holm_family([test, replace(test, exact=False)]).note.endswith("the smallest possible is 0.12")
+    assert "the smallest possible is 1;" in holm_family([test] * 20).note

@@ -34,7 +34,8 @@ def test_units_that_are_alike_inside_widen_it() -> None:
 def test_few_units_have_no_interval_and_nothing_has_no_median() -> None:
     few = median_estimate([1.0, 2.0, 4.0], units(3, 3))
     assert few.value == 2 and np.isnan(few.low) and few.note == "no interval: only 3 turns (at least 5 required)"
-    assert np.isnan(median_estimate([], units(5, 5)).value)
+    nothing = median_estimate([], units(5, 5))
+    assert np.isnan(nothing.value) and nothing.units == 0
     ties = median_estimate([7.0] * 20, units(20, 10))
     assert (ties.low, ties.value, ties.high) == (7, 7, 7)
 

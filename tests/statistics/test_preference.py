@@ -50,7 +50,7 @@ def test_units_of_several_judgments_have_wilsons_interval() -> None:
 
 def test_nothing_decided() -> None:
     found = preferred_share([0, 0], [0, 0])
-    assert math.isnan(found.value) and found.p == 1 and found.note == "no judgment is decided"
+    assert math.isnan(found.value) and found.p == found.floor == 1 and found.note == "no judgment is decided"
 
 
 def test_equal_sides_are_told_apart_in_one_of_twenty() -> None:

@@ -132,6 +132,9 @@ def test_mid_p_on_single_turns_is_mcnemars_mid_p() -> None:
     # the mid-p begins with six units that differ
     few, six = (paired_tests(np.ones(units), np.ones(units), 0, mid_p=True)[0] for units in (5, 6))
     assert (few.p, six.p) == (2 * 2**-5, 2**-6)
+    # of 64 patterns, ⌊0.05 · 64 / 2 + 1/2⌋ = 2 may be as far on either side
+    (ordered,) = paired_tests(np.arange(1.0, 7), np.ones(6), 0, mid_p=True)
+    assert (ordered.low, ordered.high) == (1.5, 5.5)
 
 
 def test_what_few_units_cannot_show_is_said() -> None:
@@ -139,6 +142,7 @@ def test_what_few_units_cannot_show_is_said() -> None:
     assert four.p == 1 / 8 and math.isnan(four.low) and "only 4 conversations (at least 5 required)" in four.note
     (five,) = paired_tests([1.0, 2, 3, 4, 5], np.ones(5), 0)
     assert five.p == 1 / 16 and math.isnan(five.low) and "not reach 0.05" in five.note
+    assert five.note.startswith("no interval below 6 conversations; unstable: only 5 conversations; ")
     (six,) = paired_tests([1.0, 2, 3, 4, 5, 6], np.ones(6), 0)
     assert six.p == 1 / 32 and (six.low, six.high) == (1, 6) and "not reach 0.01" in six.note and "0.05" not in six.note
     (eight,) = paired_tests(np.arange(1.0, 9), np.ones(8), 0)

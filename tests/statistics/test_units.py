@@ -58,6 +58,7 @@ def test_conversations_that_share_a_topic_are_counted_as_topics() -> None:
     assert (evaluated.unit, evaluated.units, evaluated.about) == ("topic", 5, "20 turns in 5 topics")
     assert units_of([f"{topic}_{c}-{t}" for topic in range(5) for c in (1, 2) for t in (1, 2)]).kind == "topic"
     assert "there are only 3 topics" in units_of(ikat[:12]).note and units_of(ikat, "turn").kind == "turn"
+    assert units_of([*ikat, "77_1"]).kind == "topic"
     by_items = units_of_items(ikat * 2, "text")
     assert (by_items.kind, by_items.count, units_of_items(ikat * 2, "text", "turn").kind) == ("topic", 5, "turn")
 
