@@ -146,7 +146,7 @@ def _runner(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
 
     def call(command: str, code: int = 0) -> Answer:
         capfd.readouterr()
-        assert Path(os.getcwd()) == folder
+        assert Path(os.getcwd()) == folder.resolve()
         returned = run(shlex.split(command))
         out, err = capfd.readouterr()
         assert returned == code, err

@@ -91,3 +91,20 @@ def test_a_share_that_is_not_between_0_and_1_is_none() -> None:
     shares = found[:, 5:8]
     assert np.isnan(shares[0]).all()
     assert np.isnan(shares[1]).all() or ((shares[1] >= 0) & (shares[1] <= 1)).all()
+
+
+@pytest.mark.parametrize(("first", "shown"), [(0.2, True), (-0.1, False), (0.6, True), (1.2, False)])
+def test_a_share_is_shown_if_all_draws_but_a_twentieth_agree_that_it_is_a_share(first: float, shown: bool) -> None:
+    """Of a measured difference of 1, the draws leave 1 − share; the shares go from ``first`` to 0.8."""
+    pool, _, left = made_pool(*made_runs())
+    units = units_of(pool.turns)
+    filled = fill_holes(pool, left, MEASURES[:1], POLICY, np.ones(len(pool.turns), dtype=bool), units, 0, check=False)
+    sums, now = np.zeros((100, 3, 1, units.count)), np.zeros((3, 1, units.count))
+    now[0] = units.sizes
+    sums[:, 0, 0] = (1 - np.linspace(first, 0.8, 100))[:, None] * units.sizes
+    [found] = replace(filled, sums=sums, now=now).differences([[1, -1, 0]], 0)
+    share, low, high = found[5:8]
+    assert np.isnan(found[5:8]).all() != shown
+    if shown:
+        assert share == pytest.approx((first + 0.8) / 2)
+        assert (low, high) == pytest.approx((min(first, 0.8), max(first, 0.8)), abs=0.03)

@@ -148,6 +148,19 @@ def test_depth() -> None:
     assert (best[model.pairs] <= 3).all() and len(model.pairs) == ((best <= 3) & (left[:-1] == UNJUDGED)).sum()
 
 
+def test_it_predicts_what_runs_retrieve_and_learns_from_three_times_the_depth() -> None:
+    runs, judged = made_runs(depth=25)
+    left = {pair: grade for place, (pair, grade) in enumerate(judged.items()) if place % 3}
+    never = {(turn, f"never-{place}"): place for turn in runs[0].turns for place in range(2)}
+    pool = pool_of(runs, as_qrels(left | never))
+    grades = pool.grades(as_qrels(left))
+    best = pool.best_ranks().min(axis=0)
+    for depth, learned in ((None, 25), (7, 21), (6, 20)):
+        model = fitted(pool, grades, depth=depth)
+        assert sorted(model.pairs) == np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= (depth or 25))).tolist()
+        assert sorted(model.judged.pairs) == np.flatnonzero((grades[:-1] > UNJUDGED) & (best <= learned)).tolist()
+
+
 # ---------------------------------------------------------------- features
 
 

@@ -231,6 +231,12 @@ def test_all_pairs_at_once_are_what_each_is_alone(scope: Scope, rows: int, monke
         together = MeanDifferences(PairMeasure(runs, measure, policy, 3, scope))
         for pairs in run_pairs(runs, numbers, pool):
             together.add(pairs)
+            by_turn = together.asked.bounds(pairs)
+            for place, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+                alone = difference_bounds([runs[i], runs[j]], [numbers[i], numbers[j]], measure, policy, 3, scope, pool)
+                for name in ("low", "score", "high"):
+                    own = getattr(by_turn, name)[3 * place :][:3]
+                    np.testing.assert_allclose(own, getattr(alone, name), atol=1e-12, err_msg=measure.name)
         low, difference, high = together.means()
         for place, (i, j) in enumerate(combinations(range(5), 2)):
             alone = difference_bounds([runs[i], runs[j]], [numbers[i], numbers[j]], measure, policy, 3, scope, pool)
