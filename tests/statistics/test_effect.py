@@ -40,6 +40,8 @@ def test_effect_of_single_turns_is_cohens_d() -> None:
     found = effect_sizes(differences, np.ones(16))
     assert found[0].value == pytest.approx(differences[0].mean() / differences[0].std(ddof=1))
     assert 0.92 <= np.mean([one.low <= 0.3 <= one.high for one in found]) <= 0.98
+    t = stats.ttest_1samp(differences[0], 0).statistic
+    assert (found[0].low * 4, found[0].high * 4) == pytest.approx(noncentrality_limits(t, 15))
     # the length of units changes nothing where all are as long
     assert effect_sizes(differences[0] * 5, np.full(16, 5.0))[0].value == pytest.approx(found[0].value)
 
@@ -168,6 +170,7 @@ def _compared(one: Estimate, carried: float = 0.1) -> estimate.Tested:
 def test_a_margin_says_nothing_without_an_interval_or_where_one_unit_decides() -> None:
     inside = Estimate(0.0, -0.01, 0.01, 30, "")
     assert within_margin(_compared(inside), 0.02) is True and within_margin(_compared(inside, 0.31), 0.02) is False
+    assert within_margin(_compared(Estimate(0.0, -0.01, 0.0, 30, "")), 0.01) is False
     assert within_margin(_compared(inside), 0.01) is False and within_margin(_compared(inside), None) is None
     identical, sparse = paired_tests([np.zeros(20), np.where(np.arange(20) < 4, 0.001, 0.0)], np.ones(20), 0)
     assert within_margin(identical, 0.02) is None and within_margin(sparse, 0.02) is None
