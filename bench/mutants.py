@@ -51,7 +51,8 @@ ROOMS = {
 TESTED_BY = {
     "evaluation/bins.py": ("bins", "studies/breakdown/test_analysis.py"),
     "evaluation/bounds.py": ("bounds", "pair_bounds"), "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"),
-    "evaluation/hole_check.py": ("hole_model", "hole_numbers"), "evaluation/hole_model.py": ("hole_model", "hole_numbers"),
+    "evaluation/hole_check.py": ("hole_model", "hole_numbers"),
+    "evaluation/hole_model.py": ("hole_model", "hole_many_turns", "hole_numbers"),
     "evaluation/hole_expectation.py": ("hole_expectation", "hole_numbers"),
     "evaluation/hole_features.py": ("hole_features", "hole_numbers"),
     "evaluation/hole_order.py": ("hole_order", "hole_numbers"),
