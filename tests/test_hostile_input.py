@@ -236,10 +236,10 @@ def test_zeros_without_end(call: Call) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"seed = {LONG}", f": invalid TOML ({DIGITS}); check that this is the right file"),
+        (f"seed = {LONG}", f":1: invalid TOML ({DIGITS}); check this line"),
         (f"seed = 0x{'f' * 6000}", ":1: seed is a number of more than 64 bits; write a smaller number"),
         ("[policy]\ndepth = 9223372036854775808", ":2: depth is a number of more than 64 bits; write a smaller number"),
-        (f"metrics = {DEEP}", TOO_DEEP.removeprefix(":1").replace("this line", "that this is the right file")),
+        (f"metrics = {DEEP}", TOO_DEEP),
         (f"metrics = {'[' * 300}{']' * 300}", TOO_DEEP),
         (f"runs.{'.'.join('a' * 5000)} = 1", TOO_DEEP),
         (

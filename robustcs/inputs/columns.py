@@ -67,15 +67,15 @@ class Layout(NamedTuple):
     A ``label`` is text that repeats on neighbouring lines; it is read as codes of its distinct values, numbered by first
     appearance. A ``single`` is a real number as a 32-bit float, infinite beyond their range.
 
-    ``advice`` is for a wrong number of columns. ``more`` allows further columns after the last one (a run's tag may contain
-    spaces).
+    ``advice`` is for a wrong number of columns. With ``more``, further columns may follow the last one (a run's tag may contain
+    spaces) if the column of that name is then a whole number.
     """
 
     what: str
     columns: tuple[str, ...]
     kinds: Mapping[str, Kind]
     advice: str
-    more: bool = False
+    more: str = ""
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def _read_regular(
         if column is None:
             return None
         values[name] = column
-    if cells.width > len(layout.columns) and integers_of(cells.column(layout.columns.index("rank"))) is None:
+    if cells.width > len(layout.columns) and integers_of(cells.column(layout.columns.index(layout.more))) is None:
         return None
     for name, kind in layout.kinds.items():
         if kind == "label":  # last, because a rejected piece must not add codes
@@ -262,7 +262,7 @@ def _read_lines(
             continue
         cells = line.split()
         # a space in a passage id moves its second part to the rank; a tag with spaces does not
-        moved = len(cells) > expected and not (layout.more and _WHOLE.fullmatch(cells[layout.columns.index("rank")]))
+        moved = len(cells) > expected and not (layout.more and _WHOLE.fullmatch(cells[layout.columns.index(layout.more)]))
         if len(cells) < expected or moved:
             # only the last line of a file has no line end
             cut = len(cells) < expected and number == first_line + chunk.count(b"\n")

@@ -23,9 +23,9 @@ from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
 
 _IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
-_LAYOUT = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more=True)
+_LAYOUT = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more="rank")
 _LAYOUT_WITH_RANK = _LAYOUT._replace(kinds={**_LAYOUT.kinds, "rank": "integer"})
-_THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more=False)
+_THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more="")
 #: How to order passages by rank, for notes.
 BY_RANK = '--order rank (order = "rank" in [policy])'
 #: Number of rows in which ascending scores are sought, and fewest rows of a turn: fewer may ascend by chance.

@@ -23,7 +23,7 @@ _TIE = 1e-9
 
 def _probabilities(hits: int, drawn: int, population: int) -> Floats:
     """Return float64[drawn + 1]: the hypergeometric probability of 0 … ``drawn`` hits, if ``hits`` of all turns are hits."""
-    x = np.arange(drawn + 1)
+    x: Floats = np.arange(drawn + 1, dtype=np.float64)
     # the logarithm of an impossible choice is -inf
     return np.asarray(np.exp(_choose(hits, x) + _choose(population - hits, drawn - x) - _choose(population, drawn)))
 

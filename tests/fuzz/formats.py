@@ -44,7 +44,7 @@ _SCALE = Scale(Qrels("qrels", ("31_1",), _ONE, Ids.of(["judged"]), np.ones(1, dt
 _WORKLIST = frozenset(("31_1", f"d{place}") for place in range(5))
 _WANTED = frozenset(f"d{place}" for place in range(4))
 _BANK = {"Q00001": "", "Q2": "What is it", "Q3": "sourdough?"}
-_PAIRS = Layout("file of pairs", ("name", "value"), {"name": "label", "value": "single"}, "", more=True)
+_PAIRS = Layout("file of pairs", ("name", "value"), {"name": "label", "value": "single"}, "", more="value")
 
 
 #: What labels for texts are joined with.

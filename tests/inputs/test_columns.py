@@ -25,7 +25,7 @@ RUN = Layout(
     columns=("turn", "Q0", "document", "rank", "score", "tag"),
     kinds={"turn": "label", "document": "text", "score": "single", "rank": "integer"},
     advice="the advice",
-    more=True,
+    more="rank",
 )
 QRELS = Layout(
     what="qrels file",
