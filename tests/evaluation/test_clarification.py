@@ -88,6 +88,7 @@ def test_baselines() -> None:
         "best": {"P1": {"F1": 1.0, "F2": 0.4}},
     }  # fmt: skip
     assert "no" not in baselines({"P1": {"F1": {"Qa": 1.0}}})
+    assert "no" not in baselines({"P1": {"F1": {"Qa": 1.0, "Q00001": 0.5}, "F2": {"Qa": 1.0}}})
 
 
 def test_performance_of_rankings_equals_trec_eval(tmp_path) -> None:

@@ -52,3 +52,9 @@ def test_refused_with_every_line(tmp_path: Path) -> None:
         assert [problem.line for problem in error.value.problems] == [first, 3]
         assert "grade 5 is outside the scale 0 to 3" in str(error.value) and "grade -1 is outside" in str(error.value)
     assert on_scale(read_labels(path), (-1, 5), "refuse", path).off_scale == {}
+
+
+def test_a_scale_includes_0_and_no_grade_that_people_did_not_give() -> None:
+    assert scale_of(as_qrels({("1_1", "a"): 0, ("1_1", "b"): 0})) == (0, 0)
+    assert scale_of(as_qrels({("1_1", "a"): -1, ("1_1", "b"): -2})) == (-2, 0)
+    assert scale_of(as_qrels({("1_1", "a"): 2, ("1_1", "b"): 3})) == (0, 3)

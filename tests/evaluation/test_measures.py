@@ -405,3 +405,8 @@ def test_weights_of_ranks_in_dcg_and_rbp() -> None:
     assert rank_discounts(7)[[0, 2, 6]].tolist() == [1, 1 / 2, 1 / 3] and len(rank_discounts(7)) == 7
     assert rank_weights(0.5, 4).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16]
     assert not len(rank_discounts(0)) and not len(rank_weights(0.8, 0))
+
+
+def test_measures_of_one_rank_that_are_right_or_wrong() -> None:
+    found = {name: parse_measure(name).right_or_wrong for name in ("P_1", "P_5", "ndcg_cut_1", "success_5", "map_cut_1")}
+    assert found == {"P_1": True, "P_5": False, "ndcg_cut_1": False, "success_5": True, "map_cut_1": False}

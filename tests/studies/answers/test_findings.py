@@ -164,7 +164,7 @@ def test_outcomes_and_causes_of_every_system() -> None:
 
 def test_the_worst_cause_and_the_most_made_up_answers() -> None:
     worst, invented = verdicts(made("answers", OUTCOMES, criterion=""))
-    assert worst.number == "30%" and invented.number == "12%"
+    assert (worst.number, worst.tone, invented.number, invented.tone) == ("30%", "qa", "12%", "qr")
     assert worst.sentence == (
         "Retrieval of QR loses 30% of the answerable turns (95% CI 18% to 46%; 12 of 40 turns). The cause of 9 further lost"
         " turns is unknown."
@@ -177,6 +177,15 @@ def test_one_lost_turn_and_one_made_up_answer_are_enough() -> None:
     assert [one.basis for one in verdicts(made("answers", few, criterion=""))] == ["1 of 40 turns", "1 of 8 turns"]
     none = {"causes": [lost("qr", "generator", 0)], "outcomes": [outcome("qr", "made_up", 0)]}
     assert verdicts(made("answers", none, criterion="")) == ()
+
+
+def test_no_turn_answered_and_answers_of_unknown_kind() -> None:
+    turns = [turn("qr", f"1_{place}", one) for place, one in enumerate(("answered", "answered", "abstained"))]
+    refused = {"causes": [lost("qr", "generator", 40)], "outcomes": [outcome("qr", "refused", 40, kind="answerable")]}
+    _, said = answer_findings(made("answers", {**refused, "turns": turns}, criterion=""))
+    assert said == "QR: 0 of 40 answerable turns answered (0.0%); the generator loses 40 (100.0%)."
+    alone = {"turns": turns, "outcomes": [outcome("qr", "answered", 2, kind="unknown")]}
+    assert answer_findings(made("answers", alone, criterion="")) == ("QR: 2 of 3 turns answered (66.7%); 1 abstained.",)
 
 
 # ---------------------------------------------------------------- turns to read

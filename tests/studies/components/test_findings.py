@@ -90,6 +90,8 @@ def test_the_component_that_loses_more_is_named_only_if_the_test_shows_it() -> N
         " which loses more (adjusted p = 0.300)"
     )
     assert (open_.number, open_.tone, open_.interval, open_.caveat) == ("12%", "qa", "5% to 16%", "")
+    even = blamed(row(difference=0.0, wording=0.1, ranker=0.1, p_corrected=1.0)).text
+    assert even.startswith("The average system of the grid loses 10% of the turns to the wording alone and 10% to the ranker;")
     wide = Grid((*GRID.cells, ("manual", "x"), ("manual", "y")))
     assert blamed(row(), grid=wide).caveat == (
         "The grid has 3 wordings and 2 rankers, and the component with more alternatives has more chances to help."

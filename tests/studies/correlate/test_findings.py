@@ -46,6 +46,14 @@ def test_the_lowest_rewriter_and_all_from_the_highest() -> None:
     )
 
 
+def test_the_lower_of_two_rewriters() -> None:
+    rows = [row for row in ROWS if row["rewriter"] != "cv"]
+    for some, basis in ((rows, "t5, the lowest of 2 rewriters; 40 turns"), (rows[:5], "40 turns")):
+        frames = {spec.name: frame(spec, some if spec.name == "correlations" else ()) for spec in TABLES}
+        [card] = cards(Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), **frames))
+        assert card.basis.startswith(f"{basis}; Pearson's r")
+
+
 def test_excluded_turns_are_a_caveat_and_bar_the_card_if_they_are_most() -> None:
     for left, equal, barred in ((3, 6, False), (4, 6, True)):
         [card] = cards(made(apart={"t5": (left, equal), "bart": (9, 9)}))
