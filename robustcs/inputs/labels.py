@@ -23,7 +23,7 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels, qrels_of_rows, read_qrels
 from robustcs.inputs.records import json_lines, shape_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Row, Table, csv_rows, find_column, read_table
-from robustcs.inputs.text import read_json, text_lines, whole_of
+from robustcs.inputs.text import HEAD, read_json, text_lines, whole_of
 from robustcs.kept import unsealed
 
 #: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
@@ -103,7 +103,7 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
     Raises :class:`InputError` for malformed rows, grades that are not whole numbers, contradictions, and texts with two ids;
     :class:`UsageError` if labels for texts are read without the texts.
     """
-    if plain_chunks(path, "qrels"):
+    if plain_chunks(path, "qrels", HEAD):
         return Labels(read_qrels(path))
     problems, shape = ProblemList(path), shape_of(path)
     if shape == "table":

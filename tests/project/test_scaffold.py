@@ -44,6 +44,10 @@ def tsv(texts: Mapping[str, str]) -> str:
 
 
 QRELS = "".join(f"{turn} 0 MARCO_{number} {(number * 7 + int(turn[0])) % 5}\n" for turn in TURNS for number in range(15))
+#: Original and Human with their judgments, to which a test adds rewriters.
+ENDS = {
+    "qrels.txt": QRELS, "raw.trec": ranked(RAW), "human.trec": ranked(HUMAN), "raw.tsv": tsv(RAW), "human.tsv": tsv(HUMAN),
+}  # fmt: skip
 
 
 def fill(folder: Path, files: Mapping[str, str]) -> Path:
@@ -173,14 +177,7 @@ def test_all_rewriters_are_taken_with_their_texts(tmp_path: Path, flat: bool, mo
 
 
 def test_texts_go_to_the_run_that_answered_them_whatever_they_are_called(tmp_path: Path) -> None:
-    files = {
-        "qrels.txt": QRELS,
-        "raw.trec": ranked(RAW),
-        "human.trec": ranked(HUMAN),
-        "raw.tsv": tsv(RAW),
-        "human.tsv": tsv(HUMAN),
-    }
-    files |= {f"t5_{letter}.trec": ranked(rewrites(seed)) for letter, seed in (("a", 1), ("b", 2))}
+    files = ENDS | {f"t5_{letter}.trec": ranked(rewrites(seed)) for letter, seed in (("a", 1), ("b", 2))}
     files |= {f"rewritten_{letter}.tsv": tsv(rewrites(seed)) for letter, seed in (("x", 2), ("y", 1))}
     made = config(fill(tmp_path, files))
     assert parts(made, "rewrites") == {
@@ -191,17 +188,10 @@ def test_texts_go_to_the_run_that_answered_them_whatever_they_are_called(tmp_pat
 
 
 def test_names_that_fit_come_before_rankings(tmp_path: Path) -> None:
-    files = {
-        "qrels.txt": QRELS,
-        "raw.trec": ranked(RAW),
-        "human.trec": ranked(HUMAN),
-        "raw.tsv": tsv(RAW),
-        "human.tsv": tsv(HUMAN),
-    }
     texts = rewrites(1)
     # some texts of cqr and some rankings of t5 changed, so each is nearer to those of the other name
     some = [turn for turn in TURNS if texts[turn] == HUMAN[turn]][:4]
-    files |= {"t5.trec": ranked(texts | dict.fromkeys(some, "x")), "cqr.trec": ranked(texts)}
+    files = ENDS | {"t5.trec": ranked(texts | dict.fromkeys(some, "x")), "cqr.trec": ranked(texts)}
     files |= {"t5.tsv": tsv(texts), "cqr.tsv": tsv(texts | dict.fromkeys(some, "y"))}
     made = parts(config(fill(tmp_path, files)), "rewrites")
     assert {key: made[key] for key in ("qr:t5", "qr:cqr")} == {"qr:t5": "t5.tsv", "qr:cqr": "cqr.tsv"}
@@ -209,14 +199,7 @@ def test_names_that_fit_come_before_rankings(tmp_path: Path) -> None:
 
 def test_texts_of_the_same_name_that_were_not_run_are_left_aside(tmp_path: Path) -> None:
     other = {turn: f"Something else, {turn}" for turn in TURNS}
-    files = {
-        "qrels.txt": QRELS,
-        "raw.trec": ranked(RAW),
-        "human.trec": ranked(HUMAN),
-        "raw.tsv": tsv(RAW),
-        "human.tsv": tsv(HUMAN),
-    }
-    made = config(fill(tmp_path, {**files, "t5.trec": ranked(HUMAN | {"1_1": "x"}), "t5.tsv": tsv(other)}))
+    made = config(fill(tmp_path, {**ENDS, "t5.trec": ranked(HUMAN | {"1_1": "x"}), "t5.tsv": tsv(other)}))
     assert made["formulations"]["qr"] == {"run": "t5.trec"}
     assert aside(tmp_path)["t5.tsv"].startswith("other texts are used, or their run is unknown")
 
