@@ -156,7 +156,7 @@ class Evaluated:
     def _scored(self) -> str:
         turns = self.about
         if self.basis == "texts":
-            return f"{turns} · nothing is scored"
+            return f"{turns} · nothing is scored" if self.turns else "nothing is scored"
         missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
         parts = [turns, f"{missing} ({self.missing})"]
         if self.own_turns:

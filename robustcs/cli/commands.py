@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from robustcs.cli.options import ALWAYS, CALLED, RARE, RENAMED, RESULT, SET, SHARED, WHOLE, load_project
-from robustcs.cli.terminal import FIGURE_SUFFIXES, check_output, emit, tell, track
+from robustcs.cli.terminal import FIGURE_SUFFIXES, check_output, emit, refuse_data, tell, track
 from robustcs.errors import InputError, UsageError
 from robustcs.studies.registry import START, STUDIES, THEMES, TOGETHER
 from robustcs.studies.signature import MOST, help_of, parameters_of
@@ -337,6 +337,14 @@ class Call:
         """Write a result to each ``--output``, or to the terminal."""
         options = {name: self.given[name] for name in RESULT}
         emit(self.study.name, workspace.stated(result), blocks, lambda: workspace.inputs, **options)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a further file, but never over data, and print its name on stderr."""
+        from robustcs.documents.files import write_text
+
+        refuse_data(path)
+        write_text(path, text)
+        tell(f"wrote {path}")
 
     def tell(self, message: str) -> None:
         """Print one line on stderr."""

@@ -23,7 +23,7 @@ from robustcs.version import __version__
 
 if TYPE_CHECKING:
     from robustcs.documents.document import Block
-    from robustcs.result import Result
+    from robustcs.result import Result, TableSpec
 
 _FORMAT_OF_SUFFIX = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown", ".txt": "table"}
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
@@ -137,8 +137,8 @@ def emit(
     figures = [block for block in blocks if isinstance(block, Figure)]
     on_terminal = sys.stdout.isatty()
     for target in output:
-        refuse_protected(target)
-        _refuse_data(target, result)
+        if target != "-":
+            refuse_data(target, result.declared)
     kinds = [(target, _kind(target, format, bool(figures), command)) for target in output or ("-",)]
     for target, kind in kinds:
         if kind == "figure":
@@ -169,18 +169,17 @@ def emit(
             tell(f"wrote {target}")
 
 
-def _refuse_data(target: str, result: Result) -> None:
-    """Raise :class:`UsageError` if ``target`` is a file of data, such as qrels, and not an earlier output of this study."""
-    if target == "-" or not os.path.isfile(target):
-        return
+def refuse_data(target: str, tables: Sequence[TableSpec] = ()) -> None:
+    """Raise :class:`UsageError` if ``target`` is an input, or a file of data and not an earlier output of ``tables``."""
     from robustcs.inputs.sniff import identify
 
-    found = identify(target)
+    refuse_protected(target)
+    found = identify(target) if os.path.isfile(target) else None
     if found is None or not found.certain:
         return
     with open(target, encoding="utf-8", errors="replace") as file:
         start = file.read(4096).removeprefix("collection,")
-    heads = tuple(",".join(field.name for field in spec.fields) for spec in result.declared)
+    heads = tuple(",".join(field.name for field in spec.fields) for spec in tables)
     if not (start.startswith(heads) or "───" in start):
         advice = "remove it, or choose another name for the output"
         raise UsageError("overwrites-data", f"{target} exists, and {found.says}", advice)

@@ -151,6 +151,9 @@ class Call(Protocol):
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to each ``--output``, or to the terminal."""
 
+    def write(self, path: str, text: str) -> None:
+        """Write a further file, but never over data, and print its name on stderr."""
+
     def tell(self, message: str) -> None:
         """Print one line on stderr."""
 

@@ -131,3 +131,15 @@ def test_an_output_does_not_replace_data_that_the_command_does_not_read(in_copy:
     (tmp_path / "demo" / "notes.md").write_text("My notes\n")
     for table in ("turns", "measures"):
         in_copy(f"evaluate --table {table} --output t.csv --output t.json --output t.txt --output notes.md")
+
+
+def test_a_page_or_gate_report_does_not_replace_data(in_copy: Command, tmp_path: Path) -> None:
+    data = tmp_path / "demo" / "data.html"
+    for command in ("compare plain.toml plain.toml --html", "agreement annotations/experts.jsonl --html"):
+        data.write_bytes((tmp_path / "demo" / "qrels.txt").read_bytes())
+        err = in_copy(f"{command} data.html", code=2).err
+        assert "data.html exists, and these are TREC qrels; remove it, or choose another name for the output\n" in err
+        assert data.read_bytes() == (tmp_path / "demo" / "qrels.txt").read_bytes()
+        data.unlink()
+        for _ in range(2):  # its own page is replaced
+            in_copy(f"{command} data.html")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations, shared_workers
@@ -136,8 +135,7 @@ def _run(
         from robustcs.documents.html import result_page
 
         layers = (present_layers(result),) if isinstance(result, SnippetAgreement) else ()
-        write_text(html, result_page("Agreement of annotators", result, (*blocks, *layers), workspace.read, {}))
-        call.tell(f"wrote {html}")
+        call.write(html, result_page("Agreement of annotators", result, (*blocks, *layers), workspace.read, {}))
     if not html or any(call.given[name] for name in ("output", "format", "table")):
         call.emit(workspace, result, blocks)
     if chosen.snippets and chosen.ratings:

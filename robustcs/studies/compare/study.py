@@ -327,7 +327,6 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
-    from robustcs.documents.files import write_text
     from robustcs.studies.compare.gate_report import check_suffix, github_lines, rendered, summary, told
     from robustcs.studies.compare.show import page, show
 
@@ -340,11 +339,9 @@ def _run(
     undecided = {"pass": ExitCode.DONE, "fail": ExitCode.GATE_FAILED}.get(cannot_tell or "", ExitCode.CANNOT_TELL)
     code = {"failed": ExitCode.GATE_FAILED, "cannot tell": undecided}.get(str(result.outcome), ExitCode.DONE)
     if gate_report is not None:
-        write_text(gate_report, rendered(gate_report, result, workspace.inputs, code))
-        call.tell(f"wrote {gate_report}")
+        call.write(gate_report, rendered(gate_report, result, workspace.inputs, code))
     if html:
-        write_text(html, page(result, workspace.inputs))
-        call.tell(f"wrote {html}")
+        call.write(html, page(result, workspace.inputs))
     given = call.given
     shown = not html or given["output"] or given["format"] or given["table"]
     if shown:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from robustcs.documents.files import require_writable, write_text
+from robustcs.documents.files import require_writable
 from robustcs.documents.headline import at, headline_cut, shown_cuts
 from robustcs.documents.words import cut_label
 from robustcs.errors import UsageError
 from robustcs.inputs.reviews import Review, read_reviews
+from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.lazy import pd
 from robustcs.policy import Basis, Evaluated
 from robustcs.project.model import Project, ReviewFiles, needs
@@ -69,6 +70,7 @@ def _read(workspace: Workspace) -> list[Review]:
         raise UsageError("no-reviews", "no reviews are given", "name the files that the page of a report exports")
     found: list[Review] = []
     for path in files:
+        refuse_other_kinds(path, "reviews")
         reviews = read_reviews(path)
         workspace.remember("review", path, len(reviews))
         found += reviews
@@ -129,8 +131,7 @@ def _run(call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument
     reviews = _read(workspace)
     result = _crossed(workspace, reviews)
     if write_slices:
-        write_text(write_slices, slices_of(reviews))
-        call.tell(f"wrote {write_slices}")
+        call.write(write_slices, slices_of(reviews))
     call.emit(workspace, result, show(result))
 
 

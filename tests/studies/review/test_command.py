@@ -61,7 +61,7 @@ def test_the_slices_go_to_other_commands(in_demo: Command, files: tuple[str, str
 def test_without_files_and_with_others(in_demo: Command, files: tuple[str, str]) -> None:
     assert "no reviews are given" in in_demo("review --config plain.toml", code=2).err
     assert "the page of a report" in in_demo("review --config plain.toml", code=2).err
-    assert "not a review" in in_demo("review qrels.txt", code=3).err or "not JSON" in in_demo("review qrels.txt", code=3).err
+    assert in_demo("review qrels.txt", code=3).err == "qrels.txt: these are TREC qrels; use them with --qrels\n"
 
 
 def test_in_python_and_without_any_other_file(files: tuple[str, str]) -> None:
