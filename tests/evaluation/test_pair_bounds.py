@@ -106,7 +106,7 @@ def test_nine_ninths_are_not_more_than_1() -> None:
         assert (found.low[0], found.high[0]) == ends
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     cases=st.lists(turns(3), min_size=1, max_size=2), others=st.lists(st.integers(0, 2), min_size=2, max_size=2),
     level=questions["level"], max_grade=questions["max_grade"],

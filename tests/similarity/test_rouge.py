@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
 from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.inputs.scores import read_scores
@@ -84,8 +85,8 @@ def test_memory_follows_the_length_of_a_text() -> None:
 def test_rouge_and_content_words_do_without_the_rest_of_nltk() -> None:
     code = (
         "import sys; from robustcs.similarity import rouge, texts; rouge.rouge(['stems'], ['stemming']);"
-        " assert texts.content_words('stems') and not [name for name in sys.modules if name.startswith('nltk')];"
-        " from nltk.stem.porter import PorterStemmer;"
-        " assert [PorterStemmer().stem(word) == rouge.stem(word) for word in ('Flying', 'skies', 'oed', 'yyy', 'Tió')]"
+        " assert texts.content_words('stems') and not [name for name in sys.modules if name.startswith('nltk')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+    for word in ("Flying", "skies", "oed", "yyy", "Tió"):
+        assert module.stem(word) == PorterStemmer().stem(word)

@@ -80,7 +80,8 @@ _REPORTED_LONG = {"foreign m1.trec", "scores", "answers", "broken ratings.csv", 
 #: These projects run all commands and differ little from others: only by ``make test-long``, as the index that Java makes.
 _LONG = {"mixed measures", "measures of answers", "a level that nothing reaches", "totals", "no grade above 0",
          "further texts", "a group of nothing", "an index that is not there",
-         *[name for name in PROJECTS if name.startswith("broken ")][1::2]}  # fmt: skip
+         *[name for name in PROJECTS if name.startswith("broken ")][1::2],
+         *[name for name in PROJECTS if name.startswith("without line ")][1::3]}  # fmt: skip
 
 
 class Done(NamedTuple):
