@@ -1,4 +1,4 @@
-"""Files of robustcs's own: JSON with a format, a version and a checksum; their reader, and locks on folders.
+"""Files of robustcs's own: JSON with a format, a version and a checksum; their reader, locks on folders, and kept results.
 
 The checksum covers all values. It reveals damage and edits, but it is not a signature: a program that can write the file can
 also write another checksum. Values are therefore also checked against their types.
@@ -11,13 +11,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from robustcs.errors import OutputError, not_written
 
@@ -30,6 +31,11 @@ except ImportError:  # Windows
 PATIENCE = 60.0
 #: Key that names the dataclass of an object.
 KIND = "is"
+
+P = ParamSpec("P")
+R = TypeVar("R")
+#: Call → result of slow functions, known from before and used now; None outside :func:`remembering`.
+_MEMORY: ContextVar[tuple[Mapping[str, Any], dict[str, Any]] | None] = ContextVar("memory", default=None)
 
 
 def encode(value: Any) -> Any:
@@ -167,3 +173,43 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+@contextmanager
+def remembering(known: Mapping[str, Any], used: dict[str, Any]) -> Iterator[None]:
+    """Take the results of :func:`remembered` functions from ``known``, by their calls, and collect all results in ``used``."""
+    token = _MEMORY.set((known, used))
+    try:
+        yield
+    finally:
+        _MEMORY.reset(token)
+
+
+def remembered(restore: Callable[[Any], R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a slow pure function whose results are kept between reports; see :func:`remembering`.
+
+    ``restore`` makes a result from JSON, in which a dataclass is the list of its fields. Arguments are values of JSON, arrays,
+    series, and dataclasses of these.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **named: P.kwargs) -> R:
+            if (memory := _MEMORY.get()) is None:
+                return function(*args, **named)
+            known, used = memory
+            key = _sha256(json.dumps([function.__qualname__, args, named], default=_plain))
+            if key not in used:
+                used[key] = known[key] if key in known else json.loads(json.dumps(function(*args, **named), default=_plain))
+            return restore(used[key])
+
+        return call
+
+    return decorate
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return [getattr(value, field.name) for field in fields(value)]
+    array = value.to_numpy() if hasattr(value, "to_numpy") else value
+    return array.item() if array.shape == () else [array.dtype.str, array.shape, array.tobytes().hex()]

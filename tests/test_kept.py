@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -10,15 +11,19 @@ import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 import pytest
 
 from robustcs import kept
 from robustcs.errors import OutputError
-from robustcs.kept import locked, sealed, sealed_text, typed, unsealed
+from robustcs.kept import locked, remembered, remembering, sealed, sealed_text, typed, unsealed
 from robustcs.project.report_files import checksums, is_whole
 from robustcs.reporting.folder import write_report
 
@@ -174,3 +179,74 @@ def test_two_reports_in_one_folder_leave_one_of_them_whole(tmp_path: Path) -> No
     whole = [name for name in ("one", "two") if is_whole(tmp_path / "out", checksums(report_of(name)))]
     files = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert len(whole) == 1 and files == {*report_of(whole[0]), ".kept/manifest.json"}
+
+
+# ---------------------------------------------------------------- remembered calls
+
+
+@dataclass(frozen=True)
+class Values:
+    x: npt.NDArray[Any]
+    scale: float = 1.0
+
+
+CALLS: list[Any] = []
+
+
+@remembered(lambda rows: [Point(*row) for row in rows])
+def points(values: Values, names: Sequence[str], shift: float = 0.0) -> list[Point]:
+    CALLS.append(values)
+    return [Point(np.float64(one * values.scale + shift), name) for one, name in zip(values.x, names, strict=True)]
+
+
+def test_a_call_is_made_once_for_equal_arguments() -> None:
+    CALLS.clear()
+    values, used = Values(np.array([0.1, math.nan])), dict[str, Any]()
+    first = points(values, ["a", "b"])
+    assert points(values, ["a", "b"]) is not first and len(CALLS) == 2, "outside, nothing is remembered"
+    with remembering({}, used):
+        assert repr(points(values, ["a", "b"])) == repr(first).replace("np.float64(0.1)", "0.1").replace(
+            "np.float64(nan)", "nan"
+        )
+        points(Values(np.array([0.1, math.nan])), ("a", "b"))
+    assert len(CALLS) == 3 and len(used) == 1
+    known = json.loads(json.dumps(used))
+    with remembering(known, again := {}):
+        assert repr(points(values, ["a", "b"])) == "[Point(x=0.1, name='a'), Point(x=nan, name='b')]"
+    assert len(CALLS) == 3 and repr(again) == repr(used)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (Values(np.array([0.1, 0.3])), ["a", "b"], 0.0), (Values(np.array([0.1, 0.2], dtype=np.float32)), ["a", "b"], 0.0),
+        (Values(np.array([[0.1, 0.2]])), ["a"], 0.0), (Values(np.array([0.1, 0.2]), 2.0), ["a", "b"], 0.0),
+        (Values(np.array([0.1, 0.2])), ["a", "c"], 0.0), (Values(np.array([0.1, 0.2])), ["a", "b"], 1.0),
+    ],
+)  # fmt: skip
+def test_other_arguments_are_another_call(other: Any) -> None:
+    used: dict[str, Any] = {}
+    with remembering({}, used):
+        points(Values(np.array([0.1, 0.2])), ["a", "b"], 0.0)
+        CALLS.clear()
+        with suppress(TypeError):  # a row of two is no number
+            points(*other)
+    assert len(CALLS) == 1
+
+
+def test_calls_of_another_thread_are_not_remembered() -> None:
+    CALLS.clear()
+    used: dict[str, Any] = {}
+    with remembering({}, used):
+        thread = threading.Thread(target=points, args=(Values(np.array([0.5])), ["a"]))
+        thread.start()
+        thread.join()
+    assert len(CALLS) == 1 and not used
+
+
+def test_arguments_may_be_series() -> None:
+    used: dict[str, Any] = {}
+    with remembering({}, used):
+        points(pd.Series([0.5]).pipe(Values), ["a"])
+        points(Values(np.array([0.5])), ["a"])
+    assert len(used) == 1

@@ -97,7 +97,8 @@ def make_report(
             tell(title)
         if found[name] is None:
             try:
-                result = _work(name, part, names, jobs, track)
+                with store.remembering():
+                    result = _work(name, part, names, jobs, track)
             except UsageError as error:
                 if question is None:
                     raise

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from robustcs.documents.files import write_text
 from robustcs.errors import InputError
 from robustcs.inputs.text import parse_json, read_json
-from robustcs.kept import sealed_text, typed, unsealed
+from robustcs.kept import remembering, sealed_text, typed, unsealed
 from robustcs.overwrite_guard import is_protected
 from robustcs.project.report_files import Made, is_whole
 from robustcs.reporting.names import checksum_of
@@ -26,6 +26,8 @@ LIBRARIES = ("matplotlib", "numpy", "pandas", "pytrec-eval-terrier", "rouge-scor
 
 #: The format of a kept value; its key follows.
 FORMAT = "robustcs kept 2"
+#: Name, dependences and shape of the kept results of :func:`~robustcs.kept.remembered` functions, by their calls.
+_NUMBERS = "numbers", None, dict[str, Any]
 #: Names of kept values; no other file is ever removed.
 _KEPT = re.compile(r"[a-z-]+-[0-9a-f]{64}\.json")
 
@@ -42,6 +44,7 @@ class Store:
         self.tell = tell
         self.used: set[str] = set()
         self.computed: list[str] = []
+        self._numbers: dict[str, Any] = {}
 
     def find(self, name: str, depends_on: Any, shape: Any) -> Any:
         """Return the kept value as ``shape`` (see :func:`~robustcs.kept.typed`); None if there is no usable one.
@@ -63,10 +66,20 @@ class Store:
     def keep(self, name: str, depends_on: Any, text: str, shape: Any) -> Any:
         """Keep a computed value, given as JSON, and return it as :meth:`find` will."""
         self.computed.append(name)
-        if self.folder is not None:
-            key = _key(name, depends_on)
-            write_text(self.folder / key, sealed_text(f"{FORMAT} {key}", {"value": text}), make_parents=True)
+        self._write(_key(name, depends_on), text)
         return typed(json.loads(text), shape)
+
+    def _write(self, key: str, text: str) -> None:
+        if self.folder is not None:
+            write_text(self.folder / key, sealed_text(f"{FORMAT} {key}", {"value": text}), make_parents=True)
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        return self.find(*_NUMBERS) or {}
+
+    def remembering(self) -> contextlib.AbstractContextManager[None]:
+        """Reuse results of slow functions while an answer is computed, because usually only some of its inputs changed."""
+        return remembering(self._known, self._numbers)
 
     def sums(self) -> dict[str, str]:
         """Return name → SHA-256 of the files of all kept values, except those of whole reports."""
@@ -88,9 +101,13 @@ class Store:
         return made if same else None
 
     def prune(self) -> None:
-        """Remove values that were not used, and exclude all values from version control."""
+        """Keep the results of slow functions, remove values that were not used, and exclude all from version control."""
         if self.folder is None or not self.folder.is_dir():
             return
+        key = _key(*_NUMBERS[:2])
+        self.used.add(key)
+        if self._numbers.keys() - self._known.keys():
+            self._write(key, json.dumps(self._numbers))
         for path in self.folder.glob("*.json"):
             if _KEPT.fullmatch(path.name) and path.name not in self.used and not is_protected(path):
                 path.unlink(missing_ok=True)

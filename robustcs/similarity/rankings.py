@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.ranking import Ranking
+from robustcs.inputs.ids import Ids
 
 #: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et al., 2010).
 RBO_PERSISTENCE = 0.9
@@ -61,10 +62,8 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         # the rank at which a tie begins: the last place up to here that is not tied with the place above it
         begin = np.maximum.accumulate(np.where(ranking.tied, 0, np.arange(len(turn))))
         sides.append((rows[turn], position + 1, begin - ranking.starts[turn] + 1))
-    # one code per document in both runs; -1 for documents that Human never retrieves
-    known_documents, codes = human.ids.encoded()
-    human_document = codes[human.document_codes]
-    qr_document = qr.ids.codes_in(known_documents)[qr.document_codes]
+    codes = Ids.joined([human.ids, qr.ids]).encoded()[1]
+    human_document, qr_document = codes[human.document_codes], codes[len(human.ids) :][qr.document_codes]
     qr_row, human_row = sides[0][0], sides[1][0]
     kept = np.flatnonzero(qr_row >= 0)
 
@@ -76,15 +75,13 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         tied = tied[kept] if side == 0 else tied
         tied_counts[..., side] = np.bincount(rows * depth + tied - 1, minlength=count * depth).reshape(count, depth)
 
-    width = len(known_documents)
-    known = kept[qr_document[kept] >= 0]
-    keys = qr_row[known] * width + qr_document[known]
-    human_keys = human_row * width + human_document
+    width = int(codes.max(initial=0)) + 1
+    keys, human_keys = qr_row[kept] * width + qr_document[kept], human_row * width + human_document
     order = np.argsort(human_keys)
     place = np.minimum(np.searchsorted(human_keys, keys, sorter=order), len(order) - 1)
     partner = order[place]
     hit = human_keys[partner] == keys
-    known, partner = known[hit], partner[hit]
+    known, partner = kept[hit], partner[hit]
     return RankingPair(
         turns=human.turns, lengths=lengths, row=qr_row[known], first=sides[0][1][known], second=sides[1][1][partner],
         first_tied=sides[0][2][known], second_tied=sides[1][2][partner], tied_counts=tied_counts,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.kept import remembered
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Floats, Mask
@@ -198,6 +199,7 @@ def slices_of_rows(
     return found
 
 
+@remembered(lambda rows: [[Contrast(*one) for one in row] for row in rows])
 def contrasts_of(
     rows: Floats, bottoms: Floats, inside: Mask, known: Mask, units: Units, seed: int, draws: int = DRAWS
 ) -> list[list[Contrast]]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.kept import remembered
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import (
     CONFIDENCE,
@@ -100,6 +101,7 @@ def _whole(size: int) -> int:
     return max(32, size - size % 32)
 
 
+@remembered(lambda rows: tuple(Tested(*row) for row in rows))
 def paired_tests(
     sums: npt.ArrayLike,
     sizes: npt.ArrayLike,
