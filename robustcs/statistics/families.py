@@ -36,6 +36,8 @@ from robustcs.wording import counted
 Method = Literal["max-T", "Holm"]
 #: Statistics in memory at the same time: few enough for the processor's cache.
 _CELLS = 250_000
+#: Patterns and comparisons whose statistics are computed together: long rows, and not more than :data:`_CELLS`.
+_PATTERNS, _ROWS = 2_048, 122
 #: Statistics are at most √K; differences below this are rounding.
 _ROUNDING = 1e-9
 
@@ -87,14 +89,16 @@ def max_t(sums: npt.ArrayLike, seed: int, one_sided: bool = False, draws: int = 
     totals = scaled.sum(axis=1, keepdims=True)
     subsets = Subsets(table.shape[1], seed, draws)
     as_far = np.ones(len(order))
-    for statistics in subsets.parts(-2.0 * scaled):
-        statistics += totals
-        if not one_sided:
-            np.abs(statistics, out=statistics)
-        highest = statistics[0]
-        for place, row in enumerate(statistics):
-            np.maximum(highest, row, out=highest)
-            as_far[place] += np.count_nonzero(highest >= observed[place])
+    for block in subsets.blocks(_PATTERNS):
+        flips, highest = -2.0 * block.T, np.full(len(block), -np.inf)
+        for start in range(0, len(order), _ROWS):
+            rows = slice(start, start + _ROWS)
+            statistics = scaled[rows] @ flips + totals[rows]
+            if not one_sided:
+                np.abs(statistics, out=statistics)
+            for place, row in enumerate(statistics, start):
+                np.maximum(highest, row, out=highest)
+                as_far[place] += np.count_nonzero(highest >= observed[place])
     # a comparison cannot be rejected before those with larger statistics
     stepped = np.maximum.accumulate((as_far / subsets.total)[::-1])[::-1]
     found[moving[order]] = stepped
