@@ -7,7 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, overload
 
 from robustcs.lazy import pd
 from robustcs.policy import Basis as Basis
@@ -141,7 +141,7 @@ class Rows(list[Any]):
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The declaration of a table: name, description, and columns.
+    """The declaration of a table: name, description, and columns. As an attribute of a result, it is read as its frame.
 
     more
         Kind of further columns whose names depend on the settings; None if there are none.
@@ -151,6 +151,15 @@ class TableSpec:
     says: str
     fields: tuple[Field, ...]
     more: Kind | None = None
+
+    @overload
+    def __get__(self, result: None, owner: type[Result]) -> TableSpec: ...
+
+    @overload
+    def __get__(self, result: Result, owner: type[Result]) -> pd.DataFrame: ...
+
+    def __get__(self, result: Result | None, owner: type[Result]) -> TableSpec | pd.DataFrame:
+        return self if result is None else result.frame(self.name)
 
     def field(self, name: str) -> Field:
         """Return the column of that name. Raises :class:`KeyError` if there is none."""
@@ -213,6 +222,8 @@ def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> Tab
 
 #: A computed table.
 Table: TypeAlias = "pd.DataFrame | Rows"
+#: The content of a table: computed, or rows for :meth:`TableSpec.frame`, or the function that returns one of them.
+Content: TypeAlias = "Table | list[Any] | Callable[[], Table | list[Any]]"
 
 
 class Later:
@@ -227,14 +238,10 @@ class Later:
     def __get__(self, result: Result | None, owner: type[Result]) -> pd.DataFrame:
         if result is None:
             raise AttributeError(self._name)  # there is no default
-        made = result.table(self._name)
-        if isinstance(made, Rows):
-            made = result.__dict__[self._name] = result.spec(self._name).frame(made)
-            result.spec(self._name).check(made)
-        return made
+        return result.frame(self._name)
 
     def __set__(self, result: Result, made: Table | Callable[[], Table]) -> None:
-        result.__dict__[self._name] = made
+        result.__dict__["content"] = {**result.content, self._name: made}
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
@@ -259,14 +266,14 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
 @dataclass(frozen=True)
 class Result:
-    """Base of all results: a dataclass with one frame per declared table, under its name.
-
-    Slow tables are :class:`Later` fields, which are computed when they are first used.
+    """Base of all results: a dataclass that declares its tables as attributes, which are read as frames.
 
     study
         The folder of :mod:`robustcs.studies` that computes and displays the result.
     declared
         Declared tables, the main one first; frames are checked against them.
+    content
+        Table → its content. A function is called when the table is first used.
     inputs
         One entry per input file: role, path, SHA-256 and rows, as in the JSON output; filled by the Python functions. The path
         of an object is its keyword in angle brackets (``<qrels>``); its checksum is that of its rows.
@@ -278,6 +285,7 @@ class Result:
     declared: ClassVar[tuple[TableSpec, ...]] = ()
 
     evaluated: Evaluated
+    content: dict[str, Content] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
     inputs: tuple[Mapping[str, Any], ...] = dataclasses.field(default=(), kw_only=True, compare=False)
     by_collection: Mapping[str, pd.DataFrame] = dataclasses.field(default_factory=dict, kw_only=True, compare=False)
 
@@ -304,23 +312,37 @@ class Result:
     def __init_subclass__(cls) -> None:
         # a dataclass would otherwise generate one that prints all rows of all tables
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+        if specs := tuple(one for one in vars(cls).values() if isinstance(one, TableSpec)):
+            cls.declared = vars(cls).get("declared", specs)
 
     def __repr__(self) -> str:
         """Return the number of turns, and the tables with their numbers of rows, if computed."""
-        made = [name for name in self.tables if not callable(self.__dict__.get(name))]
+        made = [name for name in self.tables if not callable(self.content.get(name))]
         rows = {name: f" ({counted(len(self.table(name)), 'row')})" for name in made}
         tables = ", ".join(f"{name}{rows.get(name, '')}" for name in self.tables)
         return f"<{type(self).__name__}: {counted(self.evaluated.turns, 'turn')}; {tables}>"
 
     def __post_init__(self) -> None:
+        self._check_content()
         for spec in self.declared:
-            if not callable(self.__dict__.get(spec.name)) and not isinstance(self.table(spec.name), Rows):
+            if spec.name not in self.content:
                 spec.check(self.tables[spec.name])
 
+    def _check_content(self) -> None:
+        """Raise :class:`TypeError` if a table has no content, or a frame does not have the declared columns and kinds."""
+        names = {name for name, one in vars(type(self)).items() if isinstance(one, TableSpec | Later)}
+        if names ^ self.content.keys():
+            raise TypeError(f"{type(self).__name__} has the tables {sorted(names)}, given are {sorted(self.content)}")
+        for name, one in self.content.items():
+            if not callable(one) and not isinstance(one, list):
+                self.spec(name).check(one)
+
     def changed(self, **parts: Any) -> Self:
-        """Return a copy with other ``parts``; unlike :func:`dataclasses.replace`, it computes no table."""
+        """Return a copy with other ``parts`` or tables; unlike :func:`dataclasses.replace`, it computes no table."""
         made = copy(self)
-        made.__dict__.update(parts)
+        tables = {name: parts.pop(name) for name in self.content if name in parts}
+        made.__dict__.update(parts, content={**self.content, **tables})
+        made._check_content()
         return made
 
     def with_notes(self, notes: Sequence[str], skipped: Sequence[str] = ()) -> Self:
@@ -336,14 +358,23 @@ class Result:
 
     def table(self, name: str) -> Table:
         """Return a table as it was computed, a frame or rows. Raises :class:`KeyError` if there is none."""
-        if not any(isinstance(vars(one).get(name), Later) for one in type(self).__mro__):
+        if name not in self.content:
             return self.tables[name]
-        made = self.__dict__[name]
-        if callable(made):
-            made = self.__dict__[name] = made()
-            if not isinstance(made, Rows):
-                self.spec(name).check(made)
-        return made  # type: ignore[no-any-return]
+        found = self.content[name]
+        found = found() if callable(found) else found
+        if not isinstance(found, Rows):
+            found = self.spec(name).frame(found) if isinstance(found, list) else found
+            self.spec(name).check(found)
+        self.content[name] = found
+        return found
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """Return a table as a frame."""
+        made = self.table(name)
+        if isinstance(made, Rows):
+            made = self.content[name] = self.spec(name).frame(made)
+            self.spec(name).check(made)
+        return made
 
     def rows(self, name: str, **equal: object) -> Rows:
         """Return the rows of a table, or those with these values in these columns."""
