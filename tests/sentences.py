@@ -51,7 +51,11 @@ def made(study: str, tables: Mapping[str, Rows], **settings: Any) -> Result:
     specs = {spec.name: spec for spec in kind.declared}
     assert set(tables) <= set(specs), f"{study} has the tables {', '.join(specs)}"
     frames = {name: frame(spec, tables.get(name, ())) for name, spec in specs.items()}
-    rest = {field.name: {} for field in fields(kind) if field.name not in (*frames, *settings, "evaluated", "inputs")}
+    rest = {
+        field.name: {} for field in fields(kind) if field.name not in (*frames, *settings, "evaluated", "inputs", "content")
+    }
+    if all(isinstance(vars(kind).get(name), TableSpec) for name in frames):
+        return kind(evaluated, **rest, **settings, content=frames)
     return kind(evaluated, **frames, **rest, **settings)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -34,50 +35,7 @@ LEAST_OTHERS: Mapping[TextUnit, int] = {"paragraph": 2, "sentence": 2, "selectio
 AGGREGATES = ("mean", "majority", "similarity")
 _BY_UNIT = "95% CI, cluster-robust t over units on the logit scale; null for fewer than five"
 _UNITS = (count("units", "independent conversations, turns or texts"), text("note", "caveats of the interval"))
-_JACCARD = table(
-    "jaccard", "J_k: of the characters (sentences) that any annotator selected, the share that at least k annotators selected.",
-    count("k", "J_k is J if k is the number of annotators"), *score("value").between(says=_BY_UNIT),
-    count("texts", "with at least k annotators"), *_UNITS,
-)  # fmt: skip
-_REFERENCE = table(
-    "reference", "Annotations compared with reference annotations. No rows without references.",
-    text("aggregate", "mean, majority or similarity", "Annotation"),
-    *score("precision").between("precision_low", "precision_high"),
-    *score("recall").between("recall_low", "recall_high"), *score("f1", header="F1").between(says=f"of f1: {_BY_UNIT}"),
-    count("texts"), text("rule", "the annotations that the aggregate uses"), *_UNITS,
-    count("empty", "texts in which no reference has a snippet; precision, recall and F1 are 0 there"),
-)  # fmt: skip
-_CHANCE = table(
-    "chance", "Chance-corrected agreement on single characters (or on sentences, if annotators select sentences).",
-    text("coefficient", "Fleiss' kappa, or Krippendorff's alpha (nominal)", "Coefficient"),
-    *score("value").between(says="95% CI, nested bootstrap-t over units; null for fewer than five"),
-    count("texts", "with at least two annotators"), count("items", "characters, or sentences"), *_UNITS,
-)  # fmt: skip
 _CLUSTER = "95% CI, cluster-robust t over units; null for fewer than five"
-_STATISTICS = table(
-    "statistics", "Size of the selections; means over annotations or snippets, not over texts.",
-    text("group", "annotators or reference", "Group"), count("texts"), count("annotations"),
-    count("empty", "annotations without a snippet"), count("snippets"),
-    *number("snippets_per_annotation", "", "snippets per annotation").rounded(2).between(
-        "snippets_per_annotation_low", "snippets_per_annotation_high", _CLUSTER),
-    *number("tokens_per_snippet", "white space separates tokens", "tokens per snippet").rounded(1).between(
-        "tokens_per_snippet_low", "tokens_per_snippet_high"),
-    *number("tokens_per_annotation", "empty annotations count", "tokens per annotation").rounded(1).between(
-        "tokens_per_annotation_low", "tokens_per_annotation_high"),
-    share("share", "mean share of the text's characters that an annotation selects", "of the text"), *_UNITS,
-)  # fmt: skip
-_WORKERS = table(
-    "workers", "Flagged annotations by worker, most flags first.",
-    text("worker", header="Worker"), count("annotations"),
-    number("f1_others", "mean F1 with the other annotators of the text", "F1 to others").rounded(2),
-    *(count(name, group="flagged as") for name in ("long", "outside", "empty")), count("flagged"),
-)  # fmt: skip
-_ANNOTATIONS = table(
-    "annotations", "Each annotation with its flags.",
-    text("turn"), text("passage"), text("worker"), count("snippets"), count("characters"), share("share", "of the text"),
-    number("f1_others"), flag("long", "more than 50% of a paragraph, 75% of a sentence, or 75% of the sentences"),
-    flag("outside", "no part was selected by at least two others (selected sentences: by any other)"), flag("empty"),
-)  # fmt: skip
 
 
 def _texts_table(most: int) -> TableSpec:
@@ -103,25 +61,64 @@ class SnippetAgreement(Result):
 
     study = "agreement"
 
-    jaccard: pd.DataFrame
-    reference: pd.DataFrame
-    chance: pd.DataFrame
-    statistics: pd.DataFrame
-    work: pd.DataFrame
-    confidence: pd.DataFrame
-    workers: pd.DataFrame
-    annotations: pd.DataFrame
-    texts: pd.DataFrame
+    jaccard = table(
+        "jaccard", "J_k: of the characters (sentences) that any annotator selected, the share that at least k annotators"
+        " selected.",
+        count("k", "J_k is J if k is the number of annotators"), *score("value").between(says=_BY_UNIT),
+        count("texts", "with at least k annotators"), *_UNITS,
+    )  # fmt: skip
+    reference = table(
+        "reference", "Annotations compared with reference annotations. No rows without references.",
+        text("aggregate", "mean, majority or similarity", "Annotation"),
+        *score("precision").between("precision_low", "precision_high"),
+        *score("recall").between("recall_low", "recall_high"), *score("f1", header="F1").between(says=f"of f1: {_BY_UNIT}"),
+        count("texts"), text("rule", "the annotations that the aggregate uses"), *_UNITS,
+        count("empty", "texts in which no reference has a snippet; precision, recall and F1 are 0 there"),
+    )  # fmt: skip
+    chance = table(
+        "chance", "Chance-corrected agreement on single characters (or on sentences, if annotators select sentences).",
+        text("coefficient", "Fleiss' kappa, or Krippendorff's alpha (nominal)", "Coefficient"),
+        *score("value").between(says="95% CI, nested bootstrap-t over units; null for fewer than five"),
+        count("texts", "with at least two annotators"), count("items", "characters, or sentences"), *_UNITS,
+    )  # fmt: skip
+    statistics = table(
+        "statistics", "Size of the selections; means over annotations or snippets, not over texts.",
+        text("group", "annotators or reference", "Group"), count("texts"), count("annotations"),
+        count("empty", "annotations without a snippet"), count("snippets"),
+        *number("snippets_per_annotation", "", "snippets per annotation").rounded(2).between(
+            "snippets_per_annotation_low", "snippets_per_annotation_high", _CLUSTER),
+        *number("tokens_per_snippet", "white space separates tokens", "tokens per snippet").rounded(1).between(
+            "tokens_per_snippet_low", "tokens_per_snippet_high"),
+        *number("tokens_per_annotation", "empty annotations count", "tokens per annotation").rounded(1).between(
+            "tokens_per_annotation_low", "tokens_per_annotation_high"),
+        share("share", "mean share of the text's characters that an annotation selects", "of the text"), *_UNITS,
+    )  # fmt: skip
+    work = effort.WORK
+    confidence = effort.CONFIDENCE
+    workers = table(
+        "workers", "Flagged annotations by worker, most flags first.",
+        text("worker", header="Worker"), count("annotations"),
+        number("f1_others", "mean F1 with the other annotators of the text", "F1 to others").rounded(2),
+        *(count(name, group="flagged as") for name in ("long", "outside", "empty")), count("flagged"),
+    )  # fmt: skip
+    annotations = table(
+        "annotations", "Each annotation with its flags.",
+        text("turn"), text("passage"), text("worker"), count("snippets"), count("characters"), share("share", "of the text"),
+        number("f1_others"), flag("long", "more than 50% of a paragraph, 75% of a sentence, or 75% of the sentences"),
+        flag("outside", "no part was selected by at least two others (selected sentences: by any other)"), flag("empty"),
+    )  # fmt: skip
+    texts = _texts_table(2)
+
     read: TextUnit
     compared: Texts
     references: Texts
 
-    @property
-    def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
-        """The tables; ``texts`` has one column J_k for each number of annotators."""
-        most = max(2, int(self.texts["annotators"].max()))
-        first = (_JACCARD, _REFERENCE, _CHANCE, _STATISTICS, effort.WORK, effort.CONFIDENCE, _WORKERS, _ANNOTATIONS)
-        return (*first, _texts_table(most))
+    def spec(self, name: str) -> TableSpec:
+        """Return the declaration of a table; that of ``texts`` has a column J_k for each number of annotators."""
+        texts = self.content["texts"]
+        if name != "texts" or not isinstance(texts, pd.DataFrame):
+            return super().spec(name)
+        return _texts_table(max(2, int(texts["annotators"].max())))
 
 
 def snippet_agreement(
@@ -145,7 +142,9 @@ def snippet_agreement(
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
-    annotations = _ANNOTATIONS.frame([row for key, text in texts.items() for row in _annotations(text, chosen[key])])
+    annotations = SnippetAgreement.annotations.frame(
+        [row for key, text in texts.items() for row in _annotations(text, chosen[key])]
+    )
     # if references were cut to sentences, report the time and size of the original paragraph annotations
     read = given if cut_note else {key: given[key] for key in given if key in texts}
     groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
@@ -161,21 +160,17 @@ def snippet_agreement(
         {len(chosen[key]) for key in overlaps}, majority, "sentences" if read_unit == "selection" else "characters"
     )
     compared = units.take([key in overlaps for key in texts])
-    return SnippetAgreement(
-        units.stated(replace(evaluated, notes=(*evaluated.notes, *told))),
-        jaccard=_jaccard(list(chosen.values()), units),
-        reference=_reference(list(overlaps.values()), rule, compared, sum(not some.any() for some in expected.values())),
-        chance=_chance(list(chosen.values()), units, seed),
-        statistics=_STATISTICS.frame([_statistics(name, some, unit) for name, some in groups]),
-        work=effort.work_table(groups, unit),
-        confidence=effort.confidence_table(texts, by_text, units),
-        workers=_workers(annotations),
-        annotations=annotations,
-        texts=texts_table,
-        read=read_unit,
-        compared=texts,
-        references=references,
-    )
+    empty = sum(not some.any() for some in expected.values())
+    evaluated = units.stated(replace(evaluated, notes=(*evaluated.notes, *told)))
+    return SnippetAgreement(evaluated, read_unit, texts, references, content={
+        "jaccard": lambda: _jaccard(list(chosen.values()), units),
+        "reference": lambda: _reference(list(overlaps.values()), rule, compared, empty),
+        "chance": lambda: _chance(list(chosen.values()), units, seed),
+        "statistics": lambda: [_statistics(name, some, unit) for name, some in groups],
+        "work": lambda: effort.work_rows(groups, unit),
+        "confidence": lambda: effort.confidence_rows(texts, by_text, units),
+        "workers": lambda: _workers(annotations), "annotations": annotations, "texts": texts_table,
+    })  # fmt: skip
 
 
 def check_snippets(texts: Texts, references: Texts, majority: int | None = None) -> tuple[Texts, str]:
@@ -205,14 +200,14 @@ def _in_order(texts: Texts) -> Texts:
     }
 
 
-def _jaccard(chosen: Sequence[agreement.Chosen], units: Units) -> pd.DataFrame:
+def _jaccard(chosen: Sequence[agreement.Chosen], units: Units) -> list[Any]:
     rows = []
     for k in range(max(map(len, chosen)), 1, -1):
         enough = [len(some) >= k for some in chosen]
         values = [agreement.jaccard_at_least(some)[k - 1] for some in chosen if len(some) >= k]
         (found,) = _means(np.array([values]), units.take(enough))
         rows.append((k, found, len(values), found.units, found.note))
-    return _JACCARD.frame(rows)
+    return rows
 
 
 def _means(values: np.ndarray, units: Units) -> tuple[Estimate, ...]:
@@ -228,15 +223,15 @@ def _against_reference(annotations: agreement.Chosen, references: agreement.Chos
     return np.array([by_annotator.mean(axis=1), by_majority, by_annotator[:, agreement.most_similar(annotations)]])
 
 
-def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empty: int) -> pd.DataFrame:
-    """Return the table ``reference``. ``majority``: its rule in words; ``empty``: texts without a reference snippet."""
+def _reference(overlaps: Sequence[np.ndarray], majority: str, units: Units, empty: int) -> list[Any]:
+    """Return the rows of ``reference``. ``majority``: its rule in words; ``empty``: texts without a reference snippet."""
     rules = ("all pairs of annotator and reference", majority, "the annotator most like the others")
     rows = []
     for place, (aggregate, rule) in enumerate(zip(AGGREGATES, rules, strict=True)):
         if overlaps:
             precision, recall, f1 = _means(np.array(overlaps)[:, place].T, units)
             rows.append((aggregate, precision, recall, f1, len(overlaps), rule, f1.units, f1.note, empty))
-    return _REFERENCE.frame(rows)
+    return rows
 
 
 def majority_rule(annotators: set[int], majority: int | None, items: str = "characters") -> str:
@@ -270,12 +265,12 @@ def _workers(annotations: pd.DataFrame) -> pd.DataFrame:
     return workers.reset_index().sort_values(["flagged", "worker"], ascending=[False, True], ignore_index=True)
 
 
-def _chance(chosen: Sequence[agreement.Chosen], units: Units, seed: int) -> pd.DataFrame:
+def _chance(chosen: Sequence[agreement.Chosen], units: Units, seed: int) -> list[Any]:
     """Return kappa and alpha with each character of a text as an item, from sums over sampling units."""
     several = np.array([len(some) >= 2 for some in chosen])
     counted = [_character_counts(some) for some in chosen if len(some) >= 2]
     if not counted:
-        return _CHANCE.frame([])
+        return []
     some = units.take(several)
     characters = sum(int(times.sum()) for _, times in counted)
     rows = []
@@ -286,7 +281,7 @@ def _chance(chosen: Sequence[agreement.Chosen], units: Units, seed: int) -> pd.D
         of_text = np.array([times @ sums(counts) for counts, times in counted])
         found = agreement.agreement_estimate(some.sums(of_text.T).T, statistic, seed, some.kind)
         rows.append((name, found, len(counted), characters, found.units, found.note))
-    return _CHANCE.frame(rows)
+    return rows
 
 
 def _character_counts(chosen: agreement.Chosen) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,6 @@ import numpy as np
 from robustcs.errors import UsageError
 from robustcs.inputs.annotations import AnnotatedText, Spans, TextKey
 from robustcs.inputs.annotations import Unit as TextUnit
-from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import count, number, p_value, share, table, text
 from robustcs.similarity.alignment import Alignment, align
@@ -53,8 +52,8 @@ def annotation_units(texts: Texts, unit: Unit) -> Units:
     return Units(units.kind, codes, units.labels, units.note)
 
 
-def work_table(groups: Sequence[tuple[str, Texts]], unit: Unit) -> pd.DataFrame:
-    """Return the table :data:`WORK` of the groups with times or acceptance, with rows for paragraphs read by sentence."""
+def work_rows(groups: Sequence[tuple[str, Texts]], unit: Unit) -> list[tuple[object, ...]]:
+    """Return the rows of :data:`WORK` of the groups with times or acceptance, with rows for paragraphs read by sentence."""
     rows: list[tuple[object, ...]] = []
     for name, texts in groups:
         each = [one for text in texts.values() for one in text.annotations]
@@ -69,7 +68,7 @@ def work_table(groups: Sequence[tuple[str, Texts]], unit: Unit) -> pd.DataFrame:
             of_paragraphs = units_of_items([turn for turn, _ in paragraphs], "paragraph", unit)
             time = _time([seconds for _, seconds in paragraphs], of_paragraphs)
             rows.append((name, "paragraph", *time, *_share([], of_paragraphs)))
-    return WORK.frame(rows)
+    return rows
 
 
 def _paragraphs(texts: Texts) -> list[tuple[str, float]]:
@@ -93,16 +92,16 @@ def _share(accepted: Sequence[bool], units: Units) -> tuple[object, ...]:
     return len(accepted), found, found.units, found.note
 
 
-def confidence_table(texts: Texts, agreement: Mapping[TextKey, float], units: Units) -> pd.DataFrame:
-    """Return the table :data:`CONFIDENCE`; ``agreement``: J of each text, nan for a single annotator; ``units`` of texts."""
+def confidence_rows(texts: Texts, agreement: Mapping[TextKey, float], units: Units) -> list[tuple[object, ...]]:
+    """Return the rows of :data:`CONFIDENCE`; ``agreement``: J of each text, nan for a single annotator; ``units`` of texts."""
     levels = [[one.confidence for one in own.annotations if one.confidence is not None] for own in texts.values()]
     agreed = np.array([agreement[key] for key in texts])
     told = np.array([bool(some) for some in levels]) & ~np.isnan(agreed)
     if not told.any():
-        return CONFIDENCE.frame([])
+        return []
     sure = np.array([np.mean(some) if some else math.nan for some in levels])
     found = unit_correlation(sure[told], agreed[told], units.take(told), "spearman")
-    return CONFIDENCE.frame([(int(told.sum()), found, found.p, found.units, found.note)])
+    return [(int(told.sum()), found, found.p, found.units, found.note)]
 
 
 def cut_references(texts: Texts, references: Texts) -> tuple[Texts, str]:

@@ -35,28 +35,9 @@ GROUPS: Groups = {"poor": ("1", "2"), "undecided": ("3",), "good": ("4", "5")}
 ALL = "all"
 NO_MAJORITY = "no majority"
 _CRITERION = text("criterion", header="Criterion")
-_STAGES = table(
-    "stages", "Agreement before and after filtering and grouping.",
-    _CRITERION, text("items", "all or kept", "Items"), text("ratings", "given or grouped", "Ratings"),
-    count("count", "of items", "items"), score("kappa", header="κ"), score("alpha", "nominal"),
-)  # fmt: skip
-_DISTRIBUTION = table(
-    "distribution", "Single ratings.",
-    _CRITERION, text("rating", header="Rating"), count("count", header="ratings"), share("share", "of all ratings"),
-)  # fmt: skip
 _KEYS = (_CRITERION, text("source", f"of the rated items, or {ALL}", "Source"), count("items"))
 _LEAST = "95% CI; null for fewer than five units"
 _UNITS = (count("units"), text("unit", "conversation, topic or turn"))
-MEANS = table(
-    "means", "Mean ratings and their Fleiss' kappa by criterion and source.",
-    *_KEYS, *number("value", "mean over items of the item's mean rating; null if ratings are not numbers", "mean").rounded(2)
-    .between(says=_LEAST), *score("kappa", header="Fleiss' κ").rounded(2).between("kappa_low", "kappa_high", _LEAST), *_UNITS,
-)  # fmt: skip
-GROUPED = table(
-    "grouped", "Items by label, by criterion and source (Figure 7): the rating that a majority of an item's raters gave.",
-    *_KEYS, text("group", f"of the label; the label itself if the ratings are not grouped; or {NO_MAJORITY!r}"),
-    count("count", "of items"), *share("share").between(says=_LEAST), *_UNITS,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,15 +49,32 @@ class RatingAgreement(Result):
     """
 
     study = "agreement"
-    declared = (KAPPA, ALPHA, _STAGES, _DISTRIBUTION, MEANS, GROUPED)
+
+    kappa = KAPPA
+    alpha = ALPHA
+    stages = table(
+        "stages", "Agreement before and after filtering and grouping.",
+        _CRITERION, text("items", "all or kept", "Items"), text("ratings", "given or grouped", "Ratings"),
+        count("count", "of items", "items"), score("kappa", header="κ"), score("alpha", "nominal"),
+    )  # fmt: skip
+    distribution = table(
+        "distribution", "Single ratings.",
+        _CRITERION, text("rating", header="Rating"), count("count", header="ratings"), share("share", "of all ratings"),
+    )  # fmt: skip
+    means = table(
+        "means", "Mean ratings and their Fleiss' kappa by criterion and source.",
+        *_KEYS,
+        *number("value", "mean over items of the item's mean rating; null if ratings are not numbers", "mean").rounded(2)
+        .between(says=_LEAST), *score("kappa", header="Fleiss' κ").rounded(2).between("kappa_low", "kappa_high", _LEAST),
+        *_UNITS,
+    )  # fmt: skip
+    grouped = table(
+        "grouped", "Items by label, by criterion and source (Figure 7): the rating that a majority of an item's raters gave.",
+        *_KEYS, text("group", f"of the label; the label itself if the ratings are not grouped; or {NO_MAJORITY!r}"),
+        count("count", "of items"), *share("share").between(says=_LEAST), *_UNITS,
+    )  # fmt: skip
 
     min_agreement: float
-    kappa: pd.DataFrame
-    alpha: pd.DataFrame
-    stages: pd.DataFrame
-    distribution: pd.DataFrame
-    means: pd.DataFrame
-    grouped: pd.DataFrame
 
 
 def rating_agreement(
@@ -115,11 +113,11 @@ def rating_agreement(
     notes = dict.fromkeys([*evaluated.notes, *(own.note for own in units.values() if own.note)])
     most = max(units.values(), key=lambda own: own.count)
     evaluated = replace(evaluated, notes=tuple(notes), unit=most.kind, units=most.count)
-    return RatingAgreement(
-        evaluated, min_agreement, *agreement_tables(scales, min_agreement, units, seed), _STAGES.frame(stages),
-        _DISTRIBUTION.frame(distribution),
-        *source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed),
-    )  # fmt: skip
+    kappa, alpha = agreement_tables(scales, min_agreement, units, seed)
+    means, grouped = source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed)
+    return RatingAgreement(evaluated, min_agreement, content={
+        "kappa": kappa, "alpha": alpha, "stages": stages, "distribution": distribution, "means": means, "grouped": grouped,
+    })  # fmt: skip
 
 
 def check_ratings(scales: Sequence[Scale], groups: Groups | None, majority: int | None) -> dict[str, dict[str, str]]:
@@ -166,7 +164,7 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 def source_tables(
     ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, unit: Unit, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables :data:`MEANS` and :data:`GROUPED`.
+    """Return the tables :data:`RatingAgreement.means` and :data:`RatingAgreement.grouped`.
 
     ``groups_of``: criterion → rating → group; empty for criteria whose ratings are not grouped.
     """
@@ -189,7 +187,7 @@ def source_tables(
             hits = own == group
             (part,) = share_estimates(units.sums(hits), units.sizes, units.kind)
             grouped.append((*key, group, int(hits.sum()), part, units.count, units.kind))
-    return MEANS.frame(means), GROUPED.frame(grouped)
+    return RatingAgreement.means.frame(means), RatingAgreement.grouped.frame(grouped)
 
 
 def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, Units]]:

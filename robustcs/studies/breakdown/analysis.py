@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.bins import CAUSES, Binned, Cut, Formulations
-from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold
+from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, TERMS, Threshold
 from robustcs.lazy import pd
 from robustcs.result import (
+    Content,
     Evaluated,
     Field,
-    Later,
     Result,
     Rows,
     TableSpec,
@@ -29,41 +29,61 @@ from robustcs.result import (
     flag,
     measure,
     number,
+    p_value,
+    points,
     score,
     share,
     table,
     text,
 )
+from robustcs.similarity.differences import ERROR_TYPES
+from robustcs.slicing.estimates import against_rest, keys
+from robustcs.slicing.search import FOUND
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.columns import columns_of
+from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, columns_of
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.breakdown.rewriters import (
-    COMPARED,
-    COSTS,
-    FOUND_SLICES,
-    SIDE_BY_SIDE,
-    SLICES,
-    Texts,
-    compared,
-    error_costs,
-    found_losses,
-    side_by_side,
-    slice_shares,
-)
+from robustcs.studies.breakdown import rewriters as more
+from robustcs.studies.breakdown.rewriters import Texts, compared
 from robustcs.wording import counted, some_of
 
 _CUT = (measure(), text("threshold", "what makes an answer correct: >0, >=0.5, =1"))
 _WILSON = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
 _NOTE = text("note", "caveats")
+_OF = "95% CI: Wilson interval, clustered by sampling unit"
 _UNITS = (count("units", "sampling units of the interval: conversations (or single turns)"), _NOTE)
 _SWAPPED = "if QR and Human were swapped at random in every turn"
 #: In place of a threshold: Human's score counts wherever it is higher than QR's.
 ANY = "any"
 
+#: Columns of a comparison of two shares of the same turns.
+COMPARED = (
+    p_value("p", "McNemar's test, two-sided: sign flips of whole sampling units, mid-p"),
+    p_value("p_corrected", "adjusted by step-down max-T over the family: all thresholds, pairs and rewriters of the measure; in"
+            " blame of all measures", "p adj."),
+    count("comparisons", "number of different comparisons in the family"),
+    *points("difference", "share of the first − share of the second, of all turns", "pp").between(
+        says="95% CI of the difference, from the same test as p; null if there is none (note says why)"
+    ),
+    P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
+)  # fmt: skip
 
-def _table(name: str, says: str, *fields: Field, cut: Sequence[Field] = _CUT) -> TableSpec:
-    return table(name, says, text("rewriter", header="Rewriter"), *cut, *fields)
+
+def _share(name: str, says: str, header: str = "") -> tuple[Field, ...]:
+    return share(name, says, header).between(f"{name}_low", f"{name}_high", _OF)
+
+
+_ANSWERED = _share("answered", TERMS["answered"])
+_MEAN = (
+    *score("mean", "mean score").rounded(3).between("mean_low", "mean_high", "95% CI: cluster-robust t interval"),
+    *difference("to_human", "mean − mean of Human", "− Human")
+    .rounded(3)
+    .between("to_human_low", "to_human_high", "95% CI: inverted sign-flip test on sampling units"),
+)
+
+
+def _table(name: str, says: str, *fields: Field) -> TableSpec:
+    return table(name, says, text("rewriter", header="Rewriter"), *_CUT, *fields)
 
 
 @dataclass(frozen=True)
@@ -75,76 +95,124 @@ class Breakdown(Result):
     """
 
     study = "breakdown"
-    declared = (
-        _table(
-            "bins", "Turns per bin.",
-            count("original", "1 if its answer is correct, else 0"), count("qr"), count("human"),
-            count("count", "turns in the bin"),
-            count("unchanged", "turns in the bin whose Human text equals the Original text; null without texts"),
-            count("unknown", "turns in the bin without an Original or Human text; null without texts"),
-            number("by_chance", f"turns expected in the bin {_SWAPPED}")
+    bins = _table(
+        "bins", "Turns per bin.",
+        count("original", "1 if its answer is correct, else 0"), count("qr"), count("human"),
+        count("count", "turns in the bin"),
+        count("unchanged", "turns in the bin whose Human text equals the Original text; null without texts"),
+        count("unknown", "turns in the bin without an Original or Human text; null without texts"),
+        number("by_chance", f"turns expected in the bin {_SWAPPED}"),
+    )  # fmt: skip
+    attribution = _table(
+        "attribution", "QA errors, rewriter errors, and turns on which QR and Human are correct.",
+        text("cause", "qa, qr or correct"), count("count", "turns", "turns"),
+        *share("share", "share of all turns").between(says=_WILSON), *_UNITS,
+        number("by_chance", f"turns expected {_SWAPPED}"),
+    )  # fmt: skip
+    blame = _table(
+        "blame", "Does the QA component fail more often than the rewriter? No turn is an error of both.",
+        count("qa", "QA errors", "QA", "errors"),
+        count("qr", "rewriter errors", "rewriter", "errors"),
+        *COMPARED,
+    )  # fmt: skip
+    answerable = _table(
+        "answerable", "Turns that Human answers, and how many of them Original answers too.",
+        text("turns", "all, or rewritten: turns known to need rewriting"),
+        count("answered", "turns on which Human and Original are correct"),
+        count("answerable", "turns on which Human is correct"),
+        *share("share", "answered ÷ answerable").between(says=_WILSON), *_UNITS,
+    )  # fmt: skip
+    tests = _table(
+        "tests", "Pairs of formulations: does one answer more turns than the other?",
+        text("first", "a formulation"), text("second", "another formulation"),
+        count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
+        *COMPARED,
+    )  # fmt: skip
+    headroom = _table(
+        "headroom", "Mean scores, and the gain of a perfect rewriter: of Human's score on every rewriter error or, with the"
+        f" threshold {ANY}, on every turn on which it is higher.",
+        score("original", header="Original"), score("qr", header="QR").rounded(3),
+        score("human", header="Human").rounded(3),
+        score("repaired", "mean of QR with Human's score on these turns"),
+        *score("gain", "repaired − qr").rounded(3).between(says="95% CI of the gain: cluster-robust t interval"),
+        score("by_chance", f"gain expected {_SWAPPED}", "chance").rounded(3),
+        difference("difference", "human − qr", "Human − QR").rounded(3), _NOTE,
+    )  # fmt: skip
+    turns = table(
+        "turns", "Scores and bin of every turn.",
+        text("rewriter"), text("turn"), *_CUT, score("original"), score("qr"), score("human"),
+        text("bin", "Original, QR, Human as 0 or 1: 001; - for an unknown Original"), text("cause", "qa, qr or correct"),
+        flag("unchanged", "whether the Human text equals the Original text; null if unknown"),
+        text("original_text"), text("qr_text"), text("human_text"),
+    )  # fmt: skip
+    rewriters = table(
+        "rewriters", "All rewriters. QA errors are the same for all of them.",
+        text("rewriter", header="Rewriter"), *_CUT, *_share("qa", "QA errors, as a share of all turns"),
+        *_share("qr", "rewriter errors, as a share of all turns", "rewriter error"), *_share("correct", "QR and Human correct"),
+        *_ANSWERED, *_MEAN, difference("to_best", "mean − highest mean of a rewriter"),
+        text("letters", "rewriters that share a letter do not differ significantly in their means (max-T over the pairs)",
+             "group"), _NOTE,
+    )  # fmt: skip
+    overview = table(
+        "overview", "Human, every rewriter and Original.",
+        text("system", "human, the name of a rewriter, or original", "System"), *_CUT, *_ANSWERED,
+        *_share("error", "rewriter errors, as a share of all turns; null for Human and Original", "rewriter error"), *_MEAN,
+        text("letters", "as in rewriters; empty for Human and Original", "group"), _NOTE,
+    )  # fmt: skip
+    rewriter_tests = table(
+        "rewriter_tests", "Pairs of rewriters: does one answer more turns than the other?",
+        text("first", header="First"), text("second", header="Second"), *_CUT,
+        count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
+        *COMPARED,
+    )  # fmt: skip
+    rewriter_scores = table(
+        "rewriter_scores", "Pairs of rewriters: the mean difference of their scores.",
+        text("first", header="First"), text("second", header="Second"), measure(),
+        *difference("difference", "first − second").rounded(3).between(says="95% CI, not adjusted, from the same test as p"),
+        p_value(says="sign-flip test on sampling units, two-sided"),
+        p_value("p_corrected", "adjusted by step-down max-T over the pairs of the measure", "p adj."),
+        P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
+    )  # fmt: skip
+    repairs = table(
+        "repairs", "Turns that Human answers, by the rewriters that answer them too.",
+        *_CUT, text("answered_by", "all, some (two or more, not all), none, or the name of the only one"),
+        count("count", "turns"), share("share", "of the turns that Human answers"), text("turns", "their ids"),
+    )  # fmt: skip
+    best_of = table(
+        "best_of", "Gain if the best rewriter could be chosen for every turn.",
+        measure(), text("best", "the rewriter with the highest mean"), score("best_mean", header="its mean").rounded(3),
+        score("chosen", "mean of the highest score of every turn").rounded(3),
+        *difference("gain", "chosen − best_mean").rounded(3).between(says="95% CI: cluster-robust t interval"),
+        difference("by_chance", "gain expected if the rewriters were exchanged at random in every turn; above gain if one"
+                   " leads", "by chance").rounded(3), _NOTE,
+    )  # fmt: skip
+    error_types = table(
+        "error_types", "Differences between rewrites and Human texts, and their cost. A turn may have several types. No rows"
+        " unless both have texts.",
+        text("rewriter", header="Rewriter"), *_CUT,
+        text("type", f"{', '.join(ERROR_TYPES)}; unknown: a text is missing", "Difference"),
+        count("turns", "turns of this type"), share("share", "share of all turns"),
+        *difference("loss", "mean Human − mean QR over these turns").rounded(3).between(
+            "loss_low", "loss_high", "95% CI: inverted sign-flip test on sampling units; null if there is none (note says why)"
         ),
-        _table(
-            "attribution", "QA errors, rewriter errors, and turns on which QR and Human are correct.",
-            text("cause", "qa, qr or correct"), count("count", "turns", "turns"),
-            *share("share", "share of all turns").between(says=_WILSON), *_UNITS,
-            number("by_chance", f"turns expected {_SWAPPED}")
-        ),
-        _table(
-            "blame", "Does the QA component fail more often than the rewriter? No turn is an error of both.",
-            count("qa", "QA errors", "QA", "errors"),
-            count("qr", "rewriter errors", "rewriter", "errors"),
-            *COMPARED
-        ),
-        _table(
-            "answerable", "Turns that Human answers, and how many of them Original answers too.",
-            text("turns", "all, or rewritten: turns known to need rewriting"),
-            count("answered", "turns on which Human and Original are correct"),
-            count("answerable", "turns on which Human is correct"),
-            *share("share", "answered ÷ answerable").between(says=_WILSON), *_UNITS
-        ),
-        _table(
-            "tests", "Pairs of formulations: does one answer more turns than the other?",
-            text("first", "a formulation"), text("second", "another formulation"),
-            count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
-            *COMPARED
-        ),
-        _table(
-            "headroom", "Mean scores, and the gain of a perfect rewriter: of Human's score on every rewriter error or, with the"
-            f" threshold {ANY}, on every turn on which it is higher.",
-            score("original", header="Original"), score("qr", header="QR").rounded(3),
-            score("human", header="Human").rounded(3),
-            score("repaired", "mean of QR with Human's score on these turns"),
-            *score("gain", "repaired − qr").rounded(3).between(says="95% CI of the gain: cluster-robust t interval"),
-            score("by_chance", f"gain expected {_SWAPPED}", "chance").rounded(3),
-            difference("difference", "human − qr", "Human − QR").rounded(3), _NOTE
-        ),
-        table(
-            "turns", "Scores and bin of every turn.",
-            text("rewriter"), text("turn"), *_CUT, score("original"), score("qr"), score("human"),
-            text("bin", "Original, QR, Human as 0 or 1: 001; - for an unknown Original"), text("cause", "qa, qr or correct"),
-            flag("unchanged", "whether the Human text equals the Original text; null if unknown"),
-            text("original_text"), text("qr_text"), text("human_text")
-        ),
-        *SIDE_BY_SIDE, COSTS, SLICES, FOUND_SLICES,
+        count("errors", "rewriter errors on these turns", "errors"),
+        *share("error_share", "errors ÷ turns of this type", "share").between("error_low", "error_high", _WILSON),
+        share("of_errors", "errors ÷ all rewriter errors", "of all"),
+        count("units", "conversations (or single turns) with such a turn"),
+        text("note", "caveats"),
+    )  # fmt: skip
+    slices = table(
+        "slices", "QA errors, rewriter errors and correct turns by slice; no rows without --slices.",
+        text("rewriter", header="Rewriter"), *_CUT, *keys(), text("cause", "qa, qr or correct"),
+        count("count", "turns of the slice with this cause"),
+        share("share", "count ÷ turns of the slice"), share("ci_low", _WILSON), share("ci_high"), *against_rest("share"),
+    )  # fmt: skip
+    found_slices = table(
+        "found_slices", "Slices on which the rewriter loses more to Human than on other turns; no rows without --find-slices."
+        " Values are mean QR − mean Human.",
+        text("rewriter"), text("metric"), *FOUND,
     )  # fmt: skip
 
-    bins: Later = Later()
-    attribution: Later = Later()
-    blame: Later = Later()
-    answerable: Later = Later()
-    tests: Later = Later()
-    headroom: Later = Later()
-    turns: Later = Later()
-    rewriters: Later = Later()
-    overview: Later = Later()
-    rewriter_tests: Later = Later()
-    rewriter_scores: Later = Later()
-    repairs: Later = Later()
-    best_of: Later = Later()
-    error_types: Later = Later()
-    slices: Later = Later()
-    found_slices: Later = Later()
     tried: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -184,24 +252,24 @@ def breakdown(
         note = f"{counted(len(unknown), 'turn')} without an Original or Human text excluded from shares of rewritten turns"
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {some_of(unknown)}"))
     binned = Binned.of(scores, thresholds)
-    found, tried = found_losses(scores, searched, units, seed) if searched else (FOUND_SLICES.rows(()), {})
-    of_rewriters = cache(lambda: side_by_side(scores, thresholds, units, seed))
-    makers: dict[str, Callable[[], Any]] = {
+    found, tried = more.found_losses(scores, searched, units, seed) if searched else ([], {})
+    of_rewriters = cache(lambda: more.side_by_side(scores, thresholds, units, seed))
+    frames: dict[str, Callable[[], pd.DataFrame]] = {
         "attribution": lambda: attribution(binned, units),
         "blame": lambda: _blame(binned, units, seed),
         "answerable": lambda: answerable(binned, unchanged, units),
         "tests": lambda: _tests(binned, units, seed),
         "headroom": lambda: _headroom(scores, binned, units),
         "turns": lambda: _turns(scores, binned, unchanged, texts),
-        "error_types": lambda: error_costs(scores, binned, texts, units, seed),
-        "slices": lambda: slice_shares(binned, slicings, units, seed),
-    } | {spec.name: lambda name=spec.name: of_rewriters()[name] for spec in SIDE_BY_SIDE}  # type: ignore[misc]
-    frames: dict[str, Any] = {
-        spec.name: lambda spec=spec: spec.frame(makers[spec.name]())  # type: ignore[misc]
-        for spec in Breakdown.declared if spec.name in makers
+        "error_types": lambda: more.error_costs(scores, binned, texts, units, seed),
+    } | {name: lambda name=name: of_rewriters()[name] for name in more.SIDE_BY_SIDE}  # type: ignore[misc]
+    content: dict[str, Content] = {
+        spec.name: lambda spec=spec: spec.frame(frames[spec.name]())  # type: ignore[misc]
+        for spec in Breakdown.declared if spec.name in frames
     }  # fmt: skip
-    bins = _bins(Breakdown.declared[0], binned, unchanged)
-    return Breakdown(units.stated(evaluated), bins=bins, found_slices=found, **frames, tried=tried)
+    content |= {"bins": _bins(binned, unchanged), "found_slices": found}
+    content["slices"] = lambda: more.slice_shares(binned, slicings, units, seed)
+    return Breakdown(units.stated(evaluated), tried, content=content)
 
 
 def _blame(binned: Binned, units: Units, seed: int) -> pd.DataFrame:
@@ -229,13 +297,13 @@ def _by_chance(binned: Binned) -> np.ndarray:
     return (counts + counts[:, [list(binned.bins).index(f"{bin_[0]}{bin_[2]}{bin_[1]}") for bin_ in binned.bins]]) / 2
 
 
-def _bins(spec: TableSpec, binned: Binned, unchanged: Sequence[bool | None] | None) -> Rows:
+def _bins(binned: Binned, unchanged: Sequence[bool | None] | None) -> Rows:
     rows, numbers = binned.crossed_bins(), binned.counts().ravel().tolist()
     some: list[Any] = [[None] * len(rows)] * 2
     if unchanged is not None:
         some = [binned.counts([one is mark for one in unchanged]).ravel().tolist() for mark in (True, None)]
     found = zip(rows, numbers, *some, _by_chance(binned).ravel().tolist(), strict=True)
-    return spec.rows((*row, *own) for row, *own in found)
+    return Breakdown.bins.rows((*row, *own) for row, *own in found)
 
 
 def attribution(binned: Binned, units: Units) -> pd.DataFrame:

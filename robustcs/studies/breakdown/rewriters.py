@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
-from robustcs.evaluation.thresholds import TERMS, Threshold, distinct_thresholds
+from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import pd
-from robustcs.result import Field, count, difference, measure, p_value, points, score, share, table, text
 from robustcs.similarity.differences import ERROR_TYPES, text_difference
-from robustcs.slicing.estimates import against_rest, cells, keys, slices_of_rows
-from robustcs.slicing.search import FOUND, found_rows
+from robustcs.slicing.estimates import cells, slices_of_rows
+from robustcs.slicing.search import found_rows
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, columns_of, comparisons
+from robustcs.statistics.columns import columns_of, comparisons
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import letters_of
 from robustcs.statistics.means import mean_estimates, share_estimates
@@ -29,81 +28,12 @@ from robustcs.statistics.variance import best_choice
 #: Significance level for differences between rewriters.
 ALPHA = 0.05
 
-_NOTE = text("note", "caveats")
-#: Columns of a comparison of two shares of the same turns.
-COMPARED = (
-    p_value("p", "McNemar's test, two-sided: sign flips of whole sampling units, mid-p"),
-    p_value("p_corrected", "adjusted by step-down max-T over the family: all thresholds, pairs and rewriters of the measure; in"
-            " blame of all measures", "p adj."),
-    count("comparisons", "number of different comparisons in the family"),
-    *points("difference", "share of the first − share of the second, of all turns", "pp").between(
-        says="95% CI of the difference, from the same test as p; null if there is none (note says why)"
-    ),
-    P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
-)  # fmt: skip
-
-_CUT = (measure(), text("threshold", "what makes an answer correct"))
-_OF = "95% CI: Wilson interval, clustered by sampling unit"
-
-
-def _share(name: str, says: str, header: str = "", stem: str = "") -> tuple[Field, ...]:
-    return share(name, says, header).between(f"{stem or name}_low", f"{stem or name}_high", _OF)
-
-
-_ANSWERED = _share("answered", TERMS["answered"])
-_MEAN = (
-    *score("mean", "mean score").rounded(3).between("mean_low", "mean_high", "95% CI: cluster-robust t interval"),
-    *difference("to_human", "mean − mean of Human", "− Human")
-    .rounded(3)
-    .between("to_human_low", "to_human_high", "95% CI: inverted sign-flip test on sampling units"),
-)
-REWRITERS = table(
-    "rewriters", "All rewriters. QA errors are the same for all of them.",
-    text("rewriter", header="Rewriter"), *_CUT, *_share("qa", "QA errors, as a share of all turns"),
-    *_share("qr", "rewriter errors, as a share of all turns", "rewriter error"), *_share("correct", "QR and Human correct"),
-    *_ANSWERED, *_MEAN, difference("to_best", "mean − highest mean of a rewriter"),
-    text("letters", "rewriters that share a letter do not differ significantly in their means (max-T over the pairs)", "group"),
-    _NOTE,
-)  # fmt: skip
-OVERVIEW = table(
-    "overview", "Human, every rewriter and Original.",
-    text("system", "human, the name of a rewriter, or original", "System"), *_CUT, *_ANSWERED,
-    *_share("error", "rewriter errors, as a share of all turns; null for Human and Original", "rewriter error"), *_MEAN,
-    text("letters", "as in rewriters; empty for Human and Original", "group"), _NOTE,
-)  # fmt: skip
-REWRITER_TESTS = table(
-    "rewriter_tests", "Pairs of rewriters: does one answer more turns than the other?",
-    text("first", header="First"), text("second", header="Second"), *_CUT,
-    count("only_first", "turns answered only by the first"), count("only_second", "turns answered only by the second"),
-    *COMPARED,
-)  # fmt: skip
-REWRITER_SCORES = table(
-    "rewriter_scores", "Pairs of rewriters: the mean difference of their scores.",
-    text("first", header="First"), text("second", header="Second"), measure(),
-    *difference("difference", "first − second").rounded(3).between(says="95% CI, not adjusted, from the same test as p"),
-    p_value(says="sign-flip test on sampling units, two-sided"),
-    p_value("p_corrected", "adjusted by step-down max-T over the pairs of the measure", "p adj."),
-    P_FLOOR, EXACT, *EFFECT, DETECTABLE, _NOTE,
-)  # fmt: skip
-REPAIRS = table(
-    "repairs", "Turns that Human answers, by the rewriters that answer them too.",
-    *_CUT, text("answered_by", "all, some (two or more, not all), none, or the name of the only one"),
-    count("count", "turns"), share("share", "of the turns that Human answers"), text("turns", "their ids"),
-)  # fmt: skip
-CHOICE = table(
-    "best_of", "Gain if the best rewriter could be chosen for every turn.",
-    measure(), text("best", "the rewriter with the highest mean"), score("best_mean", header="its mean").rounded(3),
-    score("chosen", "mean of the highest score of every turn").rounded(3),
-    *difference("gain", "chosen − best_mean").rounded(3).between(says="95% CI: cluster-robust t interval"),
-    difference("by_chance", "gain expected if the rewriters were exchanged at random in every turn; above gain if one leads",
-               "by chance").rounded(3), _NOTE,
-)  # fmt: skip
-
-SIDE_BY_SIDE = (REWRITERS, OVERVIEW, REWRITER_TESTS, REWRITER_SCORES, REPAIRS, CHOICE)
+#: Tables of :func:`side_by_side`.
+SIDE_BY_SIDE = ("rewriters", "overview", "rewriter_tests", "rewriter_scores", "repairs", "best_of")
 
 
 def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int) -> dict[str, pd.DataFrame]:
-    """Return the tables :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows."""
+    """Return the tables of :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows."""
     names = list(scores.rewriters)
     frames = {"human": scores.human, **scores.rewriters} | ({} if scores.original is None else {"original": scores.original})
     own = slice(1, len(names) + 1)
@@ -158,7 +88,7 @@ def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: U
 
 
 def compared(frame: pd.DataFrame, moved: np.ndarray, units: Units, seed: int, family: str | None = "metric") -> pd.DataFrame:
-    """Return ``frame`` with the columns :data:`COMPARED`: two shares of the same turns by McNemar's test on sampling units.
+    """Return ``frame`` with the columns of a comparison: two shares of the same turns by McNemar's test on sampling units.
 
     frame
         One row per comparison.
@@ -199,7 +129,7 @@ def _score_pairs(
 
 
 def _repairs(names: Sequence[str], right: np.ndarray, human_right: np.ndarray, turns: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of :data:`REPAIRS`; ``right``: which rewriters are correct, bool[rewriters, turns]."""
+    """Return the rows of the table ``repairs``; ``right``: which rewriters are correct, bool[rewriters, turns]."""
     number = right.sum(axis=0)
     groups = {"all": number == len(names)}
     if len(names) > 2:
@@ -222,39 +152,12 @@ def _repairs(names: Sequence[str], right: np.ndarray, human_right: np.ndarray, t
 Texts = Mapping[str, Mapping[str, str]]
 
 
-_WILSON = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
-
-SLICES = table(
-    "slices", "QA errors, rewriter errors and correct turns by slice; no rows without --slices.",
-    text("rewriter", header="Rewriter"), *_CUT, *keys(), text("cause", "qa, qr or correct"),
-    count("count", "turns of the slice with this cause"),
-    share("share", "count ÷ turns of the slice"), share("ci_low", _WILSON), share("ci_high"), *against_rest("share"),
-)  # fmt: skip
-FOUND_SLICES = table(
-    "found_slices", "Slices on which the rewriter loses more to Human than on other turns; no rows without --find-slices."
-    " Values are mean QR − mean Human.",
-    text("rewriter"), text("metric"), *FOUND,
-)  # fmt: skip
-COSTS = table(
-    "error_types", "Differences between rewrites and Human texts, and their cost. A turn may have several types. No rows unless"
-    " both have texts.",
-    text("rewriter", header="Rewriter"), *_CUT,
-    text("type", f"{', '.join(ERROR_TYPES)}; unknown: a text is missing", "Difference"),
-    count("turns", "turns of this type"), share("share", "share of all turns"),
-    *difference("loss", "mean Human − mean QR over these turns").rounded(3).between(
-        "loss_low", "loss_high", "95% CI: inverted sign-flip test on sampling units; null if there is none (note says why)"
-    ),
-    count("errors", "rewriter errors on these turns", "errors"),
-    *share("error_share", "errors ÷ turns of this type", "share").between("error_low", "error_high", _WILSON),
-    share("of_errors", "errors ÷ all rewriter errors", "of all"),
-    count("units", "conversations (or single turns) with such a turn"),
-    text("note", "caveats"),
-)  # fmt: skip
+#: The type of a difference if a text is missing.
 UNKNOWN = "unknown"
 
 
-def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed: int) -> pd.DataFrame:
-    """Return the table :data:`SLICES` for every rewriter, measure and threshold."""
+def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed: int) -> list[tuple[Any, ...]]:
+    """Return the rows of the table ``slices`` for every rewriter, measure and threshold."""
     rows: list[tuple[Any, ...]] = []
     for rewriter, cuts in binned.keys.groupby("rewriter", sort=False) if slicings else ():
         own = [one for one in slicings if one.concerns(str(rewriter))]
@@ -265,13 +168,13 @@ def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed
                 share_ = one.own
                 counts = (one.turns, cause, round(share_.value * one.turns))
                 rows.append((*cut, one.slicing, one.name, *counts, share_.value, share_.low, share_.high, *cells(one)))
-    return SLICES.frame(rows)
+    return rows
 
 
 def found_losses(
     scores: Formulations, slicings: Sequence[Slicing], units: Units, seed: int
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the table :data:`FOUND_SLICES` and, per measure, the number of rules tried over all rewriters together.
+) -> tuple[list[Any], dict[str, int]]:
+    """Return the rows of the table ``found_slices`` and, per measure, the number of rules tried over all rewriters together.
 
     Raises :class:`UsageError` if there are too few units.
     """
@@ -279,12 +182,11 @@ def found_losses(
         metric: np.stack([one[metric] - scores.human[metric] for one in scores.rewriters.values()])
         for metric in scores.measures
     }
-    rows, tried = found_rows(list(scores.rewriters), gains, slicings, units, seed)
-    return FOUND_SLICES.frame(rows), tried
+    return found_rows(list(scores.rewriters), gains, slicings, units, seed)
 
 
 def error_costs(scores: Formulations, binned: Binned, texts: Texts, units: Units, seed: int) -> pd.DataFrame:
-    """Return the table :data:`COSTS` for every rewriter with texts; types without turns have no row."""
+    """Return the table ``error_types`` for every rewriter with texts; types without turns have no row."""
     human = texts.get("human", {})
     parts = []
     for name, own_cuts in binned.keys.groupby("rewriter", sort=False):

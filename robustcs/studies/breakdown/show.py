@@ -40,7 +40,7 @@ def show(result: Breakdown, names: Sequence[str] = ()) -> tuple[Block, ...]:
         return not names or bool({*tables} & {*names})
 
     blocks: list[Block] = [] if names else [figure(result, cut)]
-    blocks += show_rewriters(result) if several and asked(*(spec.name for spec in SIDE_BY_SIDE)) else []
+    blocks += show_rewriters(result) if several and asked(*SIDE_BY_SIDE) else []
     tables = _bins(result) if asked("bins") else []
     for name, view in _VIEWS.items():
         rows = result.tables[name] if asked(name) else ()

@@ -10,7 +10,7 @@ import numpy as np
 
 from robustcs.errors import Problem
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
-from robustcs.result import Evaluated, Later, Result, TableSpec, count, flag, number, share, table, text
+from robustcs.result import Evaluated, Result, count, flag, number, share, table, text
 
 #: Cutoffs of the shares of judged passages.
 JUDGED_AT = (3, 10)
@@ -25,50 +25,43 @@ class Check(Result):
     """
 
     study = "check"
-    declared = (
-        table(
-            "files", "Content of each file.",
-            text("role", header="Role"), text("path", header="File"), count("rows", "null if the file is unusable"),
-            text("problem", "problem of the file; null if there is none"),
-            count("skipped", "unusable rows (texts, answers and so on), which were skipped")
-        ),
-        table(
-            "runs", "How the runs fit the judgments.",
-            text("system", header="System"), count("turns", "judged turns that the run answers", "answered", "turns"),
-            count("missing", "judged turns that the run does not answer", "missing", "turns"),
-            count("extra", "turns of the run without judgments", "extra", "turns"),
-            count("depth_min", "passages per answered turn", "min", "passages per turn"),
-            number("depth_median", "", "median", "passages per turn"), count("depth_max", "", "max", "passages per turn"),
-            *(share(f"judged_{k}", f"share of the top {k} passages that is judged", f"top {k}", "judged") for k in JUDGED_AT)
-        ),
-        table(
-            "texts", "How the texts fit the judgments (without qrels: the per-turn scores), per formulation and set of"
-            " additional questions.",
-            text("formulation", header="Texts"), count("texts", "turns with a text", "with text", "turns"),
-            count("without", "judged (scored) turns without a text; null without qrels and scores", "missing", "turns"),
-            count("extra", "turns with a text that are not judged (scored); null without qrels and scores", "extra", "turns"),
-            count("unanswered", "turns that the run does not answer; all turns if there is no run; null if the run cannot be"
-                  " read, and if there are scores or answers instead", "without run", "turns"),
-            count("unchanged", "judged (scored) turns whose text equals the Original; without qrels and scores, of all turns;"
-                  " null without Original texts", "equal to Original")
-        ),
-        table(
-            "commands", "Which commands can run on these inputs.",
-            text("command", header="Command"), flag("runs"), text("because", "missing input; null if the command can run"),
-            text("give", "how to provide it; null if the command can run")
-        ),
-        table(
-            "skipped", "Unusable rows, which were skipped; the first 1,000 of each file.",
-            text("role", header="Role"), text("path", header="File"),
-            count("line", "null in JSON other than JSONL", "Line"), text("why", "problem of the row", "Problem")
-        ),
+    files = table(
+        "files", "Content of each file.",
+        text("role", header="Role"), text("path", header="File"), count("rows", "null if the file is unusable"),
+        text("problem", "problem of the file; null if there is none"),
+        count("skipped", "unusable rows (texts, answers and so on), which were skipped"),
+    )  # fmt: skip
+    runs = table(
+        "runs", "How the runs fit the judgments.",
+        text("system", header="System"), count("turns", "judged turns that the run answers", "answered", "turns"),
+        count("missing", "judged turns that the run does not answer", "missing", "turns"),
+        count("extra", "turns of the run without judgments", "extra", "turns"),
+        count("depth_min", "passages per answered turn", "min", "passages per turn"),
+        number("depth_median", "", "median", "passages per turn"), count("depth_max", "", "max", "passages per turn"),
+        *(share(f"judged_{k}", f"share of the top {k} passages that is judged", f"top {k}", "judged") for k in JUDGED_AT),
+    )  # fmt: skip
+    texts = table(
+        "texts", "How the texts fit the judgments (without qrels: the per-turn scores), per formulation and set of"
+        " additional questions.",
+        text("formulation", header="Texts"), count("texts", "turns with a text", "with text", "turns"),
+        count("without", "judged (scored) turns without a text; null without qrels and scores", "missing", "turns"),
+        count("extra", "turns with a text that are not judged (scored); null without qrels and scores", "extra", "turns"),
+        count("unanswered", "turns that the run does not answer; all turns if there is no run; null if the run cannot be"
+              " read, and if there are scores or answers instead", "without run", "turns"),
+        count("unchanged", "judged (scored) turns whose text equals the Original; without qrels and scores, of all turns;"
+              " null without Original texts", "equal to Original"),
+    )  # fmt: skip
+    commands = table(
+        "commands", "Which commands can run on these inputs.",
+        text("command", header="Command"), flag("runs"), text("because", "missing input; null if the command can run"),
+        text("give", "how to provide it; null if the command can run"),
+    )  # fmt: skip
+    skipped = table(
+        "skipped", "Unusable rows, which were skipped; the first 1,000 of each file.",
+        text("role", header="Role"), text("path", header="File"),
+        count("line", "null in JSON other than JSONL", "Line"), text("why", "problem of the row", "Problem"),
     )  # fmt: skip
 
-    files: Later = Later()
-    runs: Later = Later()
-    texts: Later = Later()
-    commands: Later = Later()
-    skipped: Later = Later()
     problems: tuple[tuple[Problem, ...], int] = ((), 0)
 
 
@@ -98,8 +91,8 @@ def check(
         without, extra = (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
         lacking = sum(turn not in answered[formulation] for turn in known) if formulation in answered else None
         rows.append((formulation, len(known), without, extra, lacking, same))
-    files_, runs_, texts_, commands_, skipped_ = map(TableSpec.rows, Check.declared, (files, runs, rows, commands, skipped))
-    return Check(evaluated, files_, runs_, texts_, commands_, skipped_, problems)
+    content = {"files": files, "runs": runs, "texts": rows, "commands": commands, "skipped": skipped}
+    return Check(evaluated, problems, content={spec.name: spec.rows(content[spec.name]) for spec in Check.declared})
 
 
 def _run(matrix: GradeMatrix) -> tuple[Any, ...]:

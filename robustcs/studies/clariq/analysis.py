@@ -20,26 +20,6 @@ from robustcs.statistics.means import preferred_share
 from robustcs.studies.clariq import tasks
 from robustcs.wording import counted
 
-PREFERENCE = table(
-    "preference", "Human preferences between two systems. A pair keeps the order in which the file first names it.",
-    text("criterion", header="Criterion"), text("first"), text("second"), count("wins", "of the first system"),
-    count("losses", "of the first system"), count("ties"),
-    *share("share", "wins / (wins + losses); null if all judgments are ties").between(
-        says="95% CI from the test of the share; null for fewer than five units"),
-    p_value("p", "two-sided test that the share is one half, without ties"),
-    p_value("p_corrected", "adjusted by Holm over the criteria of the two systems", "p adj."), count("judgments"),
-    count("units", "sampling units: pairs of conversations, or judgments, that are not ties"),
-    P_FLOOR,
-    text("method", "exact binomial test; Wilson with the effective sample size if any pair was judged repeatedly"),
-    text("note", "caveats about the numbers, if any"),
-)  # fmt: skip
-STATISTICS = table(
-    "statistics", "The size of the data.",
-    text("what", "topics, facets, questions, answers, or bank (questions of the question bank)", "Texts"), count("number"),
-    number("terms", "words per text, separated by white space: mean over non-empty texts", "words").rounded(4),
-    number("terms_sd", "standard deviation of the words per text", "SD").rounded(4),
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class EvaluatedTopics(Evaluated):
@@ -68,17 +48,33 @@ class Clariq(Result):
     """Results of the ClariQ tasks. Document relevance is averaged over facets or contexts; topics are the sampling unit."""
 
     study = "clariq"
-    declared = (*tasks.TASK_TABLES[:3], PREFERENCE, *tasks.TASK_TABLES[3:], STATISTICS)
 
-    question_relevance: pd.DataFrame
-    document_relevance: pd.DataFrame
-    clarification_need: pd.DataFrame
-    preference: pd.DataFrame
-    comparisons: pd.DataFrame
-    need_confusion: pd.DataFrame
-    topics: pd.DataFrame
-    facets: pd.DataFrame
-    statistics: pd.DataFrame
+    question_relevance = tasks.QUESTION_RELEVANCE
+    document_relevance = tasks.DOCUMENT_RELEVANCE
+    clarification_need = tasks.CLARIFICATION_NEED
+    preference = table(
+        "preference", "Human preferences between two systems. A pair keeps the order in which the file first names it.",
+        text("criterion", header="Criterion"), text("first"), text("second"), count("wins", "of the first system"),
+        count("losses", "of the first system"), count("ties"),
+        *share("share", "wins / (wins + losses); null if all judgments are ties").between(
+            says="95% CI from the test of the share; null for fewer than five units"),
+        p_value("p", "two-sided test that the share is one half, without ties"),
+        p_value("p_corrected", "adjusted by Holm over the criteria of the two systems", "p adj."), count("judgments"),
+        count("units", "sampling units: pairs of conversations, or judgments, that are not ties"),
+        P_FLOOR,
+        text("method", "exact binomial test; Wilson with the effective sample size if any pair was judged repeatedly"),
+        text("note", "caveats about the numbers, if any"),
+    )  # fmt: skip
+    comparisons = tasks.COMPARISONS
+    need_confusion = tasks.CONFUSION
+    topics = tasks.TOPICS
+    facets = tasks.FACETS
+    statistics = table(
+        "statistics", "The size of the data.",
+        text("what", "topics, facets, questions, answers, or bank (questions of the question bank)", "Texts"), count("number"),
+        number("terms", "words per text, separated by white space: mean over non-empty texts", "words").rounded(4),
+        number("terms_sd", "standard deviation of the words per text", "SD").rounded(4),
+    )  # fmt: skip
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -108,7 +104,6 @@ def clariq(
         tasks.document_relevance(found, task, topics, conversations, seed)
     if topics and (task := given.get("clarification_need")):
         tasks.clarification_need(found, task, topics, seed)
-    tables = {spec.name: spec.frame(found.rows[spec.name]) for spec in tasks.TASK_TABLES}
     preference, few = preference_table(preferences)
     every = tuple(dict.fromkeys([*notes, *found.notes, *few]))
     number_of, unit = len(found.topics), "topic" if found.topics else ""
@@ -116,11 +111,13 @@ def clariq(
         policy, "runs" if any(outputs) or preferences else "texts", number_of, len(found.missing), every, rankings, unit=unit,
         units=number_of,
     )  # fmt: skip
-    return Clariq(evaluated, preference=preference, statistics=statistics_table(topics, bank), **tables)
+    return Clariq(evaluated, content={
+        **found.rows, "preference": preference, "statistics": statistics_table(topics, bank),
+    })  # fmt: skip
 
 
 def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table :data:`PREFERENCE`, one row per criterion and pair of systems, and notes on the power of its tests.
+    """Return the table ``preference``, one row per criterion and pair of systems, and notes on the power of its tests.
 
     Judgments of the same pair of conversations depend on each other, so the pair is the sampling unit. A judgment without a
     pair is a unit of its own.
@@ -143,7 +140,7 @@ def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, t
         tests.setdefault((first, second), []).append(test)
         rows.append((criterion, first, second, *counts.sum(axis=0).tolist(), test, test.p, math.nan, len(some), test.units,
                      test.floor, test.method, test.note))  # fmt: skip
-    frame = PREFERENCE.frame(rows)
+    frame = Clariq.preference.frame(rows)
     notes = []
     for (first, second), own in tests.items():
         family = holm_family(own)
@@ -166,4 +163,4 @@ def statistics_table(topics: Topics | None, bank: Mapping[str, str] | None) -> p
     words = {
         what: pd.Series([len(text.split()) for text in texts if text.strip()], dtype=float) for what, texts in parts.items()
     }
-    return STATISTICS.frame([(what, len(own), own.mean(), own.std(ddof=0)) for what, own in words.items()])
+    return Clariq.statistics.frame([(what, len(own), own.mean(), own.std(ddof=0)) for what, own in words.items()])

@@ -13,7 +13,7 @@ import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, TableSpec, count, flag, number, p_value, score, table, text
+from robustcs.result import Content, Evaluated, Result, TableSpec, count, flag, number, p_value, score, table, text
 from robustcs.similarity.differences import text_difference
 from robustcs.similarity.encoders import Encoder
 from robustcs.similarity.texts import words
@@ -84,36 +84,6 @@ _WORDS = (
     text("missing", "content words of Human that QR does not contain"),
     text("added", "content words of QR that Human does not contain"),
 )  # fmt: skip
-_PAIRS = table(
-    "pairs", "Every turn. Between `turn` and `judged`, there is a column for every x and every y, null if unknown.",
-    text("rewriter"), text("turn"), flag("judged", "whether the turn is scored; null without scores"),
-    flag("correct", "whether Human is correct; null for turns without judgments"),
-    number("depth", "place in the conversation; null if the turn id does not contain it"),
-    number("length", "number of words of the Human question"),
-    *_WORDS, *_TEXTS, more="number",
-)  # fmt: skip
-TABLES = (
-    table(
-        "correlations", "Correlations of question similarities (x) with answer similarities (y).",
-        text("rewriter"), *_MEASURES, *_SUBSET, text("method", "pearson, spearman or kendall"),
-        *_TESTED
-    ),
-    table(
-        "partial", "Partial correlations, with the depth of the turn and the length of the Human question held constant.",
-        text("rewriter"), *_MEASURES, *_SUBSET, text("given", "what is held constant: depth, length"),
-        *_TESTED
-    ),
-    _PAIRS,
-    table(
-        "outliers", "Outliers: similar questions with different answers, and different questions with the same answers.",
-        text("rewriter"), text("turn"), text("corner", " or ".join(CORNERS)),
-        text("x", "the first x"), text("y", "the first y"), score("similarity"), score("answers"), *_WORDS, *_TEXTS
-    ),
-    table(
-        "encoders", "Encoders used.",
-        text("x", header="Encoder"), text("model"), text("fingerprint", "SHA-256 of the model's files")
-    ),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,21 +98,43 @@ class Correlate(Result):
 
     study = "correlate"
 
-    correlations: pd.DataFrame
-    partial: pd.DataFrame
-    pairs: pd.DataFrame
-    outliers: pd.DataFrame
-    encoders: pd.DataFrame
+    correlations = table(
+        "correlations", "Correlations of question similarities (x) with answer similarities (y).",
+        text("rewriter"), *_MEASURES, *_SUBSET, text("method", "pearson, spearman or kendall"), *_TESTED,
+    )  # fmt: skip
+    partial = table(
+        "partial", "Partial correlations, with the depth of the turn and the length of the Human question held constant.",
+        text("rewriter"), *_MEASURES, *_SUBSET, text("given", "what is held constant: depth, length"), *_TESTED,
+    )  # fmt: skip
+    pairs = table(
+        "pairs", "Every turn. Between `turn` and `judged`, there is a column for every x and every y, null if unknown.",
+        text("rewriter"), text("turn"), flag("judged", "whether the turn is scored; null without scores"),
+        flag("correct", "whether Human is correct; null for turns without judgments"),
+        number("depth", "place in the conversation; null if the turn id does not contain it"),
+        number("length", "number of words of the Human question"),
+        *_WORDS, *_TEXTS, more="number",
+    )  # fmt: skip
+    outliers = table(
+        "outliers", "Outliers: similar questions with different answers, and different questions with the same answers.",
+        text("rewriter"), text("turn"), text("corner", " or ".join(CORNERS)),
+        text("x", "the first x"), text("y", "the first y"), score("similarity"), score("answers"), *_WORDS, *_TEXTS,
+    )  # fmt: skip
+    encoders = table(
+        "encoders", "Encoders used.",
+        text("x", header="Encoder"), text("model"), text("fingerprint", "SHA-256 of the model's files"),
+    )  # fmt: skip
+
     rule: str | None = None
     apart: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
-    @property
-    def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
-        """:data:`TABLES`, with the columns of ``pairs`` for every x and y."""
-        known = [one.name for one in _PAIRS.fields]
-        asked = (score(name) for name in self.pairs if name not in known)
-        pairs = replace(_PAIRS, fields=(*_PAIRS.fields[:2], *asked, *_PAIRS.fields[2:]), more=None)
-        return tuple(pairs if spec is _PAIRS else spec for spec in TABLES)
+    def spec(self, name: str) -> TableSpec:
+        """Return the declaration of a table; that of ``pairs`` has a column for every x and y."""
+        spec, pairs = super().spec(name), self.content["pairs"]
+        if name != "pairs" or not isinstance(pairs, pd.DataFrame):
+            return spec
+        known = [one.name for one in spec.fields]
+        asked = (score(name) for name in pairs if name not in known)
+        return replace(spec, fields=(*spec.fields[:2], *asked, *spec.fields[2:]), more=None)
 
     @property
     def chosen(self) -> tuple[list[str], list[str]]:
@@ -155,7 +147,7 @@ def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, e
 
     The first x and y define the outliers. The policy of ``evaluated`` names the sampling unit.
     """
-    parts: dict[str, list[pd.DataFrame]] = {spec.name: [] for spec in TABLES if spec.name != "encoders"}
+    parts: dict[str, list[pd.DataFrame]] = {}
     all_turns = list(dict.fromkeys(turn for pair in pairs for turn in pair.similarity.index.tolist()))
     for pair in pairs:
         units = units_of(pair.similarity.index.tolist(), evaluated.policy.unit)
@@ -176,19 +168,15 @@ def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, e
             "outliers": _outliers(pair, detail),
         }  # fmt: skip
         for name, part in tables.items():
-            parts[name].append(part.assign(rewriter=pair.rewriter))
+            parts.setdefault(name, []).append(part.assign(rewriter=pair.rewriter))
     frames = {name: pd.concat(some, ignore_index=True) for name, some in parts.items()}
-    names = [field.name for field in _PAIRS.fields]
+    names = [field.name for field in Correlate.pairs.fields]
     asked = [name for name in frames["pairs"] if name not in names]
-    used = [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders]
-    return Correlate(
-        units_of(all_turns, evaluated.policy.unit).stated(evaluated),
-        **{spec.name: spec.frame(frames[spec.name]) for spec in TABLES if spec.name not in ("pairs", "encoders")},
-        pairs=frames["pairs"][[*names[:2], *asked, *names[2:]]],
-        encoders=TABLES[-1].frame(used),
-        rule=pairs[0].rule,
-        apart={pair.rewriter: pair.apart for pair in pairs},
-    )
+    content: dict[str, Content] = {name: getattr(Correlate, name).frame(frames[name]) for name in frames if name != "pairs"}
+    content["pairs"] = frames["pairs"][[*names[:2], *asked, *names[2:]]]
+    content["encoders"] = [(encoder.name, encoder.model, encoder.fingerprint) for encoder in encoders]
+    apart = {pair.rewriter: pair.apart for pair in pairs}
+    return Correlate(units_of(all_turns, evaluated.policy.unit).stated(evaluated), pairs[0].rule, apart, content=content)
 
 
 def _correlations(pair: QuestionPairs, length: np.ndarray, units: Units) -> tuple[pd.DataFrame, pd.DataFrame]:

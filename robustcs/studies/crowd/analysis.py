@@ -24,7 +24,7 @@ from robustcs.inputs.ratings import GoldCheck, Grade, as_ratings
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy, Unit
-from robustcs.result import Evaluated, Result, Rows, count, score, share, table, text
+from robustcs.result import Content, Evaluated, Result, Rows, count, score, share, table, text
 from robustcs.result import measure as metric
 from robustcs.statistics.estimate import MIN_AGREEMENT
 from robustcs.statistics.means import mean_estimates
@@ -35,19 +35,10 @@ from robustcs.wording import counted
 COMBINED = "combined"
 #: Maximum number of failed checks in a reason.
 _SPELLED_OUT = 3
-EXCLUSIONS = table(
-    "exclusions", "Excluded workers, by topic.",
-    text("topic", header="Topic"), text("worker", header="Worker"), count("checks", "gold checks that the worker graded"),
-    count("failed"), count("grades", "excluded"), text("reason", header="Reason"),
-)  # fmt: skip
-GRADES = table(
-    "grades", "The final grade of each item.",
-    text("criterion"), text("turn"), text("item"), count("workers"), count("grade"), text("rule", "mode or mean"),
-)  # fmt: skip
 
 
 def exclude_workers(grades: Sequence[Grade], checks: Sequence[GoldCheck], tolerance: int) -> tuple[list[Grade], Rows, int]:
-    """Return the remaining grades, the rows of :data:`EXCLUSIONS`, and the number of checks on items without grades.
+    """Return the remaining grades, the rows of :data:`Crowd.exclusions`, and the number of checks on items without grades.
 
     A worker whose grade differs from a gold check by more than ``tolerance`` loses all grades for the topic, in every
     criterion.
@@ -68,7 +59,7 @@ def exclude_workers(grades: Sequence[Grade], checks: Sequence[GoldCheck], tolera
         failed = [(grade, wanted) for grade, wanted in checked if abs(grade.grade - wanted) > tolerance]
         if failed:
             excluded.append((topic, worker, len(checked), len(failed), len(own), _reason(failed, tolerance)))
-    exclusions = EXCLUSIONS.rows(sorted(excluded, key=lambda row: (turn_sort_key(row[0]), row[1])))
+    exclusions = Crowd.exclusions.rows(sorted(excluded, key=lambda row: (turn_sort_key(row[0]), row[1])))
     out = {(row.topic, row.worker) for row in exclusions}
     kept = [grade for grade in grades if (unit_of(grade.turn), grade.worker) not in out]
     return kept, exclusions, len(expected.keys() - set(map(_item, grades)))
@@ -97,13 +88,13 @@ def final_grade(grades: Sequence[int]) -> tuple[int, str]:
 
 
 def aggregate(grades: Iterable[Grade]) -> Rows:
-    """Return the rows of :data:`GRADES`, by criterion (in order of appearance), turn and item."""
+    """Return the rows of :data:`Crowd.grades`, by criterion (in order of appearance), turn and item."""
     pairs: dict[tuple[str, str, str], list[int]] = {}
     for grade in grades:
         pairs.setdefault((grade.criterion, grade.turn, grade.item), []).append(grade.grade)
     criteria = {criterion: place for place, criterion in enumerate(dict.fromkeys(key[0] for key in pairs))}
     ordered = sorted(pairs, key=lambda key: (criteria[key[0]], turn_sort_key(key[1]), turn_sort_key(key[2])))
-    return GRADES.rows((*key, len(pairs[key]), *final_grade(pairs[key])) for key in ordered)
+    return Crowd.grades.rows((*key, len(pairs[key]), *final_grade(pairs[key])) for key in ordered)
 
 
 def as_qrels(name: str, judgments: Collection[tuple[str, str, int]]) -> Qrels:
@@ -162,37 +153,6 @@ def turn_sets(qrels: Qrels, level: int, subset: Collection[str] | None) -> Mappi
 Judgments = Mapping[str, Mapping[str, Qrels]]
 _CRITERION, _TURN_SET = text("criterion", header="Criterion"), text("turn_set", "all, filtered or subset", "Turn set")
 _LEVELS = ("nominal", "ordinal", "interval")
-_QRELS = table(
-    "qrels", "Number of judgments by criterion and turn set; filtered: turns with a relevant grade.",
-    _CRITERION, _TURN_SET, count("turns"), count("pairs"), count("relevant", "pairs"),
-)  # fmt: skip
-_MEASURES = table(
-    "measures", "Mean scores of the runs over turns.",
-    text("system", header="System"), _CRITERION, _TURN_SET, metric(),
-    *score("value").between(says="95% CI, cluster-robust t over units; null for fewer than five"),
-    count("turns", "evaluated"), count("answered", "turns with an item in the run"),
-    count("units", "independent conversations or turns"), text("note", "caveats of the interval"),
-)  # fmt: skip
-_AGREEMENT = table(
-    "agreement", "Agreement of the workers before and after the exclusion of unreliable workers.",
-    text("stage", "before or after", "Stage"), _CRITERION, count("items"), count("raters"),
-    share("agreement", "equal grades among all pairs of grades for the same item", "agree"),
-    *score("kappa", header="κ").between(says="95% CI of kappa, nested bootstrap-t over units; null for fewer than five"),
-    *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
-    count("units", "independent conversations, turns or items"), text("note", "caveats of the interval"),
-)  # fmt: skip
-_DISTRIBUTION = table(
-    "distribution", "Final grades.", _CRITERION, count("grade"), count("count"), share("share", "of the criterion"),
-)  # fmt: skip
-_UNMAPPED = table(
-    "unmapped", "Questions that are not in the bank.",
-    text("system", header="System"), text("turn", header="Turn"), text("question", header="Question"),
-)  # fmt: skip
-_POOL = table(
-    "pool", "Items in the top of any run, to the depth of the pool.",
-    text("turn", header="Turn"), text("item", header="Item"), count("runs", "with the item in their top"), count("best_rank"),
-    text("text", "in the bank", "Text"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -200,16 +160,47 @@ class Crowd(Result):
     """The result of ``robustcs crowd``. Tables of parts without input have no rows."""
 
     study = "crowd"
-    declared = (_QRELS, _MEASURES, _AGREEMENT, EXCLUSIONS, _DISTRIBUTION, GRADES, _UNMAPPED, _POOL)
 
-    qrels: pd.DataFrame
-    measures: pd.DataFrame
-    agreement: pd.DataFrame
-    exclusions: pd.DataFrame
-    distribution: pd.DataFrame
-    grades: pd.DataFrame
-    unmapped: pd.DataFrame
-    pool: pd.DataFrame
+    qrels = table(
+        "qrels", "Number of judgments by criterion and turn set; filtered: turns with a relevant grade.",
+        _CRITERION, _TURN_SET, count("turns"), count("pairs"), count("relevant", "pairs"),
+    )  # fmt: skip
+    measures = table(
+        "measures", "Mean scores of the runs over turns.",
+        text("system", header="System"), _CRITERION, _TURN_SET, metric(),
+        *score("value").between(says="95% CI, cluster-robust t over units; null for fewer than five"),
+        count("turns", "evaluated"), count("answered", "turns with an item in the run"),
+        count("units", "independent conversations or turns"), text("note", "caveats of the interval"),
+    )  # fmt: skip
+    agreement = table(
+        "agreement", "Agreement of the workers before and after the exclusion of unreliable workers.",
+        text("stage", "before or after", "Stage"), _CRITERION, count("items"), count("raters"),
+        share("agreement", "equal grades among all pairs of grades for the same item", "agree"),
+        *score("kappa", header="κ").between(says="95% CI of kappa, nested bootstrap-t over units; null for fewer than five"),
+        *(score(f"alpha_{level}", header=level, group="Krippendorff's alpha") for level in _LEVELS),
+        count("units", "independent conversations, turns or items"), text("note", "caveats of the interval"),
+    )  # fmt: skip
+    exclusions = table(
+        "exclusions", "Excluded workers, by topic.",
+        text("topic", header="Topic"), text("worker", header="Worker"), count("checks", "gold checks that the worker graded"),
+        count("failed"), count("grades", "excluded"), text("reason", header="Reason"),
+    )  # fmt: skip
+    distribution = table(
+        "distribution", "Final grades.", _CRITERION, count("grade"), count("count"), share("share", "of the criterion"),
+    )  # fmt: skip
+    grades = table(
+        "grades", "The final grade of each item.",
+        text("criterion"), text("turn"), text("item"), count("workers"), count("grade"), text("rule", "mode or mean"),
+    )  # fmt: skip
+    unmapped = table(
+        "unmapped", "Questions that are not in the bank.",
+        text("system", header="System"), text("turn", header="Turn"), text("question", header="Question"),
+    )  # fmt: skip
+    pool = table(
+        "pool", "Items in the top of any run, to the depth of the pool.",
+        text("turn", header="Turn"), text("item", header="Item"), count("runs", "with the item in their top"),
+        count("best_rank"), text("text", "in the bank", "Text"),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -235,7 +226,7 @@ def crowd(
     evaluated: Evaluated,
     graded: GradesPart | None = None,
     mapped: Sequence[Mapped] = (),
-    pool: pd.DataFrame | None = None,
+    pool: Sequence[tuple[Any, ...]] = (),
     seed: int = 0,
 ) -> Crowd:
     """Score the runs on every criterion and turn set, and return the result with all parts."""
@@ -253,17 +244,13 @@ def crowd(
     if scores:
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
-    return Crowd(
-        evaluated,
-        qrels=_QRELS.frame(sizes),
-        measures=_MEASURES.frame(scores),
-        agreement=_agreement(graded, policy.unit, seed),
-        exclusions=EXCLUSIONS.frame(graded.exclusions if graded else []),
-        distribution=_DISTRIBUTION.frame(list(_distribution(judgments))),
-        grades=GRADES.frame(graded.final if graded else []),
-        unmapped=_UNMAPPED.frame([(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped]),
-        pool=_POOL.frame([]) if pool is None else pool,
-    )
+    return Crowd(evaluated, content={
+        "qrels": sizes, "measures": scores, "agreement": _agreement(graded, policy.unit, seed),
+        "exclusions": graded.exclusions if graded else [], "distribution": list(_distribution(judgments)),
+        "grades": graded.final if graded else [],
+        "unmapped": [(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped],
+        "pool": list(pool),
+    })  # fmt: skip
 
 
 def _distribution(judgments: Judgments) -> Iterator[tuple[str, int, int, float]]:
@@ -297,9 +284,9 @@ def _measures(
             yield matrix.name, measure.name, found, len(values), answered, found.units, found.note
 
 
-def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame:
+def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> Content:
     if graded is None:
-        return _AGREEMENT.frame([])
+        return []
     parts = []
     for stage, grades in (("before", graded.before), ("after", graded.after))[: 1 + graded.checked]:
         scales = scales_of(as_ratings(grades))
@@ -309,11 +296,11 @@ def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame
         parts.append(whole[whole["items"] > 0].merge(alphas, on="criterion"))
     criteria = {grade.criterion: place for place, grade in reversed(list(enumerate(graded.before)))}
     frame = pd.concat(parts).sort_values("criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True)
-    return frame[[field.name for field in _AGREEMENT.fields]]
+    return frame[[field.name for field in Crowd.agreement.fields]]
 
 
-def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]) -> pd.DataFrame:
-    """Return the table ``pool``: the items in the top ``depth`` of any run, by turn. ``texts``: item → text.
+def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]) -> list[tuple[Any, ...]]:
+    """Return the rows of the table ``pool``: the items in the top ``depth`` of any run, by turn. ``texts``: item → text.
 
     Raises :class:`UsageError` without runs.
     """
@@ -325,4 +312,4 @@ def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]
             for rank, item in enumerate(items, 1):
                 ranks.setdefault((turn, item), []).append(rank)
     ordered = sorted(ranks, key=lambda pair: tuple(map(turn_sort_key, pair)))
-    return _POOL.frame([(*pair, len(ranks[pair]), min(ranks[pair]), texts.get(pair[1], "")) for pair in ordered])
+    return [(*pair, len(ranks[pair]), min(ranks[pair]), texts.get(pair[1], "")) for pair in ordered]

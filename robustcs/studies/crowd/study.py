@@ -116,7 +116,7 @@ def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[
     converted = {one.run.name for one in mapped}
 
     def found() -> tuple[Crowd, dict[str, str]]:
-        pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else None
+        pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
         result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
         return result, files_of_crowd(judgments, result.pool, [pair for pair in runs if pair[0].name in converted])
 

@@ -40,25 +40,6 @@ Similarities = Mapping[str, np.ndarray]
 _NOTE = text("note", "caveats")
 _MEASURE = text("measure", "rouge1_f, rouge2_f or rougeL_f (stemmed), and with an encoder cosine_NAME", "Measure")
 
-SIMILARITY = table(
-    "similarity", "Similarity of the texts of a target to their source: mean over the texts (samples) of a turn, then over"
-    " turns.",
-    text("source", "name of the reference texts", "Source"), text("target", "name of the measured texts", "Target"),
-    _MEASURE, count("turns"), count("texts", "all samples of all turns"), count("samples", "largest number of texts of a turn"),
-    *score("value", "0 to 1 for ROUGE; a text without letters or digits scores 0", "mean").rounded(3).between(
-        says="95%, cluster-robust t; the texts are fixed"
-    ), _NOTE,
-)  # fmt: skip
-PAIRS = table(
-    "similarity_pairs", "Differences between targets in similarity to their source, over the turns that all three have. No"
-    " rows for more than 50 targets.",
-    text("source", header="Source"), text("first", header="First"), text("second", header="Second"), _MEASURE, count("turns"),
-    *difference("difference", "first minus second", "diff.").rounded(3).between(
-        says="not adjusted for multiple comparisons, from the same test as p"
-    ), p_value(says="two-sided sign-flip test by sampling unit", header="p"),
-    p_value("p_corrected", "adjusted by max-T over all pairs of the source and measure", "p adj."), P_FLOOR, EXACT, _NOTE,
-)  # fmt: skip
-
 
 def label(measure: str) -> str:
     """Return the name of a measure in texts, such as ``ROUGE-1 F`` for ``rouge1_f``."""
@@ -150,24 +131,35 @@ class Diversity(Result):
     """Differences between the texts of each target and their source, and among the texts."""
 
     study = "diversity"
-    declared = (
-        table(
-            "bleu", "Corpus BLEU of all target texts against the source texts of their turns; lower is more different.",
-            *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU").rounded(2)
-        ),
-        SIMILARITY, PAIRS,
-        table("diversity", f"Diversity by target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number"),
-        table("turns", f"Diversity by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number"),
-        table("topics", f"Diversity by topic{_DISTANCES}", *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES,
-              more="number"),
+    bleu = table(
+        "bleu", "Corpus BLEU of all target texts against the source texts of their turns; lower is more different.",
+        *_SIDES, count("sentences"), number("value", "0 to 100", "BLEU").rounded(2),
     )  # fmt: skip
-
-    bleu: pd.DataFrame
-    similarity: pd.DataFrame
-    similarity_pairs: pd.DataFrame
-    diversity: pd.DataFrame
-    turns: pd.DataFrame
-    topics: pd.DataFrame
+    similarity = table(
+        "similarity", "Similarity of the texts of a target to their source: mean over the texts (samples) of a turn, then over"
+        " turns.",
+        *_SIDES, _MEASURE, count("turns"), count("texts", "all samples of all turns"),
+        count("samples", "largest number of texts of a turn"),
+        *score("value", "0 to 1 for ROUGE; a text without letters or digits scores 0", "mean").rounded(3).between(
+            says="95%, cluster-robust t; the texts are fixed"
+        ), _NOTE,
+    )  # fmt: skip
+    similarity_pairs = table(
+        "similarity_pairs", "Differences between targets in similarity to their source, over the turns that all three have. No"
+        " rows for more than 50 targets.",
+        text("source", header="Source"), text("first", header="First"), text("second", header="Second"), _MEASURE,
+        count("turns"),
+        *difference("difference", "first minus second", "diff.").rounded(3).between(
+            says="not adjusted for multiple comparisons, from the same test as p"
+        ), p_value(says="two-sided sign-flip test by sampling unit", header="p"),
+        p_value("p_corrected", "adjusted by max-T over all pairs of the source and measure", "p adj."), P_FLOOR, EXACT, _NOTE,
+    )  # fmt: skip
+    diversity = table("diversity", f"Diversity by target{_DISTANCES}", *_SIDES, count("turns"), *_MEASURES, more="number")
+    turns = table("turns", f"Diversity by turn{_DISTANCES}", *_SIDES, text("turn"), *_MEASURES, more="number")
+    topics = table(
+        "topics", f"Diversity by topic{_DISTANCES}", *_SIDES, text("topic", header="Topic"), count("turns"), *_MEASURES,
+        more="number",
+    )  # fmt: skip
 
 
 def diversity(
@@ -195,12 +187,11 @@ def diversity(
     unit = evaluated.policy.unit
     found = [compare_similarities(name, targets, unit, seed, every_pair) for name, targets in similar.items()]
     turns = list(dict.fromkeys(turn for targets in similar.values() for sizes, _ in targets.values() for turn in sizes))
-    return Diversity(
-        units_of(turns, unit).stated(evaluated),
-        similarity=SIMILARITY.frame([row for means, _ in found for row in means]),
-        similarity_pairs=PAIRS.frame([row for _, rows in found for row in rows]),
+    return Diversity(units_of(turns, unit).stated(evaluated), content={
+        "similarity": [row for means, _ in found for row in means],
+        "similarity_pairs": [row for _, rows in found for row in rows],
         **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()},
-    )
+    })  # fmt: skip
 
 
 def _compare(

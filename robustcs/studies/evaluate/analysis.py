@@ -18,7 +18,7 @@ from robustcs.errors import refuse_unknown
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Later, Result, count, difference, measure, number, p_value, score, table, text
+from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
@@ -36,51 +36,6 @@ Pair = tuple[int, int]
 ALPHA = 0.05
 NEEDED = ["units_needed", "units_needed_low", "units_needed_high"]
 
-MEASURES = table(
-    "measures", "The mean of every system, highest first, with its 95% CI.",
-    text("system", header="System"), measure(),
-    *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
-           "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
-    count("turns", "turns that the value covers"),
-    text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared", "group"),
-    text("note", "caveats"),
-)  # fmt: skip
-PAIRS = table(
-    "pairs",
-    "The mean difference of two systems over the turns that both answer. No rows for totals and geometric means; for more than"
-    " 50 systems on request.",
-    text("first", header="First"), text("second", header="Second"), measure(),
-    *difference("difference", "first − second", "diff.").rounded(3).between(
-        says="95% CI, not adjusted, from the same test as p"
-    ),
-    p_value(says="sign-flip test on sampling units, two-sided", header="p"),
-    p_value("p_corrected", "adjusted by max-T over all comparisons of the measure", "p adj."),
-    P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE,
-    number("detectable_low", "95% CI of detectable, which is estimated from the same units"), number("detectable_high"),
-    count("units_needed", "units that detect a true difference as large as this one with 80% power at .05; null: no number of"
-          " units does", "needed"),
-    count("units_needed_low", "95% CI, from the interval of the effect; null without one"),
-    count("units_needed_high", "null: no upper limit, because that interval includes 0, or no interval"),
-    EQUIVALENT,
-    text("note", "caveats"),
-)  # fmt: skip
-TURNS = table(
-    "turns", "Score of every turn.", text("system", header="System"), text("turn", header="Turn"), measure(),
-    score("value", "a logarithm for gm_map and gm_bpref"),
-)  # fmt: skip
-
-
-SLICES = table(
-    "slices", "The mean of every system by slice; no rows without --slices.",
-    text("system"), measure(), *keys(), score("value", "mean over the turns of the slice", "mean"),
-    number("ci_low", "95% CI: cluster-robust t interval; null for fewer than five units"), number("ci_high"),
-    *against_rest("mean"),
-)  # fmt: skip
-FOUND_SLICES = table(
-    "found_slices", "Slices that score lower than the other turns, lowest p first; no rows without --find-slices.",
-    text("system"), measure(), *FOUND,
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Evaluation(Result):
@@ -95,16 +50,53 @@ class Evaluation(Result):
     """
 
     study = "evaluate"
-    declared = (MEASURES, PAIRS, SLICES, FOUND_SLICES, TURNS)
+
+    measures = table(
+        "measures", "The mean of every system, highest first, with its 95% CI.",
+        text("system", header="System"), measure(),
+        *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
+               "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
+        count("turns", "turns that the value covers"),
+        text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared",
+             "group"), text("note", "caveats"),
+    )  # fmt: skip
+    pairs = table(
+        "pairs",
+        "The mean difference of two systems over the turns that both answer. No rows for totals and geometric means; for more"
+        " than 50 systems on request.",
+        text("first", header="First"), text("second", header="Second"), measure(),
+        *difference("difference", "first − second", "diff.").rounded(3).between(
+            says="95% CI, not adjusted, from the same test as p"
+        ),
+        p_value(says="sign-flip test on sampling units, two-sided", header="p"),
+        p_value("p_corrected", "adjusted by max-T over all comparisons of the measure", "p adj."),
+        P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE,
+        number("detectable_low", "95% CI of detectable, which is estimated from the same units"), number("detectable_high"),
+        count("units_needed", "units that detect a true difference as large as this one with 80% power at .05; null: no number"
+              " of units does", "needed"),
+        count("units_needed_low", "95% CI, from the interval of the effect; null without one"),
+        count("units_needed_high", "null: no upper limit, because that interval includes 0, or no interval"),
+        EQUIVALENT,
+        text("note", "caveats"),
+    )  # fmt: skip
+    slices = table(
+        "slices", "The mean of every system by slice; no rows without --slices.",
+        text("system"), measure(), *keys(), score("value", "mean over the turns of the slice", "mean"),
+        number("ci_low", "95% CI: cluster-robust t interval; null for fewer than five units"), number("ci_high"),
+        *against_rest("mean"),
+    )  # fmt: skip
+    found_slices = table(
+        "found_slices", "Slices that score lower than the other turns, lowest p first; no rows without --find-slices.",
+        text("system"), measure(), *FOUND,
+    )  # fmt: skip
+    turns = table(
+        "turns", "Score of every turn.", text("system", header="System"), text("turn", header="Turn"), measure(),
+        score("value", "a logarithm for gm_map and gm_bpref"),
+    )  # fmt: skip
 
     families: Mapping[str, Family]
     baseline: str | None
     margin: float | None
-    measures: Later = Later()
-    pairs: Later = Later()
-    slices: Later = Later()
-    found_slices: Later = Later()
-    turns: Later = Later()
     tried: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -166,25 +158,26 @@ def evaluate(
         corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
         means += _means(metric, names, values, units, bounded[metric], corrected)
     averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
-    found, tried = _found_slices(averaged, searched, units, seed) if searched else (FOUND_SLICES.rows(()), {})
-    return Evaluation(
-        units.stated(evaluated), families, baseline, margin, MEASURES.rows(means),
-        lambda: _pairs(names, pairs, compared, len(units.codes), margin),
-        lambda: _slice_means(averaged, bounded, slicings, units, seed), found, lambda: _turns(scores), tried,
-    )  # fmt: skip
+    found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
+    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, content={
+        "measures": Evaluation.measures.rows(means),
+        "pairs": lambda: _pairs(names, pairs, compared, len(units.codes), margin),
+        "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
+        "found_slices": found, "turns": lambda: _turns(scores),
+    })  # fmt: skip
 
 
 def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
-    """Return the table :data:`TURNS`."""
+    """Return the table :data:`Evaluation.turns`."""
     frames = [pd.DataFrame({"system": name, "turn": one.turns, "metric": metric, "value": values})
               for name, one in scores.items() for metric, values in one.items()]  # fmt: skip
-    return TURNS.frame(pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True))
+    return Evaluation.turns.frame(pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True))
 
 
 def _pairs(
     names: Sequence[str], found: Mapping[str, Comparisons], compared: Sequence[Pair], turns: int, margin: float | None
 ) -> pd.DataFrame:
-    """Return the table :data:`PAIRS`; ``turns``: their number."""
+    """Return the table :data:`Evaluation.pairs`; ``turns``: their number."""
     frames = []
     for metric, one in found.items():
         shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
@@ -195,7 +188,7 @@ def _pairs(
             note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)],
         )  # fmt: skip
         frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED)))
-    return PAIRS.frame(frames)
+    return Evaluation.pairs.frame(frames)
 
 
 def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units) -> tuple[np.ndarray, np.ndarray]:
@@ -239,8 +232,8 @@ def _means(
 
 def _slice_means(
     scores: Mapping[str, TurnScores], bounded: Mapping[str, bool], slicings: Sequence[Slicing], units: Units, seed: int
-) -> pd.DataFrame:
-    """Return the table :data:`SLICES` for every system and measure."""
+) -> list[tuple[Any, ...]]:
+    """Return the rows of :data:`Evaluation.slices` for every system and measure."""
     rows: list[tuple[Any, ...]] = []
     for name, by_metric in scores.items() if slicings else ():
         own = [one for one in slicings if one.concerns(name)]
@@ -251,13 +244,13 @@ def _slice_means(
             for one in slices_of(values[rows_of], cut, units.take(rows_of), seed, bounds=bounds):
                 mean = one.own
                 rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
-    return SLICES.frame(rows)
+    return rows
 
 
 def _found_slices(
     scores: Mapping[str, TurnScores], slicings: Sequence[Slicing], units: Units, seed: int
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the table :data:`FOUND_SLICES` and, per measure, the number of rules tried over all systems together.
+) -> tuple[list[Any], dict[str, int]]:
+    """Return the rows of :data:`Evaluation.found_slices` and, per measure, the number of rules tried over all systems together.
 
     The search covers the turns that all systems answer. Raises :class:`UsageError` if there are too few units.
     """
@@ -266,5 +259,4 @@ def _found_slices(
     common = np.all([np.ones(len(units.codes), bool), *(~np.isnan(table).any(axis=0) for table in every.values())], axis=0)
     values = {metric: table[:, common] for metric, table in every.items()}
     cut = [replace(one, codes=one.codes[common]) for one in slicings]
-    rows, tried = found_rows(list(scores), values, cut, units.take(common), seed)
-    return FOUND_SLICES.frame(rows), tried
+    return found_rows(list(scores), values, cut, units.take(common), seed)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
-from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.similarity import function_words as grammar
 from robustcs.similarity.function_words import Word, adjacent, end_of_run, is_negation, tidy, words_of
@@ -250,27 +249,23 @@ RULES: tuple[Rule, ...] = (
 
 Texts = Mapping[str, str]
 
-_CATEGORIES = table(
-    "categories", "Variations by category.",
-    text("category"), text("says", "what the rule changes", "change"), count("turns", "that the rule applies to"),
-    count("valid", "turns with a variation: rows of the file"), share("share", "of the turns"),
-)  # fmt: skip
-_VARIATIONS = table(
-    "variations", "Every variation, as in paraphrases.csv.",
-    text("turn"), text("category"), text("manual", "understood without the conversation"),
-    text("raw", "depends on the conversation"),
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Variations(Result):
     """Labelled variations of turns."""
 
     study = "paraphrase"
-    declared = (_CATEGORIES, _VARIATIONS)
 
-    categories: pd.DataFrame
-    variations: pd.DataFrame
+    categories = table(
+        "categories", "Variations by category.",
+        text("category"), text("says", "what the rule changes", "change"), count("turns", "that the rule applies to"),
+        count("valid", "turns with a variation: rows of the file"), share("share", "of the turns"),
+    )  # fmt: skip
+    variations = table(
+        "variations", "Every variation, as in paraphrases.csv.",
+        text("turn"), text("category"), text("manual", "understood without the conversation"),
+        text("raw", "depends on the conversation"),
+    )  # fmt: skip
 
 
 def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Variations:
@@ -307,7 +302,7 @@ def vary(original: Texts, human: Texts, evaluated: Evaluated, seed: int) -> Vari
     ordered = sorted((row for some in rows.values() for row in some), key=lambda row: place[row[0]])
     notes = (*evaluated.notes, *_notes(known, turns, original, human))
     evaluated = Evaluated(evaluated.policy, "texts", len(turns), 0, notes)
-    return Variations(evaluated, _CATEGORIES.frame(categories), _VARIATIONS.frame(ordered))
+    return Variations(evaluated, content={"categories": categories, "variations": ordered})
 
 
 def earlier_texts(turns: Sequence[str], texts: Texts) -> dict[str, list[str]]:

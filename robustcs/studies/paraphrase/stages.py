@@ -14,7 +14,6 @@ import numpy as np
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import turn_depth, turn_sort_key
-from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, number, table, text
 from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.near_duplicates import clean, text_key
@@ -26,43 +25,6 @@ Stage = Literal["reformulate", "paraphrase", "remove_context"]
 Source = Literal["raw", "manual"]
 STAGES: tuple[Stage, ...] = ("reformulate", "paraphrase", "remove_context")
 SOURCES: tuple[Source, ...] = ("raw", "manual")
-
-_STAGES = table(
-    "stages", "Requests and answers of each stage.",
-    text("stage", "reformulate, paraphrase or remove_context"), text("by", "the program's command, or nouns for the rule"),
-    count("requests", "different requests"), count("known", "answered from the store", "known before"),
-    count("failed", "without an answer: the source is kept, and the next run retries"),
-    count("empty", "empty texts, replaced by the source"),
-    count("useless", "lines that repeat an answer, have an id that was not requested, or are not valid answers"),
-)  # fmt: skip
-_STRIPPED = table(
-    "stripped", "Text removed before the last sentence of a turn.",
-    text("turn"), text("formulation", "raw or manual"), text("sentiment", "negative, neutral or positive, by VADER"),
-    number("compound", "VADER's score, -1 to 1"), text("before", "the removed text"), text("question", "the text that is kept"),
-)  # fmt: skip
-_BLEU = table(
-    "bleu", "BLEU of manual turns against raw turns, before and after each way of removing context (Table 9).",
-    text("turns", "which manual turns", "manual turns"), count("texts"),
-    number("value", "corpus BLEU, 0 to 100", "BLEU").rounded(2),
-)  # fmt: skip
-_DIVERSITY = table(
-    "diversity", "Diversity of the paraphrases before and after cleaning (Table 10).",
-    text("stage", "generated or cleaned"), text("source", "manual or raw, or all"), count("paraphrases"), count("turns"),
-    number("per_turn", "", "per turn").rounded(2),
-    number("bleu", "manual paraphrases against their source, 0 to 100", "BLEU").rounded(2),
-    number("self_bleu", "each manual paraphrase against the others of its turn", "self-BLEU").rounded(2),
-    count("copies", "texts equal to their source"),
-)  # fmt: skip
-_DROPPED = table(
-    "dropped", "Paraphrases dropped by cleaning.",
-    text("turn"), text("kind", "manual or raw, or source"), text("relation", "exact, one word, few characters", "difference"),
-    text("dropped", "the dropped text"), text("kept", "the text that it is too similar to"),
-)  # fmt: skip
-_PARAPHRASES = table(
-    "paraphrases", "The paraphrases, as in paraphrases.csv.",
-    text("turn"), text("source", "raw: from the reformulated raw turn; manual: from the manual turn"), text("source_text"),
-    text("manual", "understood without the conversation"), text("raw", "depends on the conversation"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,14 +68,45 @@ class Paraphrased(Result):
     """Paraphrases made in stages, and what each stage did."""
 
     study = "paraphrase"
-    declared = (_STAGES, _BLEU, _DIVERSITY, _STRIPPED, _DROPPED, _PARAPHRASES)
 
-    stages: pd.DataFrame
-    bleu: pd.DataFrame
-    diversity: pd.DataFrame
-    stripped: pd.DataFrame
-    dropped: pd.DataFrame
-    paraphrases: pd.DataFrame
+    stages = table(
+        "stages", "Requests and answers of each stage.",
+        text("stage", "reformulate, paraphrase or remove_context"), text("by", "the program's command, or nouns for the rule"),
+        count("requests", "different requests"), count("known", "answered from the store", "known before"),
+        count("failed", "without an answer: the source is kept, and the next run retries"),
+        count("empty", "empty texts, replaced by the source"),
+        count("useless", "lines that repeat an answer, have an id that was not requested, or are not valid answers"),
+    )  # fmt: skip
+    bleu = table(
+        "bleu", "BLEU of manual turns against raw turns, before and after each way of removing context (Table 9).",
+        text("turns", "which manual turns", "manual turns"), count("texts"),
+        number("value", "corpus BLEU, 0 to 100", "BLEU").rounded(2),
+    )  # fmt: skip
+    diversity = table(
+        "diversity", "Diversity of the paraphrases before and after cleaning (Table 10).",
+        text("stage", "generated or cleaned"), text("source", "manual or raw, or all"), count("paraphrases"), count("turns"),
+        number("per_turn", "", "per turn").rounded(2),
+        number("bleu", "manual paraphrases against their source, 0 to 100", "BLEU").rounded(2),
+        number("self_bleu", "each manual paraphrase against the others of its turn", "self-BLEU").rounded(2),
+        count("copies", "texts equal to their source"),
+    )  # fmt: skip
+    stripped = table(
+        "stripped", "Text removed before the last sentence of a turn.",
+        text("turn"), text("formulation", "raw or manual"), text("sentiment", "negative, neutral or positive, by VADER"),
+        number("compound", "VADER's score, -1 to 1"), text("before", "the removed text"),
+        text("question", "the text that is kept"),
+    )  # fmt: skip
+    dropped = table(
+        "dropped", "Paraphrases dropped by cleaning.",
+        text("turn"), text("kind", "manual or raw, or source"),
+        text("relation", "exact, one word, few characters", "difference"),
+        text("dropped", "the dropped text"), text("kept", "the text that it is too similar to"),
+    )  # fmt: skip
+    paraphrases = table(
+        "paraphrases", "The paraphrases, as in paraphrases.csv.",
+        text("turn"), text("source", "raw: from the reformulated raw turn; manual: from the manual turn"), text("source_text"),
+        text("manual", "understood without the conversation"), text("raw", "depends on the conversation"),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -184,18 +177,15 @@ def paraphrase(
     notes = [*evaluated.notes, *steps.notes]
     if lost:
         notes.append(f"{counted(len(lost), 'turn')} without any paraphrase: {some_of(lost)}")
-    return Paraphrased(
-        replace(evaluated, turns=len(turns), notes=tuple(notes)),
-        stages=_STAGES.frame(steps.counts),
-        bleu=_BLEU.frame(bleu_rows),
-        diversity=_DIVERSITY.frame([*_diversity("generated", rows), *_diversity("cleaned", kept)]),
-        stripped=_STRIPPED.frame(
-            [(turn, name, one.sentiment, one.compound, one.before, one.question)
-             for name, texts in (("raw", raw), ("manual", manual)) for turn, one in texts.items() if one.before]
-        ),
-        dropped=_DROPPED.frame(dropped),
-        paraphrases=_PARAPHRASES.frame([(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept]),
-    )  # fmt: skip
+    return Paraphrased(replace(evaluated, turns=len(turns), notes=tuple(notes)), content={
+        "stages": steps.counts, "bleu": bleu_rows, "dropped": dropped,
+        "diversity": lambda: [*_diversity("generated", rows), *_diversity("cleaned", kept)],
+        "stripped": [
+            (turn, name, one.sentiment, one.compound, one.before, one.question)
+            for name, texts in (("raw", raw), ("manual", manual)) for turn, one in texts.items() if one.before
+        ],
+        "paraphrases": [(row.turn, row.source, row.source_text, row.manual, row.raw) for row in kept],
+    })  # fmt: skip
 
 
 class _Steps:

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from robustcs.errors import NotInstalledError
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, table, text
 
 #: Passages per turn in Łajewska and Balog (2023).
@@ -24,30 +23,27 @@ PER_TURN = 5
 #: Random starts of k-means; the best one counts.
 _STARTS = 10
 
-_PASSAGES = table(
-    "passages", "The chosen passages.",
-    text("turn", header="Turn"), text("passage", header="Passage"), count("grade"),
-    text("chosen", "grade: all passages of the grade; cluster: one per cluster"),
-    count("cluster", "number of the cluster, from 1; null if all are chosen"), count("candidates", "passages of that grade"),
-    text("text", header="Text"),
-)  # fmt: skip
-_TURNS = table(
-    "turns", "Chosen passages per turn.",
-    text("turn", header="Turn"), count("chosen"), count("relevant", "passages at or above the relevance level"),
-    count("without_text", "relevant passages skipped for lack of a text", "without text"),
-    count("lowest", "lowest grade among the chosen passages"),
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class PassageChoice(Result):
     """The chosen passages, at most ``per_turn`` per turn."""
 
     study = "passages"
-    declared = (_PASSAGES, _TURNS)
 
-    passages: pd.DataFrame
-    turns: pd.DataFrame
+    passages = table(
+        "passages", "The chosen passages.",
+        text("turn", header="Turn"), text("passage", header="Passage"), count("grade"),
+        text("chosen", "grade: all passages of the grade; cluster: one per cluster"),
+        count("cluster", "number of the cluster, from 1; null if all are chosen"),
+        count("candidates", "passages of that grade"), text("text", header="Text"),
+    )  # fmt: skip
+    turns = table(
+        "turns", "Chosen passages per turn.",
+        text("turn", header="Turn"), count("chosen"), count("relevant", "passages at or above the relevance level"),
+        count("without_text", "relevant passages skipped for lack of a text", "without text"),
+        count("lowest", "lowest grade among the chosen passages"),
+    )  # fmt: skip
+
     per_turn: int
 
 
@@ -75,8 +71,10 @@ def choose_passages(
         rows += own
         lowest = min((row[2] for row in own), default=None)  # type: ignore[type-var]
         turns.append((turn, len(own), len(relevant), len(relevant) - len(known), lowest))
-    passages, summary = _PASSAGES.frame(rows), _TURNS.frame(turns)
-    return PassageChoice(evaluated, passages.astype({"cluster": "Int64"}), summary.astype({"lowest": "Int64"}), per_turn)
+    passages, summary = PassageChoice.passages.frame(rows), PassageChoice.turns.frame(turns)
+    return PassageChoice(evaluated, per_turn, content={
+        "passages": passages.astype({"cluster": "Int64"}), "turns": summary.astype({"lowest": "Int64"}),
+    })  # fmt: skip
 
 
 def _of_turn(

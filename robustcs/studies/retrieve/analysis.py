@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robustcs.lazy import pd
 from robustcs.result import Result, count, table, text
 
 
@@ -13,14 +12,11 @@ class Explanation(Result):
     """Reasons why the questions of ``turn`` are answered or not."""
 
     study = "retrieve"
-    declared = (
-        table(
-            "explanation", "Why the questions of a turn are answered or not.",
-            text("system"), text("question", "as sent to the retriever"), text("found", "hit or miss"), text("why")
-        ),
+    explanation = table(
+        "explanation", "Why the questions of a turn are answered or not.",
+        text("system"), text("question", "as sent to the retriever"), text("found", "hit or miss"), text("why"),
     )  # fmt: skip
 
-    explanation: pd.DataFrame
     turn: str
 
 
@@ -33,13 +29,10 @@ class StoreSize(Result):
     """
 
     study = "retrieve"
-    declared = (
-        table(
-            "store", "Rankings in the store, by index and ranker.",
-            text("index", header="Index"), text("state", "current, changed or gone", ""), text("ranker", header="Ranker"),
-            text("software"), count("questions"), count("passages"), count("bytes", "compressed size")
-        ),
+    store = table(
+        "store", "Rankings in the store, by index and ranker.",
+        text("index", header="Index"), text("state", "current, changed or gone", ""), text("ranker", header="Ranker"),
+        text("software"), count("questions"), count("passages"), count("bytes", "compressed size"),
     )  # fmt: skip
 
-    store: pd.DataFrame
     path: str

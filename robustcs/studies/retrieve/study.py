@@ -63,7 +63,7 @@ def explain(retrieval: Retrieval, turn: str) -> Explanation:
     """Explain why the questions of one turn are answered or not."""
     notes = (retrieval.settings.describe(),)
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", 1, 0, notes)
-    return Explanation(evaluated, Explanation.declared[0].frame(retrieval.explain(turn)), turn)
+    return Explanation(evaluated, turn, content={"explanation": retrieval.explain(turn)})
 
 
 def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> StoreSize:
@@ -82,7 +82,7 @@ def store_of(workspace: Workspace, prune: bool, tell: Callable[[str], None]) -> 
         for (_, ranker, *counts), state in found
     ]
     evaluated = Evaluated(workspace.project.policy, "texts", 0, 0)
-    return StoreSize(evaluated, StoreSize.declared[0].frame(rows), str(store.path))
+    return StoreSize(evaluated, str(store.path), content={"store": rows})
 
 
 def _run(

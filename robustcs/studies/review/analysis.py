@@ -12,7 +12,6 @@ import numpy as np
 
 from robustcs.inputs.reviews import Review, Sample
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, flag, number, points, share, table, text
 from robustcs.statistics.agreement import agreement_estimate, cohen_of, cohen_sums
 from robustcs.statistics.estimate import Estimate, joined
@@ -26,44 +25,6 @@ NO_ESTIMATE = "not a random sample: shares describe the reviewed turns only, not
 _CI = "95% CI for all turns of the sample's population: Blaker's exact interval; null unless the sample is random"
 _WHOSE = (text("category", header="Category"), text("systems", header="System"))
 _BY = (text("coder", "empty if unknown", "Coder"), text("sample", "the sample, and the number of its turns that were reviewed"))
-
-CATEGORIES = table(
-    "categories", "Turns by category, in the sample and among all turns from which it was drawn.",
-    *_WHOSE, count("count", "reviewed turns with this category", "turns"),
-    *share("share", "count / reviewed", "share").between(says=_CI),
-    count("reviewed", "reviewed turns, also those without a category"),
-    count("of", "turns from which the sample was drawn; 0 if unknown"),
-    text("where", "which turns these are; empty for all turns"),
-    flag("random", "whether the sample was drawn at random; only then are there estimates for all turns"),
-    *_BY, text("note", "caveats about the numbers, if any"),
-)  # fmt: skip
-CROSSINGS = table(
-    "crossings", "Turns by category within a bin, component or outcome.",
-    text("by", "bin, component or outcome", "By"), text("of_system", "rewriter, cell or system to which the value belongs"),
-    text("value", "bin as Original, QR, Human; cause of components; or outcome", "Value"), *_WHOSE,
-    count("count", "reviewed turns with this value and category", "turns"),
-    *share("share", "count / reviewed", "share").between(says=_CI), count("reviewed", "reviewed turns with this value"), *_BY,
-)  # fmt: skip
-DIFFERENCES = table(
-    "differences", "Categories that two systems have on the same turns.",
-    text("category", header="Category"), text("first", header="First"), text("second", header="Second"),
-    count("turns", "turns reviewed for both systems"), count("both", "turns on which both have the category"),
-    count("only_first", "turns on which only the first has the category", "only first"),
-    count("only_second", "turns on which only the second has the category", "only second"),
-    *points("difference", "share of the first minus share of the second", "difference").between(
-        says="95% CI for all turns: Bonett and Price, corrected for a finite population; null unless the sample is random"),
-    flag("separates", "whether the simultaneous 95% CI of all categories and pairs of this sample (Bonferroni) excludes 0;"
-         " null unless the sample is random"), *_BY,
-)  # fmt: skip
-CODERS = table(
-    "coders", "Agreement of two coders on each category, beyond chance.",
-    text("first", header="First"), text("second", header="Second"), text("category", header="Category"),
-    *number("kappa", "Cohen's kappa of having the category or not", "κ").rounded(2).between(
-        says="95% CI, nested bootstrap-t over sampling units; null for fewer than five"),
-    count("turns", "turns that both coders reviewed; a turn counts once per system", "turns"),
-    count("both", "turns to which both assign the category"), count("only_first", "", "only first"),
-    count("only_second", "", "only second"), count("units", "conversations or turns"), text("note", "caveats of the interval"),
-)  # fmt: skip
 
 
 class Value(NamedTuple):
@@ -83,12 +44,46 @@ class Reviews(Result):
     """Categories of reviewed turns."""
 
     study = "review"
-    declared = (CATEGORIES, CROSSINGS, DIFFERENCES, CODERS)
 
-    categories: pd.DataFrame
-    crossings: pd.DataFrame
-    differences: pd.DataFrame
-    coders: pd.DataFrame
+    categories = table(
+        "categories", "Turns by category, in the sample and among all turns from which it was drawn.",
+        *_WHOSE, count("count", "reviewed turns with this category", "turns"),
+        *share("share", "count / reviewed", "share").between(says=_CI),
+        count("reviewed", "reviewed turns, also those without a category"),
+        count("of", "turns from which the sample was drawn; 0 if unknown"),
+        text("where", "which turns these are; empty for all turns"),
+        flag("random", "whether the sample was drawn at random; only then are there estimates for all turns"),
+        *_BY, text("note", "caveats about the numbers, if any"),
+    )  # fmt: skip
+    crossings = table(
+        "crossings", "Turns by category within a bin, component or outcome.",
+        text("by", "bin, component or outcome", "By"), text("of_system", "rewriter, cell or system to which the value belongs"),
+        text("value", "bin as Original, QR, Human; cause of components; or outcome", "Value"), *_WHOSE,
+        count("count", "reviewed turns with this value and category", "turns"),
+        *share("share", "count / reviewed", "share").between(says=_CI),
+        count("reviewed", "reviewed turns with this value"), *_BY,
+    )  # fmt: skip
+    differences = table(
+        "differences", "Categories that two systems have on the same turns.",
+        text("category", header="Category"), text("first", header="First"), text("second", header="Second"),
+        count("turns", "turns reviewed for both systems"), count("both", "turns on which both have the category"),
+        count("only_first", "turns on which only the first has the category", "only first"),
+        count("only_second", "turns on which only the second has the category", "only second"),
+        *points("difference", "share of the first minus share of the second", "difference").between(
+            says="95% CI for all turns: Bonett and Price, corrected for a finite population; null unless the sample is random"),
+        flag("separates", "whether the simultaneous 95% CI of all categories and pairs of this sample (Bonferroni) excludes 0;"
+             " null unless the sample is random"), *_BY,
+    )  # fmt: skip
+    coders = table(
+        "coders", "Agreement of two coders on each category, beyond chance.",
+        text("first", header="First"), text("second", header="Second"), text("category", header="Category"),
+        *number("kappa", "Cohen's kappa of having the category or not", "κ").rounded(2).between(
+            says="95% CI, nested bootstrap-t over sampling units; null for fewer than five"),
+        count("turns", "turns that both coders reviewed; a turn counts once per system", "turns"),
+        count("both", "turns to which both assign the category"), count("only_first", "", "only first"),
+        count("only_second", "", "only second"), count("units", "conversations or turns"),
+        text("note", "caveats of the interval"),
+    )  # fmt: skip
 
 
 class _Part:
@@ -149,13 +144,12 @@ def review(reviews: Iterable[Review], values: Sequence[Value], evaluated: Evalua
     """
     parts = _parts(reviews)
     agreement, evaluated = _agreement(parts, evaluated, seed)
-    frames = {
+    return Reviews(evaluated, content={
         "categories": [row for part in parts for row in _counted(part)],
         "crossings": [row for part in parts for value in _about(part, values) for row in _crossed(part, value)],
         "differences": [row for some in _samples(parts) for row in _differences(some)],
         "coders": agreement,
-    }
-    return Reviews(evaluated, *(spec.frame(frames[spec.name]) for spec in Reviews.declared))
+    })  # fmt: skip
 
 
 def _parts(reviews: Iterable[Review]) -> list[_Part]:

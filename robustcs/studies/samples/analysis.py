@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, measure, number, score, share, table, text
 from robustcs.similarity.rouge import rouge
 from robustcs.statistics import variance
@@ -26,63 +25,6 @@ _MEAN = "95% CI for other sampling units with these samples: cluster-robust t"
 _NOTE = text("note", "caveats about the numbers, if any")
 _REWRITER = text("rewriter", header="Rewriter")
 _CUT = (_REWRITER, measure())
-
-SAMPLES = table(
-    "samples", "Similarity of a rewriter's samples, in words and in rankings.",
-    _REWRITER, count("texts", "largest number of texts of a turn; 0 for fewer than two", group="texts differ"),
-    count("turns", "turns with two texts or more", group="texts differ"),
-    count("differing", "of these, turns whose texts are not all the same", group="texts differ"),
-    *share("differ", "differing / turns", "share", "texts differ")
-    .between("differ_low", "differ_high", "95% CI: Wilson, clustered by sampling unit"),
-    *number("wording", "stemmed ROUGE-1 F: mean over pairs of texts of a turn, then over turns", "ROUGE-1 F")
-    .rounded(3).between("wording_low", "wording_high", _MEAN),
-    count("runs", "samples with runs; 0 for fewer than two", group="rankings"),
-    count("answered", "turns that all runs answer"),
-    *number("ranking", "rank-biased overlap (p = 0.9): mean over pairs of runs, then over turns", "RBO", "rankings")
-    .rounded(3).between("ranking_low", "ranking_high", _MEAN), _NOTE,
-)  # fmt: skip
-SCORES = table(
-    "sample_scores", "Scores of a rewriter's samples, and the gain of choosing among them.",
-    *_CUT, count("samples"), count("turns"), score("first", "mean of the first sample, which all other commands use"),
-    *score("mean", "over all samples", "mean of all samples").rounded(3)
-    .between("mean_low", "mean_high", "95% CI for other sampling units and samples: two-way random effects, Satterthwaite's t"),
-    score("lowest", "lowest mean of a sample"), score("highest", "highest mean of a sample"),
-    score("worst", "mean over turns of the lowest score of all samples", "worst of all").rounded(3),
-    score("best", "mean over turns of the highest score of all samples", "best of all").rounded(3),
-    *difference("gain", "best − highest: gain of a perfect choice in every turn over the best single sample").rounded(3)
-    .between("gain_low", "gain_high", _MEAN),
-    score("by_chance", "expected gain if samples were swapped at random in every turn", "chance"),
-    *number("half", "half the 95% CI of the mean of one sample, for other samples on the same turns (Student's t)",
-            "± of one sample").rounded(3)
-    .between("half_low", "half_high",
-             "95% CI of 1.96 standard deviations of the mean of one sample"),
-    number("within", "largest deviation allowed for the average of several samples"),
-    count("needed", "samples needed to keep the deviation of their average at most within", "samples"),
-    count("needed_low", "95% CI of needed"), count("needed_high"), _NOTE,
-)  # fmt: skip
-VARIANCE = table(
-    "sample_variance", "Variance of scores between turns and between samples.",
-    *_CUT,
-    text("component", "turn; sample: whole samples differ; interaction: a sample helps one turn and hurts another; drawing:"
-         " sample and interaction together"),
-    number("variance", "squared score units; negative estimates are set to 0"),
-    *share("share", "share of the total variance").between(
-        says="95% CI for other sampling units with these samples: nested bootstrap-t"), _NOTE,
-)  # fmt: skip
-BEST_OF_N = table(
-    "best_of_n", "Expected best and worst score of n samples drawn at random from all samples of a turn.",
-    *_CUT, count("n"),
-    *score("best", "mean over turns of the highest score of n samples").between("best_low", "best_high", _MEAN),
-    *score("worst", "mean over turns of the lowest score of n samples").between("worst_low", "worst_high", _MEAN), _NOTE,
-)  # fmt: skip
-TURNS = table(
-    "sample_turns", "Texts, rankings and scores of the samples by turn.",
-    _REWRITER, text("turn", header="Turn"), text("metric", "null without scores"),
-    count("texts", "distinct texts; null without texts"), number("wording", "mean ROUGE-1 F of pairs of texts"),
-    number("ranking", "mean rank-biased overlap of pairs of runs"), score("first", "score of the first sample"),
-    score("mean"), score("low"), score("high"), score("range", "high − low"),
-    text("wordings", "distinct texts, separated by |"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -114,13 +56,64 @@ class Samples(Result):
     """Differences between the samples of each rewriter."""
 
     study = "samples"
-    declared = (SAMPLES, SCORES, VARIANCE, BEST_OF_N, TURNS)
 
-    samples: pd.DataFrame
-    sample_scores: pd.DataFrame
-    sample_variance: pd.DataFrame
-    best_of_n: pd.DataFrame
-    sample_turns: pd.DataFrame
+    samples = table(
+        "samples", "Similarity of a rewriter's samples, in words and in rankings.",
+        _REWRITER, count("texts", "largest number of texts of a turn; 0 for fewer than two", group="texts differ"),
+        count("turns", "turns with two texts or more", group="texts differ"),
+        count("differing", "of these, turns whose texts are not all the same", group="texts differ"),
+        *share("differ", "differing / turns", "share", "texts differ")
+        .between("differ_low", "differ_high", "95% CI: Wilson, clustered by sampling unit"),
+        *number("wording", "stemmed ROUGE-1 F: mean over pairs of texts of a turn, then over turns", "ROUGE-1 F")
+        .rounded(3).between("wording_low", "wording_high", _MEAN),
+        count("runs", "samples with runs; 0 for fewer than two", group="rankings"),
+        count("answered", "turns that all runs answer"),
+        *number("ranking", "rank-biased overlap (p = 0.9): mean over pairs of runs, then over turns", "RBO", "rankings")
+        .rounded(3).between("ranking_low", "ranking_high", _MEAN), _NOTE,
+    )  # fmt: skip
+    sample_scores = table(
+        "sample_scores", "Scores of a rewriter's samples, and the gain of choosing among them.",
+        *_CUT, count("samples"), count("turns"), score("first", "mean of the first sample, which all other commands use"),
+        *score("mean", "over all samples", "mean of all samples").rounded(3)
+        .between("mean_low", "mean_high",
+                 "95% CI for other sampling units and samples: two-way random effects, Satterthwaite's t"),
+        score("lowest", "lowest mean of a sample"), score("highest", "highest mean of a sample"),
+        score("worst", "mean over turns of the lowest score of all samples", "worst of all").rounded(3),
+        score("best", "mean over turns of the highest score of all samples", "best of all").rounded(3),
+        *difference("gain", "best − highest: gain of a perfect choice in every turn over the best single sample").rounded(3)
+        .between("gain_low", "gain_high", _MEAN),
+        score("by_chance", "expected gain if samples were swapped at random in every turn", "chance"),
+        *number("half", "half the 95% CI of the mean of one sample, for other samples on the same turns (Student's t)",
+                "± of one sample").rounded(3)
+        .between("half_low", "half_high",
+                 "95% CI of 1.96 standard deviations of the mean of one sample"),
+        number("within", "largest deviation allowed for the average of several samples"),
+        count("needed", "samples needed to keep the deviation of their average at most within", "samples"),
+        count("needed_low", "95% CI of needed"), count("needed_high"), _NOTE,
+    )  # fmt: skip
+    sample_variance = table(
+        "sample_variance", "Variance of scores between turns and between samples.",
+        *_CUT,
+        text("component", "turn; sample: whole samples differ; interaction: a sample helps one turn and hurts another; drawing:"
+             " sample and interaction together"),
+        number("variance", "squared score units; negative estimates are set to 0"),
+        *share("share", "share of the total variance").between(
+            says="95% CI for other sampling units with these samples: nested bootstrap-t"), _NOTE,
+    )  # fmt: skip
+    best_of_n = table(
+        "best_of_n", "Expected best and worst score of n samples drawn at random from all samples of a turn.",
+        *_CUT, count("n"),
+        *score("best", "mean over turns of the highest score of n samples").between("best_low", "best_high", _MEAN),
+        *score("worst", "mean over turns of the lowest score of n samples").between("worst_low", "worst_high", _MEAN), _NOTE,
+    )  # fmt: skip
+    sample_turns = table(
+        "sample_turns", "Texts, rankings and scores of the samples by turn.",
+        _REWRITER, text("turn", header="Turn"), text("metric", "null without scores"),
+        count("texts", "distinct texts; null without texts"), number("wording", "mean ROUGE-1 F of pairs of texts"),
+        number("ranking", "mean rank-biased overlap of pairs of runs"), score("first", "score of the first sample"),
+        score("mean"), score("low"), score("high"), score("range", "high − low"),
+        text("wordings", "distinct texts, separated by |"),
+    )  # fmt: skip
 
 
 def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: float = 0.01, seed: int = 0) -> Samples:
@@ -132,7 +125,7 @@ def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: fl
     if not within > 0:
         raise UsageError("bad-setting", f"margin is {within:g}", "write a number above 0, such as 0.01")
     unit = evaluated.policy.unit
-    rows: dict[str, list[tuple[Any, ...]]] = {spec.name: [] for spec in Samples.declared}
+    rows: dict[str, Any] = {spec.name: [] for spec in Samples.declared}
     for one in sampled:
         wording = wording_of(one.texts)
         rows["samples"].append(_consistency(one, wording, units_of(list(wording), unit), units_of(list(one.rankings), unit)))
@@ -149,8 +142,7 @@ def compare_samples(sampled: Sequence[Sampled], evaluated: Evaluated, within: fl
         rows["sample_turns"] += _turns(one, wording)
     scored = [turn for one in sampled for turn in one.turns]
     every = list(dict.fromkeys(scored or (turn for one in sampled for turn in (*one.texts, *one.rankings))))
-    frames = [spec.frame(rows[spec.name]) for spec in Samples.declared]
-    return Samples(units_of(every, unit).stated(replace(evaluated, turns=len(every))), *frames)
+    return Samples(units_of(every, unit).stated(replace(evaluated, turns=len(every))), content=rows)
 
 
 def wording_of(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:

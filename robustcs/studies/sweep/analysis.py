@@ -14,7 +14,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold
 from robustcs.policy import Evaluated
-from robustcs.result import Later, Result, Rows, TableSpec, count, measure, number, p_value, points, share, table, text
+from robustcs.result import Result, Rows, TableSpec, count, measure, number, p_value, points, share, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
@@ -22,40 +22,6 @@ from robustcs.statistics.units import Units, units_of
 _WHOSE = (text("rewriter", header="Rewriter"), measure())
 _THRESHOLD = number("threshold", "0 means > 0, every other t means >= t")
 _NOTE = text("note", "caveats")
-_BINS = table(
-    "bins", "Turns per bin at every threshold.",
-    *_WHOSE, _THRESHOLD, count("original", "1 if its answer is correct, else 0"), count("qr"), count("human"),
-    count("count", "turns in the bin"),
-    *share("share", "share of all turns").between(
-        says="95% CI, not adjusted: Wilson interval, clustered by sampling unit; null for fewer than five units"
-    ),
-)  # fmt: skip
-_AREAS = table(
-    "areas", "Threshold-free share of every bin.",
-    *_WHOSE, text("bin", "Original, QR, Human as 0 or 1: 001"),
-    *share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add up"
-           " to 1").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
-    _NOTE,
-)  # fmt: skip
-_CAUSES = table(
-    "causes", "Threshold-free share of QA errors, rewriter errors and correct turns: sums of areas.",
-    *_WHOSE, text("cause", "qa, qr or correct"),
-    *share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1").between(
-        says="95% CI, as in areas"
-    ),
-    _NOTE,
-)  # fmt: skip
-_BLAME = table(
-    "blame", "Does the QA component fail more often than the rewriter, at any threshold?",
-    *_WHOSE, _THRESHOLD, count("qa", f"turns with a QA error: {TERMS['QA error']}"),
-    count("qr", f"turns with a rewriter error: {TERMS['rewriter error']}"),
-    *points("difference", "QA errors − rewriter errors, as a share of all turns").between(
-        says="95% CI, not adjusted, from the same test as p; null if there is none"
-    ),
-    p_value("p", "McNemar's test, two-sided: sign flips of whole sampling units, mid-p"),
-    p_value("p_corrected", "adjusted by step-down max-T over all thresholds, measures and rewriters", "p adj."),
-    P_FLOOR, EXACT,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,12 +29,41 @@ class Sweep(Result):
     """The bins at every threshold, and their shares averaged over all thresholds."""
 
     study = "sweep"
-    declared = (_BINS, _AREAS, _CAUSES, _BLAME)
 
-    bins: Later = Later()
-    areas: Later = Later()
-    causes: Later = Later()
-    blame: Later = Later()
+    bins = table(
+        "bins", "Turns per bin at every threshold.",
+        *_WHOSE, _THRESHOLD, count("original", "1 if its answer is correct, else 0"), count("qr"), count("human"),
+        count("count", "turns in the bin"),
+        *share("share", "share of all turns").between(
+            says="95% CI, not adjusted: Wilson interval, clustered by sampling unit; null for fewer than five units"
+        ),
+    )  # fmt: skip
+    areas = table(
+        "areas", "Threshold-free share of every bin.",
+        *_WHOSE, text("bin", "Original, QR, Human as 0 or 1: 001"),
+        *share("area", "mean share over all thresholds in (0, 1], exact and independent of the grid; the eight of a measure add"
+               " up to 1").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
+        _NOTE,
+    )  # fmt: skip
+    causes = table(
+        "causes", "Threshold-free share of QA errors, rewriter errors and correct turns: sums of areas.",
+        *_WHOSE, text("cause", "qa, qr or correct"),
+        *share("area", "mean share over all thresholds in (0, 1]; the three of a measure add up to 1").between(
+            says="95% CI, as in areas"
+        ),
+        _NOTE,
+    )  # fmt: skip
+    blame = table(
+        "blame", "Does the QA component fail more often than the rewriter, at any threshold?",
+        *_WHOSE, _THRESHOLD, count("qa", f"turns with a QA error: {TERMS['QA error']}"),
+        count("qr", f"turns with a rewriter error: {TERMS['rewriter error']}"),
+        *points("difference", "QA errors − rewriter errors, as a share of all turns").between(
+            says="95% CI, not adjusted, from the same test as p; null if there is none"
+        ),
+        p_value("p", "McNemar's test, two-sided: sign flips of whole sampling units, mid-p"),
+        p_value("p_corrected", "adjusted by step-down max-T over all thresholds, measures and rewriters", "p adj."),
+        P_FLOOR, EXACT,
+    )  # fmt: skip
 
 
 def threshold_grid(step: str = "0.02") -> tuple[float, ...]:
@@ -107,9 +102,10 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     units = units_of(list(scores.turns), evaluated.policy.unit)
     _check_range(scores)
     swept = _Swept(scores, units, grid, seed)
-    return Sweep(
-        units.stated(evaluated), swept.bins, lambda: swept.areas(_AREAS, False), lambda: swept.areas(_CAUSES, True), swept.blame
-    )
+    return Sweep(units.stated(evaluated), content={
+        "bins": swept.bins, "areas": lambda: swept.areas(Sweep.areas, False), "causes": lambda: swept.areas(Sweep.causes, True),
+        "blame": swept.blame,
+    })  # fmt: skip
 
 
 @dataclass
@@ -134,16 +130,16 @@ class _Swept:
             yield Binned(own, self._every.bins, np.array([next(places) for _ in own]))
 
     def bins(self) -> Rows:
-        """Return the table :data:`_BINS`."""
+        """Return the table :data:`Sweep.bins`."""
         rows: list[tuple[object, ...]] = []
         for part in self._parts():
             shares = share_estimates(part.by_unit(self.units).reshape(-1, self.units.count), self.units.sizes, self.units.kind)
             found = zip(part.crossed_bins(), part.counts().ravel().tolist(), shares, strict=True)
             rows += [(*key, number, one.value, one.low, one.high) for key, number, one in found]
-        return _BINS.rows(rows)
+        return Sweep.bins.rows(rows)
 
     def areas(self, spec: TableSpec, by_cause: bool) -> Rows:
-        """Return the table :data:`_AREAS` or :data:`_CAUSES`."""
+        """Return the table :data:`Sweep.areas` or :data:`Sweep.causes`."""
         rows: list[tuple[object, ...]] = []
         scores, units, blamed = self.scores, self.units, self._every.blamed
         for name, metric in dict.fromkeys(cut[:2] for cut in self._every.cuts):
@@ -157,7 +153,7 @@ class _Swept:
         return spec.rows(rows)
 
     def blame(self) -> Rows:
-        """Return the table :data:`_BLAME`."""
+        """Return the table :data:`Sweep.blame`."""
         cuts, moved = list[tuple[object, ...]](), []
         for part in self._parts():
             qa, qr, _ = np.moveaxis(part.blamed @ part.by_unit(self.units), 1, 0)
@@ -168,9 +164,9 @@ class _Swept:
         different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
         units = self.units
         tests = comparisons(different, units.sizes, units.kind, self.seed, mid_p=True, power=False).columns
-        columns = [tests[field.name] for field in _BLAME.fields[5:]]
+        columns = [tests[field.name] for field in Sweep.blame.fields[5:]]
         found = list(zip(*columns, strict=True))
-        return _BLAME.rows([(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)])
+        return Sweep.blame.rows([(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)])
 
 
 def _check_range(scores: Formulations) -> None:

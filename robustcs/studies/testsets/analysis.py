@@ -13,7 +13,6 @@ from itertools import chain, combinations
 
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import conversation, turn_depth
-from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, number, share, table, text
 from robustcs.similarity.near_duplicates import TooSimilar, relation, text_key
@@ -21,29 +20,6 @@ from robustcs.similarity.testsets import KINDS, SETS, draw, sets_table
 from robustcs.wording import counted, some_of
 
 _PER_TURN, _DIFFER, _WITH_TWIN = "paraphrases per turn", "differ by", "paraphrases with a twin"
-_STATISTICS = table(
-    "statistics", "The paraphrase file, in one row.",
-    count("paraphrases"), count("topics"), count("turns"), number("per_turn", "mean", "mean", _PER_TURN),
-    count("per_turn_min", header="min", group=_PER_TURN), count("per_turn_max", header="max", group=_PER_TURN),
-)  # fmt: skip
-_SIMILAR = table(
-    "similar", "Pairs of paraphrases of one turn that are equal or nearly equal (stage 4 of the paper).",
-    text("kind", "manual or raw"), count("pairs"), count("exact", "equal texts", "the same"),
-    count("one_word", header="one word", group=_DIFFER), count("few_characters", header="few characters", group=_DIFFER),
-    count("paraphrases", "with an equal or nearly equal one", "number", _WITH_TWIN),
-    share("share", "of all paraphrases", group=_WITH_TWIN),
-)  # fmt: skip
-_OVERLAPS = table(
-    "overlaps", "Turns with too few different texts for disjoint sets.",
-    text("turn"), text("kind"), count("texts", "different paraphrases of the turn", "different texts"), count("sets"),
-    count("repeated", "sets that share a paraphrase with another set", "sets that share a text"),
-)  # fmt: skip
-_DROPPED = table(
-    "dropped", "Paraphrases dropped by cleaning, and the texts that they are too similar to. No rows without cleaning.",
-    text("turn"), text("kind", "the texts that are too similar: manual or raw"),
-    text("relation", "exact, one word, few characters", "difference"), text("dropped", "the dropped text"),
-    text("kept", "the text that is kept"), count("line", "line of the paraphrase file"), count("kept_line"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,13 +27,31 @@ class ParaphraseSets(Result):
     """Paraphrases of a file and the sets drawn from them."""
 
     study = "testsets"
-    declared = (_STATISTICS, _SIMILAR, _OVERLAPS, SETS, _DROPPED)
 
-    statistics: pd.DataFrame
-    similar: pd.DataFrame
-    overlaps: pd.DataFrame
-    sets: pd.DataFrame
-    dropped: pd.DataFrame
+    statistics = table(
+        "statistics", "The paraphrase file, in one row.",
+        count("paraphrases"), count("topics"), count("turns"), number("per_turn", "mean", "mean", _PER_TURN),
+        count("per_turn_min", header="min", group=_PER_TURN), count("per_turn_max", header="max", group=_PER_TURN),
+    )  # fmt: skip
+    similar = table(
+        "similar", "Pairs of paraphrases of one turn that are equal or nearly equal (stage 4 of the paper).",
+        text("kind", "manual or raw"), count("pairs"), count("exact", "equal texts", "the same"),
+        count("one_word", header="one word", group=_DIFFER), count("few_characters", header="few characters", group=_DIFFER),
+        count("paraphrases", "with an equal or nearly equal one", "number", _WITH_TWIN),
+        share("share", "of all paraphrases", group=_WITH_TWIN),
+    )  # fmt: skip
+    overlaps = table(
+        "overlaps", "Turns with too few different texts for disjoint sets.",
+        text("turn"), text("kind"), count("texts", "different paraphrases of the turn", "different texts"), count("sets"),
+        count("repeated", "sets that share a paraphrase with another set", "sets that share a text"),
+    )  # fmt: skip
+    sets = SETS
+    dropped = table(
+        "dropped", "Paraphrases dropped by cleaning, and the texts that they are too similar to. No rows without cleaning.",
+        text("turn"), text("kind", "the texts that are too similar: manual or raw"),
+        text("relation", "exact, one word, few characters", "difference"), text("dropped", "the dropped text"),
+        text("kept", "the text that is kept"), count("line", "line of the paraphrase file"), count("kept_line"),
+    )  # fmt: skip
 
 
 def draw_testsets(
@@ -77,12 +71,12 @@ def draw_testsets(
     notes = [f"seed {seed}", *notes, *_gaps(paraphrases)]
     return ParaphraseSets(
         Evaluated(EvaluationPolicy(), "texts", len(paraphrases), 0, tuple(notes)),
-        _STATISTICS.frame([_statistics(paraphrases)]),
-        _similar(paraphrases),
-        _overlaps(paraphrases, drawn),
-        sets_table(drawn, sets),
-        _DROPPED.frame([_gone(one) for one in dropped]),
-    )
+        content={
+            "statistics": [_statistics(paraphrases)], "similar": lambda: _similar(paraphrases),
+            "overlaps": lambda: _overlaps(paraphrases, drawn), "sets": sets_table(drawn, sets),
+            "dropped": [_gone(one) for one in dropped],
+        },
+    )  # fmt: skip
 
 
 def _statistics(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> dict[str, float]:
@@ -97,8 +91,8 @@ def _statistics(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> dict[str, fl
     }
 
 
-def _similar(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
-    found = []
+def _similar(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> list[tuple[object, ...]]:
+    found: list[tuple[object, ...]] = []
     for kind in KINDS:
         relations: Counter[str | None] = Counter()
         with_twin: set[int] = set()
@@ -109,11 +103,13 @@ def _similar(paraphrases: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
         numbers = [relations[name] for name in ("exact", "one word", "few characters")]
         share_ = len(with_twin) / sum(map(len, paraphrases.values()))
         found.append((kind, relations.total(), *numbers, len(with_twin), share_))
-    return _SIMILAR.frame(found)
+    return found
 
 
-def _overlaps(paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[str, Sequence[Paraphrase]]) -> pd.DataFrame:
-    found = []
+def _overlaps(
+    paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[str, Sequence[Paraphrase]]
+) -> list[tuple[object, ...]]:
+    found: list[tuple[object, ...]] = []
     for turn, rows in drawn.items():
         for kind in KINDS:
             uses = Counter(text_key(getattr(row, kind)) for row in rows)
@@ -121,7 +117,7 @@ def _overlaps(paraphrases: Mapping[str, Sequence[Paraphrase]], drawn: Mapping[st
             if repeated:
                 texts = len({text_key(getattr(row, kind)) for row in paraphrases[turn]})
                 found.append((turn, kind, texts, len(rows), repeated))
-    return _OVERLAPS.frame(found)
+    return found
 
 
 def _gone(one: TooSimilar) -> tuple[object, ...]:

@@ -120,9 +120,9 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     assert [name for name in result.texts if name.startswith("jaccard_")] == ["jaccard_2", "jaccard_3"]
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
-            replace(result, **{name: frame.assign(more=1)})
+            result.changed(**{name: frame.assign(more=1)})
     with pytest.raises(TypeError, match="column long is"):
-        replace(result, annotations=result.annotations.assign(long=1))
+        result.changed(annotations=result.annotations.assign(long=1))
 
 
 def test_intervals_on_the_snippets_take_the_turn_as_unit(shared_data: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -102,7 +101,7 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     assert list(result.tables) == [*first, "means", "grouped"]
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
-            replace(result, **{name: frame.assign(more=1)})
+            result.changed(**{name: frame.assign(more=1)})
 
 
 def by_turn(seed: int, conversations: int, turns: int, items: int, raters: int = 3) -> list[Rating]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -297,7 +296,7 @@ def test_several_rewriters_measures_and_thresholds_stand_side_by_side() -> None:
     )  # fmt: skip
     texts = {"original": {"1_1": "it?"}, "human": {"1_1": "it?"}, "t5": {"1_1": "from t5"}, "bart": {"1_2": "from bart"}}
     result = breakdown(scores, evaluated(2), [Threshold(">", 0.0), Threshold("=", 1.0)], texts)
-    beside = [spec.name for spec in SIDE_BY_SIDE]
+    beside = list(SIDE_BY_SIDE)
     for name, table in result.tables.items():
         if name in (*beside[1:], "slices", "found_slices"):  # of pairs, of all together, and of what is asked for
             continue
@@ -330,9 +329,9 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     for name, frame in result.tables.items():
         assert [field.name for field in result.spec(name).fields] == list(frame)
         with pytest.raises(TypeError, match=f"table {name} has columns"):
-            replace(result, **{name: frame.rename(columns={frame.columns[-1]: "other"})})
+            result.changed(**{name: frame.rename(columns={frame.columns[-1]: "other"})})
     with pytest.raises(TypeError, match="column count is float64"):
-        replace(result, bins=result.bins.assign(count=0.5))
+        result.changed(bins=result.bins.assign(count=0.5))
 
 
 def test_of_turns_without_a_text_it_is_unknown_whether_they_were_rewritten() -> None:

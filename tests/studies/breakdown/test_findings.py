@@ -61,7 +61,7 @@ def blamed(result: Breakdown, **by_threshold: tuple[int, int, float, float]) -> 
         for cause, number in (("qa", qa), ("qr", qr), ("correct", 100 - qa - qr)):
             cells = {"count": number, "share": number / 100, "ci_low": number / 100 - 0.05, "ci_high": number / 100 + 0.06}
             attribution = with_cells(attribution, where | {"cause": cause}, **cells)
-    return replace(result, blame=blame, attribution=attribution)
+    return result.changed(blame=blame, attribution=attribution)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_verdicts_at_one_threshold(half: tuple[int, int, float, float], said: tu
 
 def test_the_ranker_and_the_rewriter_have_their_names() -> None:
     result = blamed(made(("gpt4o",)), half=(44, 11, 0.01, 0.03))
-    qa, *_ = verdicts(replace(result, evaluated=replace(result.evaluated, ranker="bm25")))
+    qa, *_ = verdicts(result.changed(evaluated=replace(result.evaluated, ranker="bm25")))
     assert qa.text == (
         "The ranker bm25 fails on 44% of turns even with the human rewrite, more often than the rewriter gpt4o (adjusted"
         " p = 0.030)"
@@ -125,7 +125,7 @@ def test_verdicts_over_thresholds(cells: dict[str, tuple[int, int, float, float]
 def test_another_measure_can_turn_the_verdict() -> None:
     result = blamed(made(), half=(44, 11, 0.01, 0.03))
     blame = with_cells(result.blame, {"metric": "P_1"}, p_corrected=0.01, difference=-0.2)
-    qa, _, _ = verdicts(replace(result, blame=blame))
+    qa, _, _ = verdicts(result.changed(blame=blame))
     assert qa.text.startswith("Blame depends on the measure and threshold (ranker: NDCG@3 ≥ 0.5; rewriter: P@1 = 1); ")
 
 
@@ -161,7 +161,7 @@ def test_what_the_rewriter_loses(ends: tuple[float, float, float], said: str) ->
     result = made()
     names = ("to_human", "to_human_high", "to_human_low")
     cells = dict(zip(names, (-end for end in ends), strict=True))
-    lost = verdicts(replace(result, rewriters=with_cells(result.rewriters, {"metric": "ndcg_cut_3"}, **cells)))[-1]
+    lost = verdicts(result.changed(rewriters=with_cells(result.rewriters, {"metric": "ndcg_cut_3"}, **cells)))[-1]
     low, high = sorted((ends[1], ends[2])) if ends[0] > 0 else sorted((-ends[1], -ends[2]))
     assert lost.text == said and lost.interval == f"{low:.3f} to {high:.3f}".replace("-", "−")
 
@@ -197,13 +197,13 @@ def test_findings_of_several_rewriters() -> None:
     cut = {"metric": CUT[0], "threshold": CUT[1]}
     repairs = with_cells(repairs, cut | {"answered_by": "all"}, count=41)
     repairs = with_cells(repairs, cut | {"answered_by": "none"}, count=9, share=0.18)
-    said = finding(replace(result, rewriters=rewriters, repairs=repairs))[0]
+    said = finding(result.changed(rewriters=rewriters, repairs=repairs))[0]
     assert said == (
         "t5 has the highest mean NDCG@3 of 3 rewriters (0.600, 95% CI 0.500 to 0.700). bert does not differ significantly from"
         " it; llm scores significantly lower (max-T over 3 pairs). Of the 50 turns that Human answers (correct if NDCG@3 ≥"
         " 0.5), 9 (18%) are answered by no rewriter."
     )
-    [_, qr, _] = verdicts(replace(result, rewriters=rewriters, repairs=repairs))
+    [_, qr, _] = verdicts(result.changed(rewriters=rewriters, repairs=repairs))
     assert qr.tone == "qr" and qr.text.startswith("The rewriter t5 fails ")
     assert qr.basis.endswith("; t5 has the highest mean NDCG@3 of 3 rewriters, bert does not differ significantly from it")
 
@@ -214,7 +214,7 @@ def test_three_rewriters_of_many_are_named() -> None:
     for name in "efgh":
         rewriters = with_cells(rewriters, {"rewriter": name}, letters="b")
     rewriters = with_cells(rewriters, {"rewriter": "t5"}, mean=0.6)
-    said = finding(replace(result, rewriters=rewriters))[0]
+    said = finding(result.changed(rewriters=rewriters))[0]
     assert "a, b, c … do not differ significantly from it; e, f, g … score significantly lower" in said
 
 
@@ -226,7 +226,7 @@ def test_the_overview_shows_cells_of_its_table() -> None:
     )
     changed["to_human"], changed["error"] = -0.055, np.where(changed["system"].isin(["t5", "bert"]), 0.31, np.nan)
     changed["error_low"], changed["error_high"] = 0.25, 0.35
-    table, _ = overview(replace(result, overview=changed))
+    table, _ = overview(result.changed(overview=changed))
     assert [row[0] for row in table.rows] == ["Human", "t5", "bert", "Original"] and table.of == "overview"
     for row in table.rows:
         assert row[1] == "12% (10–20%)" and row[3] == "0.777 (0.700 to 0.800)"
@@ -283,6 +283,6 @@ def test_errors_by_chance_are_those_of_the_rewriter() -> None:
     where = {"metric": "ndcg_cut_3", "threshold": ">=0.5"}
     attribution = with_cells(result.attribution, where | {"cause": "qr"}, by_chance=12.5)
     attribution = with_cells(attribution, where | {"cause": "qa"}, by_chance=40.0)
-    assert finding(replace(result, attribution=attribution))[-1] == (
+    assert finding(result.changed(attribution=attribution))[-1] == (
         "If QR and Human were swapped at random in every turn, 12.5 turns would still count as rewriter errors."
     )

@@ -230,6 +230,6 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     ]  # fmt: skip
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
-            replace(result, **{name: frame.assign(more=1)})
+            result.changed(**{name: frame.assign(more=1)})
     with pytest.raises(TypeError, match="column units is"):
-        replace(result, document_relevance=result.document_relevance.assign(units=0.5))
+        result.changed(document_relevance=result.document_relevance.assign(units=0.5))

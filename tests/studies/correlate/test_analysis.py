@@ -140,8 +140,8 @@ def test_tables_have_the_columns_that_they_declare(result: Correlate) -> None:
     for name, frame in result.tables.items():
         assert [field.name for field in result.spec(name).fields] == list(frame)
         with pytest.raises(TypeError, match=f"table {name} has columns"):
-            replace(result, **{name: frame.rename(columns={frame.columns[-1]: "other"})})
+            result.changed(**{name: frame.rename(columns={frame.columns[-1]: "other"})})
     names = [field.name for field in result.spec("pairs").fields]
     assert names[:6] == ["rewriter", "turn", "rouge1_f", "use", "overlap_10", "judged"]
     with pytest.raises(TypeError, match="column use is bool"):
-        replace(result, pairs=result.pairs.assign(use=True))
+        result.changed(pairs=result.pairs.assign(use=True))

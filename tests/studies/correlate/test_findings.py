@@ -6,7 +6,7 @@ from typing import Any
 
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.studies.correlate.analysis import TABLES, Correlate
+from robustcs.studies.correlate.analysis import Correlate
 from tests.sentences import cards, frame, spoken
 
 
@@ -29,8 +29,8 @@ EXCEPTIONS = "Exceptions: 1 turn with similar questions but different answers, 2
 
 def made(**more: Any) -> Correlate:
     rows = {"correlations": ROWS, "outliers": OUTLIERS}
-    frames = {spec.name: frame(spec, rows.get(spec.name, ())) for spec in TABLES}
-    return Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), **frames, **more)
+    frames = {spec.name: frame(spec, rows.get(spec.name, ())) for spec in Correlate.declared}
+    return Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), content=frames, **more)
 
 
 def test_the_lowest_rewriter_and_all_from_the_highest() -> None:
@@ -49,8 +49,8 @@ def test_the_lowest_rewriter_and_all_from_the_highest() -> None:
 def test_the_lower_of_two_rewriters() -> None:
     rows = [row for row in ROWS if row["rewriter"] != "cv"]
     for some, basis in ((rows, "t5, the lowest of 2 rewriters; 40 turns"), (rows[:5], "40 turns")):
-        frames = {spec.name: frame(spec, some if spec.name == "correlations" else ()) for spec in TABLES}
-        [card] = cards(Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), **frames))
+        frames = {spec.name: frame(spec, some if spec.name == "correlations" else ()) for spec in Correlate.declared}
+        [card] = cards(Correlate(Evaluated(EvaluationPolicy(), "runs", 40, 0), content=frames))
         assert card.basis.startswith(f"{basis}; Pearson's r")
 
 

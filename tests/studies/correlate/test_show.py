@@ -76,7 +76,7 @@ def exceptions(result: Correlate, **turns: int) -> Correlate:
     """The result with so many exceptions of each corner, of the first rewriter."""
     corners = [corner.replace("_", " ") for corner, many in turns.items() for _ in range(many)]
     rows = pd.DataFrame({"rewriter": result.pairs["rewriter"].iloc[0], "corner": corners})
-    return replace(result, outliers=rows.reindex(columns=result.outliers.columns))
+    return result.changed(outliers=rows.reindex(columns=result.outliers.columns))
 
 
 def test_the_verdict_gives_value_interval_exceptions_and_what_they_go_over() -> None:

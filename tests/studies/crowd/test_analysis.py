@@ -22,6 +22,7 @@ from robustcs.inputs.ratings import GoldCheck, Grade, read_grades
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import (
+    Crowd,
     GradesPart,
     aggregate,
     as_qrels,
@@ -162,8 +163,8 @@ B = ranking("b", ("1_2", "Q2", 1), ("1_2", "Q3", 0.5))
 
 
 def test_the_pool_is_the_top_of_every_run() -> None:
-    assert build_pool([A, B], 1, {"Q2": "Why?"}).values.tolist() == [["1_2", "Q2", 2, 1, "Why?"], ["1_10", "Q1", 1, 1, ""]]
-    assert build_pool([A, B], 2, {})[["turn", "item", "best_rank"]].values.tolist() == [
+    assert build_pool([A, B], 1, {"Q2": "Why?"}) == [("1_2", "Q2", 2, 1, "Why?"), ("1_10", "Q1", 1, 1, "")]
+    assert Crowd.pool.frame(build_pool([A, B], 2, {}))[["turn", "item", "best_rank"]].values.tolist() == [
         ["1_2", "Q1", 2], ["1_2", "Q2", 1], ["1_2", "Q3", 2], ["1_10", "Q1", 1],
     ]  # fmt: skip
     with pytest.raises(UsageError, match="a pool needs runs"):
@@ -201,9 +202,9 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     ]  # fmt: skip
     for name, frame in result.tables.items():
         with pytest.raises(TypeError, match=f"table {name} has columns"):
-            replace(result, **{name: frame.assign(more=1)})
+            result.changed(**{name: frame.assign(more=1)})
     with pytest.raises(TypeError, match="column answered is"):
-        replace(result, measures=result.measures.assign(answered=0.5))
+        result.changed(measures=result.measures.assign(answered=0.5))
 
 
 def test_turn_sets_of_fewer_than_five_conversations_have_no_interval() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +77,6 @@ def test_tables_have_the_columns_that_they_declare() -> None:
     result = diversity([(SOURCE, TARGET)], EVALUATED)
     assert list(result.tables) == ["bleu", "similarity", "similarity_pairs", "diversity", "turns", "topics"]
     with pytest.raises(TypeError, match="table bleu has columns"):
-        replace(result, bleu=result.bleu.drop(columns="sentences"))
+        result.changed(bleu=result.bleu.drop(columns="sentences"))
     with pytest.raises(TypeError, match="column copies is"):
-        replace(result, topics=result.topics.assign(copies=0.5))
+        result.changed(topics=result.topics.assign(copies=0.5))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -179,7 +178,7 @@ def test_units_needed_are_shown_with_their_interval(needed: tuple[int | None, ..
     scores, turns = drawn(2, 12, 2)
     found = make(scores, turns, "ndcg_cut_3")
     columns = {name: pd.array([value], dtype="Int64") for name, value in zip(NEEDED, needed, strict=True)}
-    found = replace(found, pairs=found.pairs.assign(**columns))
+    found = found.changed(pairs=found.pairs.assign(**columns))
     table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
     assert f"'{text}'" in str(table.rows)
     assert "“needs” is the number of conversations that detect a true difference as large as the observed one" in table.note

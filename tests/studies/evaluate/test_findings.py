@@ -42,7 +42,7 @@ def told(tests: Tests = TESTS, other: float = 0.001, baseline: str | None = None
         pairs.loc[place, ["difference", "p", "p_corrected"]] = values
     families = {name: Family(own["p_corrected"].to_numpy(), 0.001, "") for name, own in pairs.groupby("metric", sort=False)}
     # a sentence takes the rows of its measure wherever they stand
-    return replace(result, pairs=pairs.sample(frac=1, random_state=1).reset_index(drop=True), families=families)
+    return result.changed(pairs=pairs.sample(frac=1, random_state=1).reset_index(drop=True), families=families)
 
 
 def sentences(result: Evaluation) -> Sequence[str]:
@@ -106,7 +106,7 @@ def test_totals_are_no_headline() -> None:
     """They stand first here, and nothing is said of them."""
     whole = told()
     totals = whole.measures.assign(metric="num_ret", value=99.0, note="a total over turns: no interval")
-    both = replace(whole, measures=pd.concat([totals, whole.measures], ignore_index=True))
+    both = whole.changed(measures=pd.concat([totals, whole.measures], ignore_index=True))
     assert sentences(both) == sentences(whole)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +70,7 @@ def test_what_fits_needs_no_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_column_is_declared(name: str) -> None:
     result = choose_passages(as_qrels("q", [("1_1", "a", 2)]), {"a": "text"}, evaluated())
     with pytest.raises(TypeError, match=f"table {name} has columns"):
-        replace(result, **{name: result.tables[name].assign(odd=1)})
+        result.changed(**{name: result.tables[name].assign(odd=1)})
 
 
 def test_real_passages(shared_data: Path) -> None:

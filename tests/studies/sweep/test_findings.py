@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -38,7 +37,7 @@ def blamed(result: Sweep, rewriter: str, p: list[float], difference: list[float]
     causes = result.causes.copy()
     own = causes["rewriter"] == rewriter
     causes.loc[own, "area"] = causes["cause"][own].map(areas)
-    return replace(result, blame=blame, causes=causes)
+    return result.changed(blame=blame, causes=causes)
 
 
 MEAN = ". Averaged over all thresholds, the ranker fails on 44% of turns and the rewriter on 11%."
@@ -71,7 +70,7 @@ def test_of_several_rewriters_the_best_is_named() -> None:
     result = blamed(blamed(made(("t5", "bert")), "t5", [0.9] * 11, [0.1] * 11), "bert", [0.01] * 11, [0.1] * 11)
     causes = result.causes.copy()
     causes.loc[(causes["rewriter"] == "bert") & (causes["cause"] == "correct"), "area"] = 0.46
-    (said,) = finding(replace(result, causes=causes))
+    (said,) = finding(result.changed(causes=causes))
     assert said.startswith(
         "The ranker fails more often than the rewriter bert at NDCG@3 > 0 to 1 (adjusted p ≤ 0.05, max-T over 22"
     )

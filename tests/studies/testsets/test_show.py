@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from robustcs.documents.document import Cards, Paragraph, Table
@@ -37,4 +35,4 @@ def test_a_column_that_no_table_declares(name: str) -> None:
     result = draw_testsets(ROWS, 2, 0)
     assert list(result.tables) == ["statistics", "similar", "overlaps", "sets", "dropped"]
     with pytest.raises(TypeError, match=f"table {name} has columns"):
-        replace(result, **{name: result.tables[name].assign(more=1)})
+        result.changed(**{name: result.tables[name].assign(more=1)})
