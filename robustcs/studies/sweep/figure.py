@@ -16,19 +16,16 @@ from robustcs.wording import counted
 #: Bins from the bottom up.
 STACK = ("111", "011", "001", "101", "000", "100", "010", "110")
 
-#: The four labelled regions: the label in one line and in two, and the bins.
+#: The four labelled regions, and their bins.
 _REGIONS = (
-    (("answered by Original", "answered\nby Original"), ("111",)),
-    (("only after rewriting", "only after\nrewriting"), ("011",)),
-    (("rewriter error", "rewriter\nerror"), ("001", "101")),
-    (("QA error", "QA\nerror"), ("000", "100", "010", "110")),
+    ("answered by Original", ("111",)),
+    ("only after rewriting", ("011",)),
+    ("rewriter error", ("001", "101")),
+    ("QA error", ("000", "100", "010", "110")),
 )
 #: The same without Original, whose bins are empty.
-_REGIONS_WITHOUT_ORIGINAL = ((("QR and Human correct", "QR and Human\ncorrect"), ("111", "011")), *_REGIONS[2:])
-_WORTH_A_LABEL = 0.01  # regions that never exceed this share get no label
+_REGIONS_WITHOUT_ORIGINAL = (("QR and Human correct", ("111", "011")), *_REGIONS[2:])
 _DARK = frozenset({"111", "101", "000", "100"})  # bins whose colour needs white text
-
-_FROM_THE_LEFT = 0.08  # leftmost share of the axis, where no line to a label ends
 
 # Dimensions in inches.
 _PANEL_HEIGHT = 1.75
@@ -109,7 +106,7 @@ def sweep_figure(panels: Sequence[SweepPanel]) -> Drawing:
     return drawing
 
 
-def _regions(panel: SweepPanel) -> Sequence[tuple[tuple[str, str], tuple[str, ...]]]:
+def _regions(panel: SweepPanel) -> Sequence[tuple[str, tuple[str, ...]]]:
     return _REGIONS if panel.original else _REGIONS_WITHOUT_ORIGINAL
 
 
@@ -132,109 +129,30 @@ def _draw(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
 
 
 def _labels(panel: Panel, one: SweepPanel, steps: _Steps) -> None:
-    """Label the regions: inside a band, horizontally or along its slope, else nearby with a line to the region."""
+    """Label the regions along their slope, where there is most room; a region without room has only the legend."""
     scale = (steps.x[-1] - steps.x[0]) / panel.width  # threshold per inch
-
-    def box(label: str) -> tuple[float, float]:
-        lines = label.split("\n")
-        return (room(lines) + 0.1) * scale, (letters(SMALL) / 72 * 1.2 * len(lines) + 0.02) / _PANEL_HEIGHT
-
-    taken: list[_Place] = []
-    missing = []
-    for labels, names in _regions(one):
-        bands = [STACK.index(name) for name in names]
-        tries = [(labels[0], False), (labels[1], False), (labels[0], True)]
-        for label, sloped in tries:
-            place = _inside(steps, bands, *box(label), scale, sloped)
-            if place is not None:
-                taken.append(place)
-                _write(panel, label, place)
-                break
-        else:
-            missing.append((labels[0], bands))
-    for label, bands in missing:
-        lower, upper = steps.edges[bands[0]], steps.edges[bands[-1] + 1]
-        # Away from the left edge, so that the line to the label is visible.
-        thickest = int(np.argmax((upper - lower) * (steps.x[:-1] >= _FROM_THE_LEFT * steps.x[-1])))
-        target = ((steps.x[thickest] + steps.x[thickest + 1]) / 2, (lower[thickest] + upper[thickest]) / 2)
-        place = _nearby(steps, target, *box(label), taken)
-        if upper[thickest] - lower[thickest] > _WORTH_A_LABEL and place is not None:
-            taken.append(place)
-            _write(panel, label, place)
-            _lead(panel, place, target)
-
-
-def _lead(panel: Panel, place: _Place, target: tuple[float, float]) -> None:
-    """Draw a line from the edge of a label to its region."""
-    colour = _letters(place.band)
-    x = np.clip(target[0], place.x - place.span / 2, place.x + place.span / 2)
-    y = np.clip(target[1], place.y - place.height / 2, place.y + place.height / 2)
-    panel.line([x, target[0]], [y, target[1]], colour, 0.6)
-    panel.dots([target[0]], [target[1]], colour, 2.2, edge=INK, edge_width=0.4)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The place of a label: its centre, its angle in degrees on the page, the band behind it, its width and height."""
-
-    x: float
-    y: float
-    angle: float
-    band: int
-    span: float
-    height: float
-
-
-def _inside(steps: _Steps, bands: Sequence[int], span: float, height: float, scale: float, sloped: bool) -> _Place | None:
-    """Return the place with the most room in one of ``bands`` for a label of ``span`` by ``height``; None if none fits."""
-    best: _Place | None = None
-    most = 0.0
+    height = (letters(SMALL) / 72 * 1.2 + 0.02) / _PANEL_HEIGHT
     middles = (steps.x[1:] + steps.x[:-1]) / 2
-    for band in bands:
-        lower, upper = steps.edges[band], steps.edges[band + 1]
+    for label, names in _regions(one):
+        lower, upper = steps.edges[STACK.index(names[0])], steps.edges[STACK.index(names[-1]) + 1]
+        span = (room([label]) + 0.1) * scale
+        places = []
         for start in steps.x[1:-1]:
             covered = (steps.x[1:] > start) & (steps.x[:-1] < start + span)
             if start + span > steps.x[-1] + 1e-9 or covered.sum() < 2:
                 continue
             x = middles[covered]
             far = x - x.mean()
-            slope = far @ (lower[covered] + upper[covered]) / 2 / (far @ far) if sloped else 0.0  # least squares
+            slope = far @ (lower[covered] + upper[covered]) / 2 / (far @ far)  # least squares
             angle = np.arctan(slope * scale * _PANEL_HEIGHT)
-            # The free strip of this slope lies between the highest point below it and the lowest point above it.
+            # the free strip of this slope lies between the highest point below it and the lowest point above it
             bottom, top = (lower[covered] - slope * x).max(), (upper[covered] - slope * x).min()
-            room = (top - bottom) * np.cos(angle) - height
-            if room > most + 1e-9 and abs(angle) < np.pi / 3:
-                most = room
-                centre = start + span / 2 * np.cos(angle)
-                best = _Place(centre, (top + bottom) / 2 + slope * centre, np.degrees(angle), band, span, height)
-    return best
-
-
-def _nearby(steps: _Steps, target: tuple[float, float], span: float, height: float, taken: Sequence[_Place]) -> _Place | None:
-    """Return the place for a horizontal label closest to ``target`` that lies in one band and on no other label."""
-    candidates = []
-    for band in range(len(STACK)):
-        lower, upper = steps.edges[band], steps.edges[band + 1]
-        for start in steps.x[:-1]:
-            covered = (steps.x[1:] > start) & (steps.x[:-1] < start + span)
-            bottom, top = lower[covered].max() + height, upper[covered].min() - height
-            if top > bottom and start + span <= steps.x[-1] + 1e-9:
-                y = float(np.clip(target[1], bottom, top))
-                candidates.append(_Place(start + span / 2, y, 0, band, span, height))
-    free = [
-        place
-        for place in candidates
-        if all(abs(place.x - at.x) > (span + at.span) / 2 or abs(place.y - at.y) > height * 1.2 for at in taken)
-    ]
-    return min(free, key=lambda place: np.hypot(place.x - target[0], place.y - target[1]), default=None)
-
-
-def _write(panel: Panel, label: str, place: _Place) -> None:
-    panel.write(place.x, place.y, label, colour=_letters(place.band), angle=place.angle)
-
-
-def _letters(band: int) -> str:
-    return "white" if STACK[band] in _DARK else "black"
+            centre = start + span / 2 * np.cos(angle)
+            places.append(((top - bottom) * np.cos(angle), centre, (top + bottom) / 2 + slope * centre, np.degrees(angle)))
+        free, x, y, angle = max(places, default=(0.0, 0.0, 0.0, 0.0))
+        if free > height:
+            band = STACK[int(np.argmax(steps.edges[1:, np.searchsorted(steps.x, x) - 1] > y))]
+            panel.write(x, y, label, colour="white" if band in _DARK else "black", angle=angle)
 
 
 def _legend(drawing: Drawing, height: float, original: bool) -> None:
