@@ -81,6 +81,11 @@ class Study:
         """Import and return a module of its folder, such as ``study`` or ``show``."""
         return import_module(f"robustcs.studies.{self.name}.{name}")
 
+    def prepare(self, workspace: Workspace) -> None:
+        """Read and check the inputs; a study without ``prepare`` computes its slow tables only when they are used."""
+        part = self.part("study")
+        getattr(part, "prepare", part.ask)(workspace)
+
     def blocks(self, result: Result, names: Sequence[str] = ()) -> tuple[Block, ...]:
         """Return the displayed blocks of a result; only those of the tables ``names`` if ``show`` can select them."""
         show = self.part("show")

@@ -138,7 +138,12 @@ def snippet_agreement(
     references are of sentences and the annotations of paragraphs.
     """
     texts, given = _in_order(texts), _in_order(references)
-    references, cut_note = check_snippets(texts, given, majority)
+    references, cut_note = effort.cut_references(texts, given)
+    annotators = max((len(text.annotations) for text in texts.values()), default=0)
+    if annotators < 2 and not texts.keys() & references.keys():
+        advice = "add the files of other annotators, or compare with --reference FILE"
+        raise UsageError("one-annotator", "no text has two annotators", advice)
+    agreement.check_majority(majority, annotators, "annotators")
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
@@ -171,17 +176,6 @@ def snippet_agreement(
         "confidence": lambda: effort.confidence_rows(texts, by_text, units),
         "workers": lambda: _workers(annotations), "annotations": annotations, "texts": texts_table,
     })  # fmt: skip
-
-
-def check_snippets(texts: Texts, references: Texts, majority: int | None = None) -> tuple[Texts, str]:
-    """Return what :func:`cut_references` returns; raise :class:`UsageError` if :func:`snippet_agreement` cannot compare."""
-    cut = effort.cut_references(texts, references)
-    annotators = max((len(text.annotations) for text in texts.values()), default=0)
-    if annotators < 2 and not texts.keys() & cut[0].keys():
-        advice = "add the files of other annotators, or compare with --reference FILE"
-        raise UsageError("one-annotator", "no text has two annotators", advice)
-    agreement.check_majority(majority, annotators, "annotators")
-    return cut
 
 
 def _chosen(text: AnnotatedText) -> agreement.Chosen:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.rating_scales import ALPHA, KAPPA, Scale, agreement_tables, rating_units, scales_of
 from robustcs.inputs.ratings import Rating
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, count, number, score, share, table, text
 from robustcs.statistics import agreement
@@ -95,7 +95,9 @@ def rating_agreement(
     Raises :class:`UsageError` for a rating in no group or in two, or if no item has ``majority`` raters.
     """
     scales = scales_of(ratings)
-    groups_of = check_ratings(scales, groups, majority)
+    raters = max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0)
+    agreement.check_majority(majority, raters, "raters")
+    groups_of = {scale.criterion: _group_of(scale, groups) for scale in scales}
     stages: list[tuple[Any, ...]] = []
     distribution: list[tuple[Any, ...]] = []
     for scale in scales:
@@ -113,19 +115,12 @@ def rating_agreement(
     notes = dict.fromkeys([*evaluated.notes, *(own.note for own in units.values() if own.note)])
     most = max(units.values(), key=lambda own: own.count)
     evaluated = replace(evaluated, notes=tuple(notes), unit=most.kind, units=most.count)
-    kappa, alpha = agreement_tables(scales, min_agreement, units, seed)
-    means, grouped = source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed)
+    of_all = cache(lambda: agreement_tables(scales, min_agreement, units, seed))
+    of_sources = cache(lambda: source_tables(ratings, groups_of, majority, evaluated.policy.unit, seed))
     return RatingAgreement(evaluated, min_agreement, content={
-        "kappa": kappa, "alpha": alpha, "stages": stages, "distribution": distribution, "means": means, "grouped": grouped,
+        "kappa": lambda: of_all()[0], "alpha": lambda: of_all()[1], "stages": stages, "distribution": distribution,
+        "means": lambda: of_sources()[0], "grouped": lambda: of_sources()[1],
     })  # fmt: skip
-
-
-def check_ratings(scales: Sequence[Scale], groups: Groups | None, majority: int | None) -> dict[str, dict[str, str]]:
-    """Return criterion → rating → group; raise :class:`UsageError` as :func:`rating_agreement`."""
-    agreement.check_majority(
-        majority, max((int(scale.counts.sum(axis=1).max(initial=0)) for scale in scales), default=0), "raters"
-    )
-    return {scale.criterion: _group_of(scale, groups) for scale in scales}
 
 
 def _group_of(scale: Scale, groups: Groups | None) -> dict[str, str]:
@@ -163,8 +158,8 @@ def label_places(counts: Counts, majority: int | None) -> np.ndarray:
 
 def source_tables(
     ratings: Sequence[Rating], groups_of: Mapping[str, Mapping[str, str]], majority: int | None, unit: Unit, seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables :data:`RatingAgreement.means` and :data:`RatingAgreement.grouped`.
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Return the rows of ``means`` and of ``grouped``.
 
     ``groups_of``: criterion → rating → group; empty for criteria whose ratings are not grouped.
     """
@@ -187,7 +182,7 @@ def source_tables(
             hits = own == group
             (part,) = share_estimates(units.sums(hits), units.sizes, units.kind)
             grouped.append((*key, group, int(hits.sum()), part, units.count, units.kind))
-    return RatingAgreement.means.frame(means), RatingAgreement.grouped.frame(grouped)
+    return means, grouped
 
 
 def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, Units]]:

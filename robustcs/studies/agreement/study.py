@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Annotated
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.rating_scales import scales_of
 from robustcs.inputs.annotations import is_annotations, join_annotations, read_annotations, shared_workers
 from robustcs.inputs.ratings import Rating, is_rating_sheet, is_ratings, join_ratings, read_ratings
 from robustcs.inputs.tables import columns_of
 from robustcs.project.model import AgreementFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.studies.agreement.analysis import SnippetAgreement, Texts, check_snippets, snippet_agreement
+from robustcs.studies.agreement.analysis import SnippetAgreement, Texts, snippet_agreement
 from robustcs.studies.agreement.findings import rating_findings, snippet_findings
-from robustcs.studies.agreement.ratings import RatingAgreement, check_ratings, rating_agreement
+from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
 from robustcs.studies.agreement.show import present_layers, show
 from robustcs.studies.signature import Count, File, Opt
 from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
@@ -46,17 +45,12 @@ def ask(workspace: Workspace) -> SnippetAgreement | RatingAgreement:
       robustcs agreement sentences.csv --reference experts.csv
       robustcs agreement ratings.csv --output ratings.svg
     """
-    return prepare(workspace)()
-
-
-def prepare(workspace: Workspace) -> Callable[[], SnippetAgreement | RatingAgreement]:
-    """Read and check the inputs. Return the function that computes the result."""
     files = _files(workspace.project)
-    return prepare_ratings(workspace) if files.ratings and not files.snippets else prepare_snippets(workspace)
+    return ask_ratings(workspace) if files.ratings and not files.snippets else ask_snippets(workspace)
 
 
-def prepare_snippets(workspace: Workspace) -> Callable[[], SnippetAgreement]:
-    """Return the function that compares the snippets of the project's annotators with each other and with the references.
+def ask_snippets(workspace: Workspace) -> SnippetAgreement:
+    """Compare the snippets of the project's annotators with each other and with the references.
 
     Raises :class:`UsageError` without snippets, :class:`InputError` for an invalid file.
     """
@@ -71,8 +65,7 @@ def prepare_snippets(workspace: Workspace) -> Callable[[], SnippetAgreement]:
         told.append(f"texts have {min(numbers)} to {max(numbers)} annotators: J_k uses the texts with at least k annotators")
     turns = len({turn for turn, _ in texts})
     evaluated = Evaluated(workspace.project.policy, "texts", turns, 0, tuple(told))
-    check_snippets(texts, references, files.majority)
-    return lambda: snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
+    return snippet_agreement(texts, references, evaluated, files.majority, workspace.project.seed)
 
 
 def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts, list[str]]:
@@ -88,8 +81,8 @@ def _read(workspace: Workspace, role: str, files: Sequence[Path]) -> tuple[Texts
     return joined, notes or list(shared_workers(", ".join(path.name for path in files), joined.values()))
 
 
-def prepare_ratings(workspace: Workspace) -> Callable[[], RatingAgreement]:
-    """Return the function that computes the agreement of the project's raters by criterion.
+def ask_ratings(workspace: Workspace) -> RatingAgreement:
+    """Compute the agreement of the project's raters by criterion.
 
     Raises :class:`UsageError` without ratings, :class:`InputError` for an invalid file.
     """
@@ -108,9 +101,8 @@ def prepare_ratings(workspace: Workspace) -> Callable[[], RatingAgreement]:
     turns = {rating.turn or rating.item for rating in ratings}
     counts = "turn" if any(rating.turn for rating in ratings) else "item"
     evaluated = Evaluated(workspace.project.policy, "texts", len(turns), 0, tuple(notes), counts=counts)
-    groups, seed = files.groups or None, workspace.project.seed
-    check_ratings(scales_of(ratings), groups, files.majority)
-    return lambda: rating_agreement(ratings, evaluated, groups, files.min_agreement, files.majority, seed)
+    seed = workspace.project.seed
+    return rating_agreement(ratings, evaluated, files.groups or None, files.min_agreement, files.majority, seed)
 
 
 def _run(
@@ -182,13 +174,13 @@ def _part(kind: str, key: str) -> Callable[[Project], Project]:
 
 
 def _snippets(workspace: Workspace) -> Answer:
-    result = prepare_snippets(workspace)()
+    result = ask_snippets(workspace)
     blocks = (*show(result), present_layers(result, _TEXTS))
     return Answer(snippet_findings(result), _READING_SNIPPETS, blocks, result)
 
 
 def _ratings(workspace: Workspace) -> Answer:
-    result = prepare_ratings(workspace)()
+    result = ask_ratings(workspace)
     return Answer(rating_findings(result), _READING_RATINGS, show(result), result)
 
 

@@ -179,8 +179,7 @@ class Readiness:
             self._ask("evaluate")
 
     def _ask(self, name: str) -> None:
-        part = study(name).part("study")
-        getattr(part, "prepare", part.ask)(self.workspace.of(self.project))
+        study(name).prepare(self.workspace.of(self.project))
 
     @cached_property
     def _paired(self) -> list[str]:

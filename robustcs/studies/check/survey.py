@@ -204,7 +204,7 @@ class Survey:
         self.uncounted += error.total - len(error.problems)
 
     def _study(self, name: str, workspace: Workspace) -> None:
-        """Read the files of a table with separate turns. If all can be read, prepare the study to check that they fit."""
+        """Read the files of a table with separate turns. If all can be read, the study checks that they fit."""
         project = workspace.project
         files = getattr(project, name)
         if files is None:
@@ -222,7 +222,7 @@ class Survey:
         if all(whole):
             self.asked[name] = None
             try:
-                registry.study(name).part("study").prepare(Workspace(project))
+                registry.study(name).prepare(Workspace(project))
             except (UsageError, InputError) as error:
                 self.asked[name] = error
                 self.notes.append(f"[{name}]: {error}")

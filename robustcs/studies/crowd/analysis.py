@@ -24,7 +24,7 @@ from robustcs.inputs.ratings import GoldCheck, Grade, as_ratings
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy, Unit
-from robustcs.result import Content, Evaluated, Result, Rows, count, score, share, table, text
+from robustcs.result import Evaluated, Result, Rows, count, score, share, table, text
 from robustcs.result import measure as metric
 from robustcs.statistics.estimate import MIN_AGREEMENT
 from robustcs.statistics.means import mean_estimates
@@ -245,7 +245,7 @@ def crowd(
         notes = (*evaluated.notes, *((units.note,) if units.note else ()))
         evaluated = replace(evaluated, notes=notes, unit=units.kind, units=units.count)
     return Crowd(evaluated, content={
-        "qrels": sizes, "measures": scores, "agreement": _agreement(graded, policy.unit, seed),
+        "qrels": sizes, "measures": scores, "agreement": lambda: _agreement(graded, policy.unit, seed),
         "exclusions": graded.exclusions if graded else [], "distribution": list(_distribution(judgments)),
         "grades": graded.final if graded else [],
         "unmapped": [(one.run.name, asked.turn, asked.question) for one in mapped for asked in one.unmapped],
@@ -284,7 +284,7 @@ def _measures(
             yield matrix.name, measure.name, found, len(values), answered, found.units, found.note
 
 
-def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> Content:
+def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame | list[Any]:
     if graded is None:
         return []
     parts = []

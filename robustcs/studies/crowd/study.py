@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -70,13 +70,13 @@ def ask(workspace: Workspace, *, metrics: str | Sequence[str] = ()) -> Crowd:
       robustcs crowd grades.csv --run a=a.trec --output crowd.json
     """
     names = (metrics,) if isinstance(metrics, str) else metrics
-    return prepare(workspace, [parse_measure(name) for name in names])()[0]
+    return crowd_and_files(workspace, [parse_measure(name) for name in names])[0]
 
 
-def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[[], tuple[Crowd, dict[str, str]]]:
-    """Read the project's crowd grades or qrels, and its runs. Return the function that pools and scores the runs.
+def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> tuple[Crowd, dict[str, str]]:
+    """Pool and score the project's runs on its crowd grades or qrels. Return the result and its files.
 
-    It returns the result and what :func:`files_of_crowd` returns. Binary measures use the relevance level of the
+    For the files, see :func:`files_of_crowd`. Binary measures use the relevance level of the
     :class:`CrowdFiles`. ``measures``: default: P@1 and NDCG@3.
 
     Raises :class:`UsageError` if there is no input or the inputs do not match, :class:`InputError` for an invalid file.
@@ -114,13 +114,9 @@ def prepare(workspace: Workspace, measures: Sequence[Measure] = ()) -> Callable[
         notes += sampling_notes(measures, qrels.grades)
     evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
     converted = {one.run.name for one in mapped}
-
-    def found() -> tuple[Crowd, dict[str, str]]:
-        pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
-        result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
-        return result, files_of_crowd(judgments, result.pool, [pair for pair in runs if pair[0].name in converted])
-
-    return found
+    pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
+    result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
+    return result, files_of_crowd(judgments, result.pool, [pair for pair in runs if pair[0].name in converted])
 
 
 def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[str]]:
@@ -223,7 +219,7 @@ def _run(
         beside = any(call.given[name] for name in _FILES)
         files = replace(files, grades=Path(grades)) if beside else files.given(grades=Path(grades))
     workspace = call.workspace(replace(call.project, crowd=files))
-    result, parts = prepare(workspace, call.project.metrics if call.given["metric"] else ())()
+    result, parts = crowd_and_files(workspace, call.project.metrics if call.given["metric"] else ())
     written = write_folder(folder, parts, overwrite) if folder else []
     call.emit(workspace, result, show(result))
     if written:

@@ -7,8 +7,10 @@ import json
 import math
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -18,7 +20,12 @@ from robustcs.errors import InputError
 from robustcs.inputs.ratings import SHEET_CRITERIA, Rating, is_rating_sheet, read_ratings
 from robustcs.inputs.sniff import kind_of
 from robustcs.statistics.agreement import fleiss_kappa
-from robustcs.studies.agreement.ratings import GROUPS, label_places, source_tables
+from robustcs.studies.agreement.ratings import GROUPS, RatingAgreement, label_places, source_tables
+
+
+def _tables(*given: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    means, grouped = source_tables(*given)
+    return RatingAgreement.means.frame(means), RatingAgreement.grouped.frame(grouped)
 
 
 def rated(conversations: int = 8, seed: int = 1) -> list[Rating]:
@@ -41,7 +48,7 @@ GROUP_OF = {"meaning": {value: name for name, values in GROUPS.items() for value
 
 def test_means_are_those_of_items_with_conversations_as_unit() -> None:
     ratings = rated()
-    means = source_tables(ratings, GROUP_OF, None, "conversation", 0)[0].set_index("source")
+    means = _tables(ratings, GROUP_OF, None, "conversation", 0)[0].set_index("source")
     assert list(means.index) == ["all", "manual", "raw"]
     for source, row in means.iterrows():
         items: dict[tuple[str, str], list[int]] = {}
@@ -64,8 +71,8 @@ def test_the_order_of_ratings_changes_nothing() -> None:
     ratings = rated()
     shuffled = random.Random(3).sample(ratings, len(ratings))
     tables = zip(
-        source_tables(ratings, GROUP_OF, None, "conversation", 0),
-        source_tables(shuffled, GROUP_OF, None, "conversation", 0),
+        _tables(ratings, GROUP_OF, None, "conversation", 0),
+        _tables(shuffled, GROUP_OF, None, "conversation", 0),
         strict=True,
     )
     assert all(first.equals(second) for first, second in tables)
@@ -73,7 +80,7 @@ def test_the_order_of_ratings_changes_nothing() -> None:
 
 def test_groups_are_shares_of_items_by_their_label() -> None:
     ratings = rated()
-    _, grouped = source_tables(ratings, GROUP_OF, None, "conversation", 0)
+    _, grouped = _tables(ratings, GROUP_OF, None, "conversation", 0)
     assert list(dict.fromkeys(grouped["group"])) == ["poor", "undecided", "good", "no majority"]
     for _, part in grouped.groupby("source"):
         assert part["share"].sum() == pytest.approx(1) and part["count"].sum() == part["items"].iloc[0]
@@ -84,20 +91,20 @@ def test_groups_are_shares_of_items_by_their_label() -> None:
 
 def test_without_sources_or_groups() -> None:
     ratings = [rating._replace(source="") for rating in rated()]
-    means, grouped = source_tables(ratings, {"meaning": {}}, None, "conversation", 0)
+    means, grouped = _tables(ratings, {"meaning": {}}, None, "conversation", 0)
     assert list(means["source"]) == ["all"]
     assert grouped["group"].tolist() == ["1", "2", "3", "4", "5", "no majority"]
     words = [rating._replace(value="ab"[int(rating.value) > 3]) for rating in ratings]
-    means, _ = source_tables(words, {}, None, "conversation", 0)
+    means, _ = _tables(words, {}, None, "conversation", 0)
     assert means["value"].isna().all() and len(means) == 1 and not means["kappa"].isna().any()
 
 
 def test_items_of_a_turn_are_one_unit_where_there_are_few_conversations() -> None:
     few = [rating for rating in rated() if rating.turn.startswith(("0_", "1_", "2_"))]
-    means, _ = source_tables(few, GROUP_OF, None, "conversation", 0)
+    means, _ = _tables(few, GROUP_OF, None, "conversation", 0)
     assert set(means["unit"]) == {"turn"} and set(means["units"]) == {6} and means["ci_low"].notna().all()
     fewer = [rating for rating in few if rating.turn != "0_1" and rating.turn != "1_1"]
-    means, _ = source_tables(fewer, GROUP_OF, None, "conversation", 0)
+    means, _ = _tables(fewer, GROUP_OF, None, "conversation", 0)
     assert set(means["units"]) == {4} and means["ci_low"].isna().all()
 
 
