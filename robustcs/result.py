@@ -191,6 +191,10 @@ class TableSpec:
         lacks = {name: kind for name, kind in known.items() if frame[name].dtype.kind in "fO" and len(frame)}
         return frame.astype(lacks) if lacks else frame
 
+    def lacks(self, frame: pd.DataFrame) -> list[str]:
+        """Return the declared columns that a frame does not have."""
+        return [field.name for field in self.fields if field.name not in frame]
+
     def check(self, frame: pd.DataFrame) -> None:
         """Raise :class:`TypeError` if a frame does not have the declared columns and kinds."""
         columns, declared = list(frame.columns), [field.name for field in self.fields]
@@ -222,7 +226,8 @@ def table(name: str, says: str, *fields: Field, more: Kind | None = None) -> Tab
 
 #: A computed table.
 Table: TypeAlias = "pd.DataFrame | Rows"
-#: The content of a table: computed, or rows for :meth:`TableSpec.frame`, or the function that returns one of them.
+#: The content of a table: computed, or rows for :meth:`TableSpec.frame`, or the function that returns one of them; its frame
+#: may have the columns in another order, and further columns.
 Content: TypeAlias = "Table | list[Any] | Callable[[], Table | list[Any]]"
 
 
@@ -360,11 +365,12 @@ class Result:
         """Return a table as it was computed, a frame or rows. Raises :class:`KeyError` if there is none."""
         if name not in self.content:
             return self.tables[name]
-        found = self.content[name]
+        spec, found = self.spec(name), self.content[name]
         found = found() if callable(found) else found
         if not isinstance(found, Rows):
-            found = self.spec(name).frame(found) if isinstance(found, list) else found
-            self.spec(name).check(found)
+            if isinstance(found, list) or not (spec.more or (len(found) and spec.lacks(found))):
+                found = spec.frame(found)
+            spec.check(found)
         self.content[name] = found
         return found
 

@@ -101,7 +101,7 @@ def result_table(
         Some rows of the table, or the arguments of the functions in ``columns``, such as rows of a pivoted table (default: all
         rows of the table). A row of a frame is a named tuple.
     by
-        A column whose changes are marked by a thin rule.
+        A column whose equal values stand together, with a thin rule between different ones.
     rules
         Further rows with a thin rule above them.
     slug
@@ -111,6 +111,9 @@ def result_table(
     """
     rows = result.rows(name) if rows is None else rows
     lines: list[Any] = list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
+    if by:
+        keys = list(dict.fromkeys(getattr(line, by) for line in lines))
+        lines.sort(key=lambda line: keys.index(getattr(line, by)))
     shown = [_shown(result, name, column) for column in columns]
     cells = tuple(
         # a role is the key of a file in the project, and a cause is an error, not the name of a system
@@ -133,7 +136,9 @@ def _shown(result: Result, name: str, column: Shown) -> tuple[Field, Callable[[A
 
 
 def rules_between(keys: Sequence[Any]) -> frozenset[int]:
-    """Return the rows with a thin rule above them, at each change of the rows' keys."""
+    """Return the rows with a thin rule above them, at each change of the rows' keys; none if all keys differ."""
+    if len(set(keys)) == len(keys):
+        return frozenset()
     return frozenset(place for place in range(1, len(keys)) if keys[place] != keys[place - 1])
 
 
@@ -160,10 +165,11 @@ def wide_table(
     group
         The shared head if each value has one column (default: a remark that the cells have intervals).
     by
-        A column of ``index`` whose changes are marked by a thin rule.
+        A column of the rows whose equal values stand together, with a thin rule between different ones.
     """
     spec = result.spec(name)
     frame = result.tables[name] if rows is None else rows
+    frame = frame.sort_values(by, key=lambda column: pd.factorize(column)[0], kind="stable") if by else frame
     heads = heads if heads is not None else {key: system_name(str(key)) for key in dict.fromkeys(frame[across])}
     keys, fields = ([spec.field(one) if isinstance(one, str) else one for one in some] for some in (index, values))
     group = group or ("with 95% CI" if fields[0].limits else "")

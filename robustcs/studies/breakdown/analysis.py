@@ -6,7 +6,7 @@ Source: Vakulenko et al. (2020), "A wrong answer or a wrong question?", sections
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
@@ -18,7 +18,6 @@ from robustcs.evaluation.bins import CAUSES, Binned, Cut, Formulations
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, TERMS, Threshold
 from robustcs.lazy import pd
 from robustcs.result import (
-    Content,
     Evaluated,
     Field,
     Result,
@@ -254,7 +253,8 @@ def breakdown(
     binned = Binned.of(scores, thresholds)
     found, tried = more.found_losses(scores, searched, units, seed) if searched else ([], {})
     of_rewriters = cache(lambda: more.side_by_side(scores, thresholds, units, seed))
-    frames: dict[str, Callable[[], pd.DataFrame]] = {
+    return Breakdown(units.stated(evaluated), tried, content={
+        "bins": _bins(binned, unchanged),
         "attribution": lambda: attribution(binned, units),
         "blame": lambda: _blame(binned, units, seed),
         "answerable": lambda: answerable(binned, unchanged, units),
@@ -262,14 +262,10 @@ def breakdown(
         "headroom": lambda: _headroom(scores, binned, units),
         "turns": lambda: _turns(scores, binned, unchanged, texts),
         "error_types": lambda: more.error_costs(scores, binned, texts, units, seed),
-    } | {name: lambda name=name: of_rewriters()[name] for name in more.SIDE_BY_SIDE}  # type: ignore[misc]
-    content: dict[str, Content] = {
-        spec.name: lambda spec=spec: spec.frame(frames[spec.name]())  # type: ignore[misc]
-        for spec in Breakdown.declared if spec.name in frames
-    }  # fmt: skip
-    content |= {"bins": _bins(binned, unchanged), "found_slices": found}
-    content["slices"] = lambda: more.slice_shares(binned, slicings, units, seed)
-    return Breakdown(units.stated(evaluated), tried, content=content)
+        "slices": lambda: more.slice_shares(binned, slicings, units, seed),
+        "found_slices": found,
+        **{name: lambda name=name: of_rewriters()[name] for name in more.SIDE_BY_SIDE},  # type: ignore[misc]
+    })  # fmt: skip
 
 
 def _blame(binned: Binned, units: Units, seed: int) -> pd.DataFrame:

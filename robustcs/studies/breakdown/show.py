@@ -109,7 +109,7 @@ def _attribution(result: Breakdown, attribution: pd.DataFrame) -> Table:
     note = f"Shares of all {counted(result.evaluated.turns, 'turn')}. {_wilson(result)}{_told(rows)}"
     return wide_table(
         result, "attribution", "What causes the errors?", [_CORRECT, *_of(rows)], "cause", ["count", share], note,
-        rows=rows, heads=CAUSE_TITLES, by="cut" if _of(rows) else None,
+        rows=rows, heads=CAUSE_TITLES, by="cut",
     )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def _blame(result: Breakdown, blame: pd.DataFrame) -> Table:
     )
     return result_table(
         result, "blame", f"Does the {component(result.evaluated.basis)} or the rewriter fail more often?", columns, note,
-        rows=rows, by="cut" if _of(blame) else None,
+        rows=rows, by="cut",
     )  # fmt: skip
 
 

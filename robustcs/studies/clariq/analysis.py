@@ -112,7 +112,7 @@ def clariq(
         units=number_of,
     )  # fmt: skip
     return Clariq(evaluated, content={
-        **found.rows, "preference": preference, "statistics": statistics_table(topics, bank),
+        **found.rows, "preference": preference, "statistics": statistics_rows(topics, bank),
     })  # fmt: skip
 
 
@@ -149,8 +149,8 @@ def preference_table(preferences: Sequence[Preference]) -> tuple[pd.DataFrame, t
     return frame, tuple(notes)
 
 
-def statistics_table(topics: Topics | None, bank: Mapping[str, str] | None) -> pd.DataFrame:
-    """Return the table ``statistics``: requests of topics, descriptions of facets, distinct questions, answers, and the bank.
+def statistics_rows(topics: Topics | None, bank: Mapping[str, str] | None) -> list[tuple[object, ...]]:
+    """Return the rows of ``statistics``: requests of topics, descriptions of facets, distinct questions, answers, and the bank.
 
     The table has no rows for topics or the bank if they are not given.
     """
@@ -163,4 +163,4 @@ def statistics_table(topics: Topics | None, bank: Mapping[str, str] | None) -> p
     words = {
         what: pd.Series([len(text.split()) for text in texts if text.strip()], dtype=float) for what, texts in parts.items()
     }
-    return Clariq.statistics.frame([(what, len(own), own.mean(), own.std(ddof=0)) for what, own in words.items()])
+    return [(what, len(own), own.mean(), own.std(ddof=0)) for what, own in words.items()]

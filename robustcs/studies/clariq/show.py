@@ -116,7 +116,7 @@ def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
 
 def _compared(result: Clariq, task: str, metrics: Sequence[str], subject: str, slug: str) -> list[Table]:
     frame = result.comparisons[result.comparisons["task"] == task]
-    rows = frame[frame["metric"].isin(metrics)].sort_values("metric", key=lambda names: names.map(metrics.index), kind="stable")
+    rows = frame[frame["metric"].isin(metrics)]
     if not len(rows):
         return []
     pairs = counted(len(frame) // frame["metric"].nunique(), "pair")
@@ -137,12 +137,10 @@ def _with_runs(rows: pd.DataFrame, between: str) -> pd.DataFrame:
 
 def _preference(result: Clariq) -> Table:
     frame = _with_runs(result.preference, " : ")
-    order = list(dict.fromkeys(frame["runs"]))
-    rows = frame.sort_values("runs", key=lambda names: names.map(order.index), kind="stable")
     return result_table(
         result, "preference", "Which system do assessors prefer?",
         ["criterion", text("runs", header="Runs"), "wins", "losses", "ties", "share", "p", "p_corrected"],
         "Share: wins of the first run, without ties. p tests whether the share is one half; the 95% CI inverts the test. Test:"
-        f" {'; '.join(dict.fromkeys(frame['method']))}. p adj.: Holm over the criteria of the two runs.{notes_of(rows)}",
-        rows=rows, by="runs",
+        f" {'; '.join(dict.fromkeys(frame['method']))}. p adj.: Holm over the criteria of the two runs.{notes_of(frame)}",
+        rows=frame, by="runs",
     )  # fmt: skip

@@ -145,7 +145,7 @@ def _pearson(result: Correlate, rows: pd.DataFrame, index: Sequence[Field], capt
     labels = [", ".join((*own, _SUBSETS[row.subset])) for own, row in zip(told[names].values, told.itertuples(), strict=True)]
     return wide_table(
         result, "correlations", caption, index, "subset", ["value"], note + noted(zip(labels, told["note"], strict=True)),
-        rows=told, heads=heads, group="r (95% CI)", by=names[0] if len(names) > 1 else None, slug=slug,
+        rows=told, heads=heads, group="r (95% CI)", by=names[0], slug=slug,
     )  # fmt: skip
 
 
@@ -184,7 +184,6 @@ def _by_method(result: Correlate, rewriter: str, y: str, slug: str) -> Table:
     """Return the table of every x by all methods over all turns, with p-values, and the partial correlation."""
     rows = pd.concat([result.correlations, result.partial.assign(method="partial")], ignore_index=True)
     rows = rows[(rows["rewriter"] == rewriter) & (rows["y"] == y) & (rows["subset"] == "all")]
-    rows = rows.sort_values("x", key=lambda x: x.map(list(dict.fromkeys(x)).index), kind="stable")
     rows = rows.assign(x=rows["x"].map(similarity_label), method=rows["method"].map(METHOD_NAMES))
     given = {"depth": "turn depth", "length": "question length"}
     constant = " and ".join(given[name] for name in str(rows["given"].dropna().iloc[0]).split(", "))

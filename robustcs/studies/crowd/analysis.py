@@ -295,8 +295,7 @@ def _agreement(graded: GradesPart | None, unit: Unit, seed: int) -> pd.DataFrame
         whole = kappa.rename(columns={"value": "kappa"}).assign(stage=stage)
         parts.append(whole[whole["items"] > 0].merge(alphas, on="criterion"))
     criteria = {grade.criterion: place for place, grade in reversed(list(enumerate(graded.before)))}
-    frame = pd.concat(parts).sort_values("criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True)
-    return frame[[field.name for field in Crowd.agreement.fields]]
+    return pd.concat(parts).sort_values("criterion", key=lambda names: names.map(criteria), kind="stable", ignore_index=True)
 
 
 def build_pool(rankings: Sequence[Ranking], depth: int, texts: Mapping[str, str]) -> list[tuple[Any, ...]]:

@@ -41,11 +41,9 @@ def _similarity(result: Diversity) -> Table:
         f" Sampling unit of the 95% CI: {result.evaluated.unit}."
     )
     said = noted((f"{system_name(row.target)} {label(row.measure)}", row.note) for row in result.similarity.itertuples())
-    measures = list(dict.fromkeys(result.similarity["measure"]))
-    rows = result.similarity.sort_values("measure", kind="stable", key=lambda names: names.map(measures.index))
-    columns: list[Shown] = [of_row, *_sources(rows), "target", "turns", "texts", "value"]
+    columns: list[Shown] = [of_row, *_sources(result.similarity), "target", "turns", "texts", "value"]
     caption = "How similar are the texts to their source?"
-    return result_table(result, "similarity", caption, columns, note + said, rows=rows, by="measure")
+    return result_table(result, "similarity", caption, columns, note + said, by="measure")
 
 
 def _pairs(result: Diversity) -> Table:

@@ -171,13 +171,13 @@ def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
     """Return the table :data:`Evaluation.turns`."""
     frames = [pd.DataFrame({"system": name, "turn": one.turns, "metric": metric, "value": values})
               for name, one in scores.items() for metric, values in one.items()]  # fmt: skip
-    return Evaluation.turns.frame(pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True))
+    return pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True)
 
 
 def _pairs(
     names: Sequence[str], found: Mapping[str, Comparisons], compared: Sequence[Pair], turns: int, margin: float | None
-) -> pd.DataFrame:
-    """Return the table :data:`Evaluation.pairs`; ``turns``: their number."""
+) -> list[pd.DataFrame]:
+    """Return the rows of :data:`Evaluation.pairs` by measure; ``turns``: their number."""
     frames = []
     for metric, one in found.items():
         shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
@@ -188,7 +188,7 @@ def _pairs(
             note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)],
         )  # fmt: skip
         frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED)))
-    return Evaluation.pairs.frame(frames)
+    return frames
 
 
 def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units: Units) -> tuple[np.ndarray, np.ndarray]:

@@ -56,9 +56,7 @@ def _categories(result: Variations) -> Table:
 
 
 def _variations(result: Variations) -> Table:
-    part = result.variations.groupby("category", sort=False)
-    order = {category: place for place, category in enumerate(result.categories["category"])}
-    shown = part.head(_SHOWN).sort_values("category", key=lambda column: column.map(order), kind="stable")
+    shown = result.variations.groupby("category", sort=False).head(_SHOWN)
     note = f"{len(shown)} of {len(result.variations):,}. Antecedent and pronoun do not change the manual text."
     columns = ["category", "turn", "raw", "manual"]
     return result_table(result, "variations", "Examples", columns, note, rows=shown, by="category")

@@ -61,16 +61,6 @@ def _consistency(result: Samples) -> Table:
     return result_table(result, "samples", "How similar are the samples of a rewriter?", columns, note + notes)
 
 
-def _rule(result: Samples) -> str | None:
-    """Return the column whose groups a thin rule separates: the measure, if there are several rewriters."""
-    return "metric" if result.samples["rewriter"].nunique() > 1 else None
-
-
-def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
-    order = list(dict.fromkeys(frame["metric"]))
-    return frame.sort_values("metric", key=lambda column: column.map(order.index), kind="stable")
-
-
 def _scores(result: Samples) -> Table:
     within, unit = float(result.sample_scores["within"].iloc[0]), result.evaluated.unit
     needed = result.spec("sample_scores").field("needed")
@@ -83,9 +73,7 @@ def _scores(result: Samples) -> Table:
     )
     notes = noted((f"{row.rewriter} {measure_label(row.metric)}", row.note) for row in result.sample_scores.itertuples())
     caption = "How much does a score depend on the sample?"
-    return result_table(
-        result, "sample_scores", caption, columns, note + notes, rows=_by_measure(result.sample_scores), by=_rule(result)
-    )
+    return result_table(result, "sample_scores", caption, columns, note + notes, by="metric")
 
 
 def _needed(row: Any) -> str:
@@ -109,7 +97,7 @@ def _choice(result: Samples) -> Table:
     )
     return result_table(
         result, "sample_scores", "What would be gained by choosing the best sample?", columns, note,
-        rows=_by_measure(result.sample_scores), by=_rule(result), slug="sample_choice",
+        by="metric", slug="sample_choice",
     )  # fmt: skip
 
 
@@ -124,7 +112,7 @@ def _variance(result: Samples) -> Table:
     )
     return wide_table(
         result, "sample_variance", "Do scores vary more between turns or between samples?", ["metric", "rewriter"],
-        "component", ["share"], note + notes, rows=_by_measure(frame), heads=_PARTS, by=_rule(result),
+        "component", ["share"], note + notes, heads=_PARTS, by="metric",
     )  # fmt: skip
 
 
@@ -153,7 +141,7 @@ def _figure(result: Samples) -> Figure:
     parts = [
         f"{row.rewriter}, {measure_label(row.metric)}: {written(row.worst, 3)} to {written(row.best, 3)} with"
         f" {counted(row.samples, 'sample')}, mean {written(row.mean, 3)}"
-        for row in _by_measure(result.sample_scores).itertuples()
+        for row in result.sample_scores.itertuples()
     ]
     fewest, most = int(result.sample_scores["turns"].min()), int(result.sample_scores["turns"].max())
     turns = counted(most, "turn") if fewest == most else f"{fewest:,} to {counted(most, 'turn')}"
@@ -168,7 +156,7 @@ def _figure(result: Samples) -> Figure:
 
 def draw(result: Samples) -> Drawing:
     """Draw the best and worst of n samples with intervals as bands, one panel per measure and rewriter, three to a row."""
-    several, scores = result.samples["rewriter"].nunique() > 1, _by_measure(result.sample_scores)
+    several, scores = result.samples["rewriter"].nunique() > 1, result.sample_scores
     full = COLUMN_WIDTH if len(scores) == 1 else page_width()
     drawing, grid = panel_grid(len(scores), _LEFT, _HEIGHT, between=_BETWEEN, below=_LEGEND, width=full)
     for row, (panel, leftmost) in zip(scores.itertuples(), grid, strict=True):
