@@ -24,7 +24,13 @@ def show(result: Crowd) -> tuple[Block, ...]:
             blocks.append(result_table(result, name, caption, columns, cut + note, rows=rows.head(most or len(rows))))
 
     relevant = result.spec("qrels").field("relevant").called(f"pairs ≥ {result.evaluated.policy.relevance_level}")
-    add("qrels", "How many judgments are there?", ["criterion", "turn_set", "turns", "pairs", relevant], _of_judgments(result))
+    means = int((result.grades["rule"] == "mean").sum())
+    add(
+        "qrels", "How many judgments are there?", ["criterion", "turn_set", "turns", "pairs", relevant],
+        f"Filtered: turns with a grade of at least {result.evaluated.policy.relevance_level}. {COMBINED.capitalize()}: the"
+        " lowest grade of an item over all criteria. Final grade: the mode of the workers' grades, or their mean, rounded half up, if"
+        f" there is no clear mode ({means:,} of {counted(len(result.grades), 'item')}).",
+    )  # fmt: skip
     if len(rows := result.measures):
         unit = result.evaluated.unit
         criterion = ["criterion"] if rows["criterion"].nunique() > 1 else []
@@ -56,17 +62,3 @@ def show(result: Crowd) -> tuple[Block, ...]:
         caption = "Share of each final grade by criterion, lowest grade on the left."
         blocks.append(share_figure("ratings", caption, rows, "criterion", "grade"))
     return tuple(blocks)
-
-
-def _of_judgments(result: Crowd) -> str:
-    """Return the note on how the judgments were made."""
-    note = f"Filtered: turns with a grade of at least {result.evaluated.policy.relevance_level}."
-    if COMBINED in set(result.qrels["criterion"]):
-        note += " Combined: the lowest grade of an item over all criteria."
-    if (result.grades["workers"] > 1).any():
-        means = int((result.grades["rule"] == "mean").sum())
-        note += (
-            f" Final grade: the mode of the workers' grades. If there is no clear mode ({means:,} of {len(result.grades):,}),"
-            " it is their mean, rounded half up."
-        )
-    return note

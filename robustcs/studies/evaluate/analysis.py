@@ -146,15 +146,12 @@ def evaluate(
     families: dict[str, Family] = {}
     for metric in next(iter(scores.values())):
         values = np.stack([scores[name][metric] for name in names])
+        if compared and is_averaged(metric):
+            pairs[metric] = comparisons(*_differences(values, compared, units), units.kind, seed)
+        families[metric] = pairs[metric].families[0] if metric in pairs else max_t_family((), values, seed)
         if not is_averaged(metric):
-            families[metric] = max_t_family((), values, seed)
             means += _totals(metric, names, values)
             continue
-        if compared:
-            pairs[metric] = comparisons(*_differences(values, compared, units), units.kind, seed)
-            (families[metric],) = pairs[metric].families
-        else:
-            families[metric] = max_t_family((), values, seed)
         corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
         means += _means(metric, names, values, units, bounded[metric], corrected)
     averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}

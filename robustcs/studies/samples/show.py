@@ -48,15 +48,11 @@ def _consistency(result: Samples) -> Table:
     frame = result.samples
     texts, runs = ["texts", "turns", "differing", "differ", "wording"], ["runs", "ranking"]
     columns: list[Shown] = ["rewriter", *(texts if frame["texts"].any() else ()), *(runs if frame["runs"].any() else ())]
-    note = "Texts, runs: number of samples."
-    if frame["texts"].any():
-        note += (
-            " Differing: turns whose texts are not all the same. ROUGE-1 F: mean over pairs of texts of a turn (1: the same"
-            " stemmed words in any order, ignoring case and punctuation)."
-        )
-    if frame["runs"].any():
-        note += " RBO: mean rank-biased overlap of pairs of rankings of a turn (p = 0.9; 1: the same ranking)."
-    note += f" {_same_samples(result)}"
+    note = (
+        "Texts, runs: number of samples. Differing: turns whose texts are not all the same. ROUGE-1 F: mean over pairs of texts"
+        " of a turn (1: the same stemmed words in any order, ignoring case and punctuation). RBO: mean rank-biased overlap of"
+        f" pairs of rankings of a turn (p = 0.9; 1: the same ranking). {_same_samples(result)}"
+    )
     notes = noted((row.rewriter, row.note) for row in frame.itertuples())
     return result_table(result, "samples", "How similar are the samples of a rewriter?", columns, note + notes)
 

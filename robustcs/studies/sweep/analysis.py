@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 
@@ -14,7 +12,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import TERMS, Threshold
 from robustcs.policy import Evaluated
-from robustcs.result import Result, Rows, TableSpec, count, measure, number, p_value, points, share, table, text
+from robustcs.result import Result, Rows, count, measure, number, p_value, points, share, table, text
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units, units_of
@@ -101,72 +99,55 @@ def sweep(scores: Formulations, evaluated: Evaluated, grid: Sequence[float] | No
     grid = threshold_grid() if grid is None else grid
     units = units_of(list(scores.turns), evaluated.policy.unit)
     _check_range(scores)
-    swept = _Swept(scores, units, grid, seed)
+    every = Binned.of(scores, [Threshold(">=" if point else ">", point) for point in grid], distinct=False)
+    parts = []
+    for place in range(0, len(every.cuts), len(grid)):
+        own = slice(place, place + len(grid))
+        cuts = [cut._replace(threshold=point) for cut, point in zip(every.cuts[own], grid, strict=True)]
+        parts.append(Binned(cuts, every.bins, every.places[own]))
     return Sweep(units.stated(evaluated), content={
-        "bins": swept.bins, "areas": lambda: swept.areas(Sweep.areas, False), "causes": lambda: swept.areas(Sweep.causes, True),
-        "blame": swept.blame,
+        "bins": lambda: _bins(parts, units), "areas": lambda: _areas(scores, parts, units, False),
+        "causes": lambda: _areas(scores, parts, units, True), "blame": lambda: _blame(parts, units, seed),
     })  # fmt: skip
 
 
-@dataclass
-class _Swept:
-    """Inputs of the tables, each of which is computed when it is first used."""
+def _bins(parts: Sequence[Binned], units: Units) -> Rows:
+    """Return the table :data:`Sweep.bins`; ``parts``: the bins of each rewriter and measure at all thresholds."""
+    rows: list[tuple[object, ...]] = []
+    for part in parts:
+        shares = share_estimates(part.by_unit(units).reshape(-1, units.count), units.sizes, units.kind)
+        found = zip(part.crossed_bins(), part.counts().ravel().tolist(), shares, strict=True)
+        rows += [(*key, number, one.value, one.low, one.high) for key, number, one in found]
+    return Sweep.bins.rows(rows)
 
-    scores: Formulations
-    units: Units
-    grid: Sequence[float]
-    seed: int
 
-    @cached_property
-    def _every(self) -> Binned:
-        thresholds = [Threshold(">", 0.0) if point == 0 else Threshold(">=", point) for point in self.grid]
-        return Binned.of(self.scores, thresholds, distinct=False)
+def _areas(scores: Formulations, parts: Sequence[Binned], units: Units, by_cause: bool) -> Rows:
+    """Return the table :data:`Sweep.areas` or :data:`Sweep.causes`."""
+    rows: list[tuple[object, ...]] = []
+    for part in parts:
+        name, metric, _ = part.cuts[0]
+        original = None if scores.original is None else scores.original[metric]
+        lengths = bin_lengths(original, scores.rewriters[name][metric], scores.human[metric])
+        lengths = lengths @ part.blamed.T if by_cause else lengths
+        means = mean_estimates(units.sums(lengths.T), units.sizes, units.kind, (0.0, 1.0))
+        of = zip(CAUSES if by_cause else part.bins, means, strict=True)
+        rows += [(name, metric, which, one.value, one.low, one.high, one.note) for which, one in of]
+    return (Sweep.causes if by_cause else Sweep.areas).rows(rows)
 
-    def _parts(self) -> Iterator[Binned]:
-        """Yield the bins of each rewriter and measure."""
-        places = iter(self._every.places)
-        for _, cuts in groupby(self._every.cuts, lambda cut: cut[:2]):
-            own = [cut._replace(threshold=point) for cut, point in zip(cuts, self.grid, strict=True)]
-            yield Binned(own, self._every.bins, np.array([next(places) for _ in own]))
 
-    def bins(self) -> Rows:
-        """Return the table :data:`Sweep.bins`."""
-        rows: list[tuple[object, ...]] = []
-        for part in self._parts():
-            shares = share_estimates(part.by_unit(self.units).reshape(-1, self.units.count), self.units.sizes, self.units.kind)
-            found = zip(part.crossed_bins(), part.counts().ravel().tolist(), shares, strict=True)
-            rows += [(*key, number, one.value, one.low, one.high) for key, number, one in found]
-        return Sweep.bins.rows(rows)
-
-    def areas(self, spec: TableSpec, by_cause: bool) -> Rows:
-        """Return the table :data:`Sweep.areas` or :data:`Sweep.causes`."""
-        rows: list[tuple[object, ...]] = []
-        scores, units, blamed = self.scores, self.units, self._every.blamed
-        for name, metric in dict.fromkeys(cut[:2] for cut in self._every.cuts):
-            original = None if scores.original is None else scores.original[metric]
-            lengths = bin_lengths(original, scores.rewriters[name][metric], scores.human[metric])
-            means = mean_estimates(
-                units.sums((lengths @ blamed.T if by_cause else lengths).T), units.sizes, units.kind, (0.0, 1.0)
-            )
-            names = CAUSES if by_cause else self._every.bins
-            rows += [(name, metric, of, one.value, one.low, one.high, one.note) for of, one in zip(names, means, strict=True)]
-        return spec.rows(rows)
-
-    def blame(self) -> Rows:
-        """Return the table :data:`Sweep.blame`."""
-        cuts, moved = list[tuple[object, ...]](), []
-        for part in self._parts():
-            qa, qr, _ = np.moveaxis(part.blamed @ part.by_unit(self.units), 1, 0)
-            moved.append(qa - qr)
-            numbers = (errors.sum(axis=1).astype(int).tolist() for errors in (qa, qr))
-            cuts += [(*cut, *own) for cut, *own in zip(part.cuts, *numbers, strict=True)]
-        # neighbouring thresholds often have the same errors in every unit: each different row is tested once
-        different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
-        units = self.units
-        tests = comparisons(different, units.sizes, units.kind, self.seed, mid_p=True, power=False).columns
-        columns = [tests[field.name] for field in Sweep.blame.fields[5:]]
-        found = list(zip(*columns, strict=True))
-        return Sweep.blame.rows([(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)])
+def _blame(parts: Sequence[Binned], units: Units, seed: int) -> Rows:
+    """Return the table :data:`Sweep.blame`."""
+    cuts, moved = list[tuple[object, ...]](), []
+    for part in parts:
+        qa, qr, _ = np.moveaxis(part.blamed @ part.by_unit(units), 1, 0)
+        moved.append(qa - qr)
+        numbers = (errors.sum(axis=1).astype(int).tolist() for errors in (qa, qr))
+        cuts += [(*cut, *own) for cut, *own in zip(part.cuts, *numbers, strict=True)]
+    # neighbouring thresholds often have the same errors in every unit: each different row is tested once
+    different, place = np.unique(np.concatenate(moved), axis=0, return_inverse=True)
+    tests = comparisons(different, units.sizes, units.kind, seed, mid_p=True, power=False).columns
+    found = list(zip(*(tests[field.name] for field in Sweep.blame.fields[5:]), strict=True))
+    return Sweep.blame.rows([(*cut, *found[row]) for cut, row in zip(cuts, place.ravel().tolist(), strict=True)])
 
 
 def _check_range(scores: Formulations) -> None:
