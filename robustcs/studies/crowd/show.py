@@ -28,8 +28,8 @@ def show(result: Crowd) -> tuple[Block, ...]:
     add(
         "qrels", "How many judgments are there?", ["criterion", "turn_set", "turns", "pairs", relevant],
         f"Filtered: turns with a grade of at least {result.evaluated.policy.relevance_level}. {COMBINED.capitalize()}: the"
-        " lowest grade of an item over all criteria. Final grade: the mode of the workers' grades, or their mean, rounded half up, if"
-        f" there is no clear mode ({means:,} of {counted(len(result.grades), 'item')}).",
+        " lowest grade of an item over all criteria. Final grade: the mode of the workers' grades, or their mean, rounded half"
+        f" up, if there is no clear mode ({means:,} of {counted(len(result.grades), 'item')}).",
     )  # fmt: skip
     if len(rows := result.measures):
         unit = result.evaluated.unit
