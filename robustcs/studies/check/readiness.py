@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -23,7 +23,7 @@ from robustcs.retrieval.index import index_state
 from robustcs.retrieval.java import anserini_jar, java_home
 from robustcs.studies.check.survey import Survey
 from robustcs.studies.registry import STUDIES, study
-from robustcs.studies.study import Study, check_common_turns
+from robustcs.studies.study import Study
 
 #: command, runs, because, give.
 Row = tuple[str, bool, str | None, str | None]
@@ -44,10 +44,10 @@ class Readiness:
         self._own: Mapping[str, Callable[[], None]] = {
             "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
             "evaluate": self._scored_systems, "robustness": partial(self.check_files, ["paraphrases"]),
-            "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, "diversity": self._common_turns,
+            "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, 
             **{name: partial(self._asked, name) for name in STUDY_TABLES}, "review": self._reviewed,
             # their own checks are in the studies
-            **{name: partial(self._ask, name) for name in ("audit", "paraphrase")},
+            **{name: partial(self._ask, name) for name in ("audit", "paraphrase", "diversity")},
         }  # fmt: skip
 
     def rows(self) -> list[Row]:
@@ -232,18 +232,6 @@ class Readiness:
         qrels, path, known = self.survey.qrels, self.project.collection, self.survey.passages
         assert qrels is not None and path is not None and known is not None
         requirements.relevant_passages(qrels, self.project.policy.relevance_level, path, known.keys().__and__)
-
-    def _common_turns(self) -> None:
-        """Check that compared texts share turns."""
-        texts: dict[str, Collection[str]] = dict(self.survey.texts)
-        if self.survey.paraphrased:
-            texts |= {"manual paraphrases": self.survey.paraphrased, "raw paraphrases": self.survey.paraphrased}
-        rewriters = [part.name for part in self.project.formulations.values() if part.role == "qr"]
-        pairs = [("original", "human"), *(("human", name) for name in rewriters)]
-        pairs += [("human", "manual paraphrases"), ("original", "raw paraphrases")]
-        for first, second in pairs:
-            if texts.get(first) and texts.get(second):
-                check_common_turns(first, texts[first], second, texts[second])
 
     def _asked(self, table: str) -> None:
         error = self.survey.asked[table]

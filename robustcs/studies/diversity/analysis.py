@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -174,23 +175,36 @@ def diversity(
     ``encoders`` come with a function from texts to their vectors. ``every_pair`` compares the targets of a source with each
     other. The sampling unit of intervals and tests is the one of ``evaluated.policy``.
     """
-    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in ("bleu", "diversity", "turns", "topics")}
-    similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
-    for source, target in pairs:
-        parts, similarities = _compare(source.wordings, target.wordings, encoders)
-        sizes = {turn: len(texts) for turn, texts in target.wordings.items() if turn in source.wordings}
-        similar.setdefault(source.name, {})[target.name] = sizes, similarities
-        for name, part in parts.items():
-            part.insert(0, "target", target.name)
-            part.insert(0, "source", source.name)
-            tables[name].append(part)
     unit = evaluated.policy.unit
-    found = [compare_similarities(name, targets, unit, seed, every_pair) for name, targets in similar.items()]
-    turns = list(dict.fromkeys(turn for targets in similar.values() for sizes, _ in targets.values() for turn in sizes))
+
+    @cache
+    def compared() -> tuple[dict[str, list[pd.DataFrame]], dict[str, dict[str, tuple[dict[str, int], Similarities]]]]:
+        """Return the parts of each table, and the similarities by source and target."""
+        tables: dict[str, list[pd.DataFrame]] = {}
+        similar: dict[str, dict[str, tuple[dict[str, int], Similarities]]] = {}
+        for source, target in pairs:
+            parts, similarities = _compare(source.wordings, target.wordings, encoders)
+            sizes = {turn: len(texts) for turn, texts in target.wordings.items() if turn in source.wordings}
+            similar.setdefault(source.name, {})[target.name] = sizes, similarities
+            for name, part in parts.items():
+                part.insert(0, "target", target.name)
+                part.insert(0, "source", source.name)
+                tables.setdefault(name, []).append(part)
+        return tables, similar
+
+    @cache
+    def tested() -> list[tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]]:
+        """Return the rows of both tables of similarity by source."""
+        return [compare_similarities(name, targets, unit, seed, every_pair) for name, targets in compared()[1].items()]
+
+    turns = list(dict.fromkeys(turn for source, target in pairs for turn in target.wordings if turn in source.wordings))
     return Diversity(units_of(turns, unit).stated(evaluated), content={
-        "similarity": [row for means, _ in found for row in means],
-        "similarity_pairs": [row for _, rows in found for row in rows],
-        **{name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()},
+        "similarity": lambda: [row for means, _ in tested() for row in means],
+        "similarity_pairs": lambda: [row for _, rows in tested() for row in rows],
+        **{
+            name: lambda name=name: pd.concat(compared()[0][name], ignore_index=True)  # type: ignore[misc]
+            for name in ("bleu", "diversity", "turns", "topics")
+        },
     })  # fmt: skip
 
 
