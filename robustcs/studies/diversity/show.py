@@ -17,16 +17,25 @@ SHOWN = 10
 
 def show(result: Diversity) -> tuple[Block, ...]:
     """Return BLEU, similarity, diversity, and the least diverse topics."""
+    chosen = result.topics.sort_values("bleu", ascending=False, kind="stable").head(SHOWN)
+    bleu = result_table(
+        result, "bleu", "How close are the texts to their source?", ["source", "target", "sentences", "value"],
+        "Corpus BLEU of the target texts against their source, not smoothed, 0 to 100; lower is more different.", by="source",
+    )  # fmt: skip
+    diversity = result_table(
+        result, "diversity", "How different are the texts from each other?",
+        ["target", "texts", "self_bleu", *(f"distinct_{n}" for n in DISTINCT), "copies", "duplicates", "near_duplicates"],
+        "Self-BLEU: each text against the others of its turn. Distinct: share of different word n-grams. Repeats: texts equal"
+        " to their source or to another text of their turn; nearly: up to one word or a few characters.",
+    )  # fmt: skip
+    topics = result_table(
+        result, "topics", "Which topics are least diverse?", ["topic", "target", "turns", "texts", "bleu", "self_bleu"],
+        f"The {counted(len(chosen), 'topic')} of {len(result.topics)} closest to their source. JSON and CSV contain all topics"
+        " and turns.",
+        rows=chosen,
+    )  # fmt: skip
     pairs = [_pairs(result)] if len(result.similarity_pairs) else []
-    return (_bleu(result), _similarity(result), *pairs, _diversity(result), _topics(result))
-
-
-def _bleu(result: Diversity) -> Table:
-    order = list(dict.fromkeys(result.bleu["source"]))
-    rows = result.bleu.sort_values("source", kind="stable", key=lambda names: names.map(order.index))
-    note = "Corpus BLEU of the target texts against their source, not smoothed, 0 to 100; lower is more different."
-    columns = ["source", "target", "sentences", "value"]
-    return result_table(result, "bleu", "How close are the texts to their source?", columns, note, rows=rows)
+    return (bleu, _similarity(result), *pairs, diversity, topics)
 
 
 def _sources(rows: pd.DataFrame) -> list[Shown]:
@@ -60,23 +69,3 @@ def _pairs(result: Diversity) -> Table:
     note += noted((f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in rows.itertuples())
     caption = f"Which texts are more similar to their source ({label(HEADLINE)})?"
     return result_table(result, "similarity_pairs", caption, columns, note, rows=rows)
-
-
-def _diversity(result: Diversity) -> Table:
-    return result_table(
-        result, "diversity", "How different are the texts from each other?",
-        ["target", "texts", "self_bleu", *(f"distinct_{n}" for n in DISTINCT), "copies", "duplicates", "near_duplicates"],
-        "Self-BLEU: each text against the others of its turn. Distinct: share of different word n-grams. Repeats: texts equal"
-        " to their source or to another text of their turn; nearly: up to one word or a few characters.",
-    )  # fmt: skip
-
-
-def _topics(result: Diversity) -> Table:
-    chosen = result.topics.sort_values("bleu", ascending=False, kind="stable").head(SHOWN)
-    return result_table(
-        result, "topics", "Which topics are least diverse?",
-        ["topic", "target", "turns", "texts", "bleu", "self_bleu"],
-        f"The {counted(len(chosen), 'topic')} of {len(result.topics)} closest to their source. JSON and CSV"
-        " contain all topics and turns.",
-        rows=chosen,
-    )  # fmt: skip

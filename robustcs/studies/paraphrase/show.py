@@ -15,48 +15,44 @@ _SHOWN, _EXAMPLES = 2, 5
 def show(result: Variations | Paraphrased) -> tuple[Block, ...]:
     """Return the counts of each stage or category, and examples."""
     if isinstance(result, Variations):
-        return (_categories(result), _variations(result))
-    stages = result_table(
-        result, "stages", "What did each stage return?", ["stage", "requests", "known", "failed", "empty", "useless"],
-        "A failed request or an empty text is replaced by its source text.",
+        shown = result.variations.groupby("category", sort=False).head(_SHOWN)
+        return (
+            result_table(
+                result, "categories", "Variations of the turns by category", ["category", "says", "turns", "valid", "share"],
+                "Turns: those that the rule applies to. Antecedent, pronoun and ellipsis need an earlier turn."
+            ),
+            result_table(
+                result, "variations", "Examples", ["category", "turn", "raw", "manual"],
+                f"{len(shown)} of {len(result.variations):,}. Antecedent and pronoun do not change the manual text.",
+                rows=shown, by="category"
+            ),
+        )  # fmt: skip
+    blocks = (
+        result_table(
+            result, "stages", "What did each stage return?", ["stage", "requests", "known", "failed", "empty", "useless"],
+            "A failed request or an empty text is replaced by its source text."
+        ),
+        result_table(
+            result, "bleu", "How close are manual turns to the raw turns?", ["turns", "texts", "value"],
+            "Corpus BLEU, not smoothed. Without feedback from row 2 on. Removing context should raise the last row."
+        ),
+        result_table(
+            result, "diversity", "How different are the paraphrases?",
+            ["stage", "source", "paraphrases", "turns", "per_turn", "bleu", "self_bleu", "copies"],
+            "BLEU against the source; lower is more different. Cleaning drops copies of the source, and texts that differ from"
+            f" another of their turn by one word or at most {FEW_CHARACTERS} characters.", by="stage"
+        ),
+        _examples(
+            result, "stripped", "Removed feedback and revealments", "turn sentiment before question",
+            " texts; before: the part before the last sentence"
+        ),
+        _examples(result, "dropped", "Paraphrases dropped as too similar", "turn relation dropped kept"),
+        _examples(result, "paraphrases", "Paraphrases", "turn source manual raw"),
     )  # fmt: skip
-    bleu = result_table(
-        result, "bleu", "How close are manual turns to the raw turns?", ["turns", "texts", "value"],
-        "Corpus BLEU, not smoothed. Without feedback from row 2 on. Removing context should raise the last row.",
-    )  # fmt: skip
-    diversity = result_table(
-        result, "diversity", "How different are the paraphrases?",
-        ["stage", "source", "paraphrases", "turns", "per_turn", "bleu", "self_bleu", "copies"],
-        "BLEU against the source; lower is more different. Cleaning drops copies of the source, and texts that differ from"
-        f" another of their turn by one word or at most {FEW_CHARACTERS} characters.",
-        by="stage",
-    )  # fmt: skip
-    stripped = _examples(
-        result, "stripped", "Removed feedback and revealments", "turn sentiment before question",
-        " texts; before: the part before the last sentence",
-    )  # fmt: skip
-    dropped = _examples(result, "dropped", "Paraphrases dropped as too similar", "turn relation dropped kept")
-    blocks = (stages, bleu, diversity, stripped, dropped)
-    paraphrases = _examples(result, "paraphrases", "Paraphrases", "turn source manual raw")
-    return (*(block for block in blocks if len(result.tables[block.of]) or block in (stages, diversity)), paraphrases)
+    return tuple(block for block in blocks if block.rows or block.of in ("stages", "diversity", "paraphrases"))
 
 
 def _examples(result: Paraphrased, name: str, caption: str, columns: str, what: str = "") -> Table:
     rows = result.tables[name]
     shown = rows.head(_EXAMPLES)
     return result_table(result, name, caption, columns.split(), f"{len(shown)} of {len(rows):,}{what}.", rows=shown)
-
-
-def _categories(result: Variations) -> Table:
-    return result_table(
-        result, "categories", "Variations of the turns by category",
-        ["category", "says", "turns", "valid", "share"],
-        "Turns: those that the rule applies to. Antecedent, pronoun and ellipsis need an earlier turn.",
-    )  # fmt: skip
-
-
-def _variations(result: Variations) -> Table:
-    shown = result.variations.groupby("category", sort=False).head(_SHOWN)
-    note = f"{len(shown)} of {len(result.variations):,}. Antecedent and pronoun do not change the manual text."
-    columns = ["category", "turn", "raw", "manual"]
-    return result_table(result, "variations", "Examples", columns, note, rows=shown, by="category")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
+from robustcs.documents.document import Block, Card, Cards, Paragraph
 from robustcs.documents.tables import result_table
 from robustcs.documents.words import number
 from robustcs.inputs.turns import conversation
@@ -16,44 +16,30 @@ _SHOWN = 10
 
 def show(result: ParaphraseSets) -> tuple[Block, ...]:
     """Return statistics, similar texts, overlaps, and the first conversation of the first two sets."""
-    dropped = [_dropped(result)] if len(result.dropped) else []
-    return (_statistics(result), *dropped, _similar(result), _overlaps(result), _conversations(result))
-
-
-def _statistics(result: ParaphraseSets) -> Table:
     mean = result.spec("statistics").field("per_turn")
-    return result_table(
-        result, "statistics", "The paraphrase file",
-        ["paraphrases", "topics", "turns", (mean, lambda row: number(row.per_turn, 2)), "per_turn_min", "per_turn_max"],
+    sets, dropped, overlaps = int(result.sets["set"].max()), result.dropped.head(_SHOWN), result.overlaps.head(_SHOWN)
+    tables = (
+        result_table(
+            result, "statistics", "The paraphrase file",
+            ["paraphrases", "topics", "turns", (mean, lambda row: number(row.per_turn, 2)), "per_turn_min", "per_turn_max"]
+        ),
+        result_table(
+            result, "dropped", "Paraphrases dropped as too similar", ["turn", "kind", "relation", "dropped", "kept"],
+            f"{len(dropped)} of {len(result.dropped):,}. Kept: the earlier text of the pair.", rows=dropped
+        ),
+        result_table(
+            result, "similar", "Paraphrases of one turn that are too similar",
+            [(text(""), lambda row: row.kind), "pairs", "exact", "one_word", "few_characters", "paraphrases", "share"],
+            f"Ignores letter case. Few characters: edit distance of at most {FEW_CHARACTERS}. Twin: an equal or similar text."
+        ),
+        result_table(
+            result, "overlaps", f"Turns with too few different texts for {sets} disjoint sets",
+            ["turn", "kind", "texts", "repeated"], f"{len(overlaps)} of {len(result.overlaps):,} cases.", rows=overlaps
+        ),
     )  # fmt: skip
-
-
-def _similar(result: ParaphraseSets) -> Table:
-    return result_table(
-        result, "similar", "Paraphrases of one turn that are too similar",
-        [(text(""), lambda row: row.kind), "pairs", "exact", "one_word", "few_characters", "paraphrases", "share"],
-        f"Ignores letter case. Few characters: edit distance of at most {FEW_CHARACTERS}. Twin: an equal or similar text.",
-    )  # fmt: skip
-
-
-def _dropped(result: ParaphraseSets) -> Table:
-    shown = result.dropped.head(_SHOWN)
-    note = f"{len(shown)} of {len(result.dropped):,}. Kept: the earlier text of the pair."
-    columns = ["turn", "kind", "relation", "dropped", "kept"]
-    return result_table(result, "dropped", "Paraphrases dropped as too similar", columns, note, rows=shown)
-
-
-def _overlaps(result: ParaphraseSets) -> Table | Paragraph:
-    overlaps = result.overlaps
-    sets = int(result.sets["set"].max())
-    if not len(overlaps):
-        return Paragraph(f"No text is in two of the {sets} sets." if sets > 1 else "With one set, no text can be in two sets.")
-    shown = overlaps.head(_SHOWN)
-    return result_table(
-        result, "overlaps", f"Turns with too few different texts for {sets} disjoint sets",
-        ["turn", "kind", "texts", "repeated"],
-        f"{len(shown)} of {len(overlaps):,} cases.", rows=shown,
-    )  # fmt: skip
+    alone = f"No text is in two of the {sets} sets." if sets > 1 else "With one set, no text can be in two sets."
+    more: list[Block] = [] if len(overlaps) else [Paragraph(alone)]
+    return (*(table for table in tables if table.rows), *more, _conversations(result))
 
 
 def _conversations(result: ParaphraseSets) -> Cards:
