@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -169,14 +169,10 @@ Retrieves = Literal[True, False, "samples", "cells"]
 
 @dataclass(frozen=True)
 class Command:
-    """The command of a study.
+    """The command of a study, made from ``ask``; its help page is the docstring of ``ask``.
 
-    help
-        Text of ``--help``.
     uses
         Names of its shared options: see :mod:`robustcs.cli.options`.
-    parameters
-        Its own options and arguments.
     on_request
         Tables that grow with the square of the number of runs; ``--table`` turns on the keyword of ``ask`` with that name.
     retrieves
@@ -186,31 +182,26 @@ class Command:
         called with the workspace and these values, and the blocks of ``show`` are written.
     """
 
-    help: str
+    ask: Callable[..., Result]
     uses: tuple[str, ...]
-    parameters: tuple[click.Parameter, ...] = ()
     on_request: tuple[str, ...] = ()
     retrieves: Retrieves = True
     run: Callable[..., None] | None = None
 
+    @property
+    def help(self) -> str:
+        """Text of ``--help``."""
+        return help_of(self.ask)
 
-def command(
-    ask: Callable[..., Result],
-    uses: tuple[str, ...],
-    *,
-    on_request: tuple[str, ...] = (),
-    retrieves: Retrieves = True,
-    run: Callable[..., None] | None = None,
-) -> Command:
-    """Make a command from ``ask`` of a study, with the additional parameters of ``run``, if any.
+    @cached_property
+    def parameters(self) -> tuple[click.Parameter, ...]:
+        """Its own options and arguments: those of ``ask`` and ``run``; a parameter of both is that of ``run``."""
+        own = parameters_of(self.run) if self.run else ()
+        names = {*self.on_request, *(one.name for one in own)}
+        return (*(one for one in parameters_of(self.ask) if one.name not in names), *own)
 
-    A parameter of both is that of ``run``. ``--table`` turns on the parameters of ``on_request``. The help page is the
-    docstring of ``ask``.
-    """
-    own = parameters_of(run) if run else ()
-    names = {*on_request, *(one.name for one in own)}
-    shared = tuple(one for one in parameters_of(ask) if one.name not in names)
-    return Command(help_of(ask), uses, (*shared, *own), on_request, retrieves, run)
+
+command = Command
 
 
 def check_common_turns(first: str, one: Iterable[str], second: str, other: Iterable[str]) -> None:
