@@ -9,7 +9,7 @@ of the baseline.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -63,20 +63,6 @@ def tests_of(of: str) -> tuple[Field, ...]:
     )  # fmt: skip
 
 
-#: Columns of the drops by slice.
-SLICES = (
-    *keys(), score("value", "mean over the sets", "mean"), score("baseline"), DROP, PERCENT,
-    number("ci_low", "95% CI of the drop: cluster-robust t over units; null for fewer than five units"), number("ci_high"),
-    *against_rest("drop"),
-)  # fmt: skip
-#: Columns of the drops by category.
-VARIATIONS = (
-    count("turns", "turns with such a variation"), count("texts", "variations; a turn may have one in several sets"),
-    score("value", "mean over turns"), score("baseline", "of the same turns"), DROP, PERCENT,
-    *tests_of("categories of a group"),
-)  # fmt: skip
-
-
 def drops_of(
     values: Floats, base: Floats, units: Units, margin: float | None, seed: int
 ) -> tuple[pd.DataFrame, Sequence[Tested], Floats]:
@@ -97,7 +83,7 @@ def drops_of(
 def slice_drops(
     baseline: Floats, scores: Floats, slicings: Sequence[Slicing], units: Units, seed: int
 ) -> list[tuple[object, ...]]:
-    """Return the drops of the mean over the sets (``scores``: turns × sets) by slice of the turns: rows of :data:`SLICES`."""
+    """Return the drops of the mean over the sets (``scores``: turns × sets) by slice of the turns: rows of table ``slices``."""
     rows = []
     places = {(one.name, name): one.codes == code for one in slicings for code, name in enumerate(one.slices)}
     for found in slices_of(baseline - scores.mean(axis=1), slicings, units, seed):
@@ -127,7 +113,7 @@ def categories_of(
 
 
 def variation_drops(
-    turns: pd.Index,
+    turns: Sequence[str],
     baseline: Floats,
     scores: Floats,
     categories: Sequence[Mapping[str, str]],
@@ -158,20 +144,10 @@ def variation_drops(
 
 #: Measures of Table 11 of the ECAsT paper.
 DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")))
-#: Table of drops → what its rows are about.
-_SETS_OF = {"measures": "sets", "groups": "means of groups"}
-_OF_MEANS = {"drop": "mean_drop", "drop_percent": "mean_drop_percent"}
 #: Slicings that are always included.
 ALWAYS = ("first", "depth")
 
 
-#: Columns of a turn's scores over the sets.
-TURNS = (
-    text("turn"), score("baseline"), score("mean", "over the sets; the next four columns are too"),
-    score("sd", "standard deviation with divisor n − 1; null for a single set"), score("low"),
-    score("high"), score("range", "high − low"), text("low_set", "the first set with the lowest score"),
-    text("high_set", "the first set with the highest score"), number("drop", "baseline − mean").rounded(4),
-)  # fmt: skip
 _TABLES = (
     table(
         "measures", "Every test set compared with the baseline of its group. Drop: baseline − value; positive drops are"
@@ -204,13 +180,28 @@ _TABLES = (
         score("max_range", "largest range of any turn", "largest range"),
         count("steady", "turns with the same score in all sets")
     ),
-    table("slices", "Drops of the mean over the sets by slice of the turns.", text("group"), measure(), *SLICES),
+    table(
+        "slices", "Drops of the mean over the sets by slice of the turns.",
+        text("group"), measure(), *keys(), score("value", "mean over the sets", "mean"), score("baseline"), DROP, PERCENT,
+        number("ci_low", "95% CI of the drop: cluster-robust t over units; null for fewer than five units"), number("ci_high"),
+        *against_rest("drop")
+    ),
     table(
         "variations", "Drops by category of variation, if the paraphrases have categories and the texts of the sets are"
         " given. A category covers the turns with such a variation; a turn counts with its mean over these sets.",
-        text("group"), text("category"), measure(), *VARIATIONS
+        text("group"), text("category"), measure(), count("turns", "turns with such a variation"),
+        count("texts", "variations; a turn may have one in several sets"), score("value", "mean over turns"),
+        score("baseline", "of the same turns"), DROP, PERCENT, *tests_of("categories of a group")
     ),
-    table("turns", "Every turn's scores over the sets.", text("group"), measure(), *TURNS, text("text", "Human", "Human")),
+    table(
+        "turns", "Every turn's scores over the sets.",
+        text("group"), measure(), text("turn"), score("baseline"),
+        score("mean", "over the sets; the next four columns are too"),
+        score("sd", "standard deviation with divisor n − 1; null for a single set"), score("low"), score("high"),
+        score("range", "high − low"), text("low_set", "the first set with the lowest score"),
+        text("high_set", "the first set with the highest score"), number("drop", "baseline − mean").rounded(4),
+        text("text", "Human", "Human")
+    ),
     DROPS,
 )  # fmt: skip
 
@@ -237,7 +228,7 @@ class Robustness(Result):
     slices: pd.DataFrame
     variations: pd.DataFrame
     turns: pd.DataFrame
-    drops: pd.DataFrame = field(default_factory=lambda: DROPS.frame([]))
+    drops: pd.DataFrame
 
 
 def robustness(
@@ -266,56 +257,51 @@ def robustness(
     units = units_of(turns, evaluated.policy.unit)
     if slicings is None:
         slicings, _ = turn_slicings(ALWAYS, turns, {}, {})
-    tables: dict[str, list[Any]] = {
-        name: [] for name in ("measures", "groups", "risk", "variance", "spread", "variations", "slices")
-    }
-    turns_: list[pd.DataFrame] = []
+    told = [(texts or {}).get(turn) for turn in turns]
+    tables: dict[str, list[Any]] = {spec.name: [] for spec in _TABLES}
     tests: dict[tuple[str, str], list[tuple[Tested, Floats]]] = {}
-    notes: list[str] = []
     for (name, group), metric in product(groups.items(), next(iter(scores.values()))):
         base = scores[group.baseline][metric]
         sets = np.stack([scores[set_][metric] for set_ in group.sets], axis=1)
         key = {"group": name, "metric": metric}
         # the drop of the sets' mean is the mean of their drops
         drops, of_drops, sums = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
-        own = drops.iloc[:-1].assign(set=group.sets, baseline_run=group.baseline, **key)
-        tables["measures"] += own.to_dict("records")
-        tables["groups"] += drops.iloc[-1:].rename(columns=_OF_MEANS).assign(sets=len(group.sets), **key).to_dict("records")
-        tests.setdefault(("measures", metric), []).extend(zip(of_drops[:-1], sums[:-1], strict=True))
-        tests.setdefault(("groups", metric), []).append((of_drops[-1], sums[-1]))
-        tables["risk"] += [
-            key | {"set": set_} | vars(risk(values - base)) for set_, values in zip(group.sets, sets.T, strict=True)
-        ]
-        tables["variance"] += [key | part for part in variance_shares(sets, units, seed)]
+        drops = drops.assign(**key, baseline_run=group.baseline, set=[*group.sets, ""], sets=len(group.sets))
+        tables["measures"].append(drops.iloc[:-1])
+        tables["groups"].append(drops.iloc[-1:].rename(columns={"drop": "mean_drop", "drop_percent": "mean_drop_percent"}))
+        tested = list(zip(of_drops, sums, strict=True))
+        tests.setdefault(("measures", metric), []).extend(tested[:-1])
+        tests.setdefault(("groups", metric), []).append(tested[-1])
+        tables["risk"] += [{**key, "set": set_, **vars(risk(scores[set_][metric] - base))} for set_ in group.sets]
+        if min(sets.shape) > 1:
+            tables["variance"] += [
+                (name, metric, part.name, part.variance, part.share, part.share.note)
+                for part in variance_components(sets, units, seed)
+            ]
         tables["spread"].append(key | spread(sets))
         kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
-        by_kind = variation_drops(pd.Index(turns), base, sets, kinds, units, margin, seed)
-        tables["variations"] += [key | row for row in by_kind]
+        tables["variations"] += [key | row for row in variation_drops(turns, base, sets, kinds, units, margin, seed)]
         tables["slices"] += [(name, metric, *row) for row in slice_drops(base, sets, slicings, units, seed)]
-        turns_.append(turn_variability(pd.Index(turns), base, sets, group.sets).assign(**key))
-    built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES if spec.name in tables}
-    if not tables["variance"]:
-        notes.append("the variance decomposition requires at least two sets in a group and two turns")
-    all_turns = pd.concat(turns_, ignore_index=True)
-    all_turns["text"] = [(texts or {}).get(turn) for turn in all_turns["turn"]]
-    built["turns"] = all_turns[["group", "metric", *all_turns.columns.drop(["group", "metric"])]]
-    for (name, metric), some in tests.items():
+        tables["turns"].append(turn_variability(base, sets, group.sets).assign(turn=turns, text=told, **key))
+    built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES}
+    notes = [] if tables["variance"] else ["the variance decomposition requires at least two sets in a group and two turns"]
+    for (table_, metric), some in tests.items():
         family = max_t_family([test for test, _ in some], [sums for _, sums in some], seed)
-        built[name].loc[built[name]["metric"] == metric, "p_corrected"] = family.p
-        notes += [f"{_SETS_OF[name]}: {family.note}"] if family.note else []
-    for name in (*_SETS_OF, "variations"):
-        built[name] = built[name].astype({"equivalent": "boolean"})
+        built[table_].loc[built[table_]["metric"] == metric, "p_corrected"] = family.p
+        notes += [f"{'sets' if table_ == 'measures' else 'means of groups'}: {family.note}"] if family.note else []
+    for table_ in ("measures", "groups", "variations"):
+        built[table_] = built[table_].astype({"equivalent": "boolean"})
     notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant; see robustcs unjudged"]
     return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, **built)
 
 
-def turn_variability(turns: pd.Index, baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:
-    """Return every turn's scores over the sets (``scores``: turns × sets), in the columns :data:`TURNS`."""
+def turn_variability(baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:
+    """Return every turn's scores over the sets (``scores``: turns × sets), in columns of the table ``turns``."""
     low, high, names = scores.min(axis=1), scores.max(axis=1), np.array(sets, dtype=object)
     sd = scores.std(axis=1, ddof=1) if len(sets) > 1 else np.nan
     return pd.DataFrame({
-        "turn": turns, "baseline": baseline, "mean": scores.mean(axis=1), "sd": sd, "low": low, "high": high,
-        "range": high - low, "low_set": names[scores.argmin(axis=1)], "high_set": names[scores.argmax(axis=1)],
+        "baseline": baseline, "mean": scores.mean(axis=1), "sd": sd, "low": low, "high": high, "range": high - low,
+        "low_set": names[scores.argmin(axis=1)], "high_set": names[scores.argmax(axis=1)],
         "drop": baseline - scores.mean(axis=1),
     })  # fmt: skip
 
@@ -328,20 +314,6 @@ def spread(scores: Floats) -> dict[str, float]:
     ranges = scores.max(axis=1) - scores.min(axis=1)
     sd = scores.std(axis=1, ddof=1).mean() if scores.shape[1] > 1 else np.nan
     return {
-        "turns": len(scores),
-        "mean_sd": float(sd),
-        "mean_range": float(ranges.mean()),
-        "max_range": float(ranges.max()),
+        "turns": len(scores), "mean_sd": float(sd), "mean_range": float(ranges.mean()), "max_range": float(ranges.max()),
         "steady": int((ranges < TIE).sum()),
-    }
-
-
-def variance_shares(scores: Floats, units: Units, seed: int) -> list[dict[str, object]]:
-    """Return the decomposition as rows of component, variance, share, ci_low, ci_high, note; none below two sets or turns."""
-    if min(scores.shape) < 2:
-        return []
-    return [
-        {"component": part.name, "variance": part.variance, "share": part.share.value, "ci_low": part.share.low,
-         "ci_high": part.share.high, "note": part.share.note}
-        for part in variance_components(scores, units, seed)
-    ]  # fmt: skip
+    }  # fmt: skip

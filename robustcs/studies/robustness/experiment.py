@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from robustcs.documents.files import write_folder
@@ -22,7 +22,6 @@ from robustcs.project.open_questions import raw_baseline
 from robustcs.project.requirements import experiment_turns
 from robustcs.project.retrieved import PLAN, Plan
 from robustcs.project.workspace import Workspace
-from robustcs.result import Result, TableSpec
 from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
 from robustcs.similarity.testsets import draw, sets_table
 from robustcs.studies.robustness.analysis import Robustness
@@ -30,7 +29,6 @@ from robustcs.wording import counted
 
 #: Number of test sets of each kind, and k of the unjudged shares, as in the paper.
 SETS, DEPTH = 3, 3
-_HOLES = (holes.RATES, holes.UNIQUE, holes.LATER_GRADES)
 
 
 def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int = SETS) -> Project:
@@ -78,27 +76,15 @@ def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], group
 
 
 @dataclass(frozen=True)
-class Experiment(Result):
+class Experiment(Robustness):
     """The tables of ``robustcs robustness``, the plan, and some tables of ``robustcs unjudged``."""
 
-    study = "robustness"
+    declared = (*Robustness.declared, holes.RATES, holes.UNIQUE, holes.LATER_GRADES, PLAN)  # type: ignore[assignment]
 
-    robustness: Robustness
-    plan: pd.DataFrame
     rates: pd.DataFrame
     unique: pd.DataFrame
     grades: pd.DataFrame
-
-    @property
-    def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
-        """The tables of drops, of unjudged passages and of the plan."""
-        return (*self.robustness.declared, *_HOLES, PLAN)
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Table name → frame."""
-        own = {spec.name: getattr(self, spec.name) for spec in (*_HOLES, PLAN)}
-        return {**self.robustness.tables, **own}
+    plan: pd.DataFrame
 
 
 def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, plan: Plan) -> Experiment:
@@ -113,8 +99,8 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     drops = filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"]))
+    known = {one.name: getattr(result, one.name) for one in fields(result)}
     return Experiment(
-        evaluated=result.evaluated, robustness=replace(result, drops=drops), plan=plan.plan,
-        rates=holes.RATES.frame(holes.rates(runs, DEPTH, later)), unique=holes.unique_holes(runs, groups),
-        grades=holes.later_grades(runs, later),
+        **known | {"drops": drops}, plan=plan.plan, rates=holes.RATES.frame(holes.rates(runs, DEPTH, later)),
+        unique=holes.unique_holes(runs, groups), grades=holes.later_grades(runs, later),
     )  # fmt: skip

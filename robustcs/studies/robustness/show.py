@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from robustcs.documents.document import Block, Drawing, Figure, Table
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.drawing import INK, Drawing, letters
+from robustcs.documents.forest import names_and_room, panel_grid
 from robustcs.documents.holes import drops_table, later_grades_table, rates_table, unique_table
 from robustcs.documents.slices import estimate_column, shown_slices
 from robustcs.documents.tables import Shown, ready, result_table, wide_table
@@ -17,6 +20,10 @@ from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
 from robustcs.wording import counted, system_name
 
+_SETS = "#2f74b0"
+_LONGEST_NAME = 24
+# Lengths in the figure, in inches.
+_ROW, _GAP = 0.15, 0.08
 #: Number of turns shown per group.
 _SHOWN = 5
 #: Component of the variance → head of its column.
@@ -24,26 +31,18 @@ _PARTS = {"turn": "turn", "set": "set", "turn_set": "turn × set", "wording": "w
 _SLICING_TITLES = {"first": "first and later turns", "depth": "position in the conversation"}
 
 
-def show(result: Robustness | Experiment) -> tuple[Block, ...]:
-    """Return drops with intervals and tests; for the whole experiment also unjudged passages and the plan."""
-    if isinstance(result, Robustness):
-        return _result(result)
-    blocks = [*_result(result.robustness)]
-    blocks += [*drops_table(result), *rates_table(result, DEPTH), *unique_table(result, DEPTH)]
-    return (*blocks, *later_grades_table(result, DEPTH), plan_table(result))
+def show(result: Robustness) -> tuple[Block, ...]:
+    """Return all tables and the figure; slices and turns cover the first measure only.
 
-
-def _result(result: Robustness) -> tuple[Block, ...]:
-    """Return all tables and the figure. Slices and turns cover the first measure only."""
+    For the whole experiment also unjudged passages and the plan.
+    """
     groups = list(dict.fromkeys(result.groups["group"]))
     metrics = list(dict.fromkeys(result.groups["metric"]))
     blocks: list[Block] = [_values(result, group) for group in groups]
     blocks += [_drops(result, metric) for metric in metrics]
     told = "; ".join(
-        f"{group}, {measure_label(metric)}: {number(drop, 4)} ({number_interval(low, high)})"
-        for group, metric, drop, low, high in zip(
-            *(result.groups[name] for name in ("group", "metric", "mean_drop", "ci_low", "ci_high")), strict=True
-        )
+        f"{row.group}, {measure_label(row.metric)}: {number(row.mean_drop, 4)} ({number_interval(row.ci_low, row.ci_high)})"
+        for row in result.groups.itertuples()
     )
     blocks.append(Figure(
         "drops", "Drop of every set below its baseline, with 95% CI. Diamonds: group means.",
@@ -56,6 +55,9 @@ def _result(result: Robustness) -> tuple[Block, ...]:
     blocks += [_variations(result, metrics[0], group) for group in dict.fromkeys(result.variations["group"])]
     blocks += [_slices(result, metrics[0], slicing) for slicing in dict.fromkeys(result.slices["slicing"])]
     blocks += [_turns(result, metrics[0], group) for group in groups]
+    if isinstance(result, Experiment):
+        blocks += [*drops_table(result), *rates_table(result, DEPTH), *unique_table(result, DEPTH)]
+        blocks += [*later_grades_table(result, DEPTH), plan_table(result)]
     return tuple(blocks)
 
 
@@ -173,14 +175,47 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Drop:
+    """A drop in points with its confidence interval; ``mean`` marks the mean of a group."""
+
+    name: str
+    drop: float
+    low: float
+    high: float
+    mean: bool = False
+
+
 def draw_drops(result: Robustness) -> Drawing:
     """Draw the drops with their intervals, one panel per measure."""
-    from robustcs.studies.robustness.figure import Drop, drops_figure
-
     panels: dict[str, list[list[Drop]]] = {}
-    for (metric, group), mean in result.groups.set_index(["metric", "group"], drop=False).iterrows():
-        own = result.measures[(result.measures["metric"] == metric) & (result.measures["group"] == group)]
-        drops = [Drop(row["set"], row["drop"], row["ci_low"], row["ci_high"]) for _, row in own.iterrows()]
-        drops.append(Drop(f"mean of {group}", mean["mean_drop"], mean["ci_low"], mean["ci_high"], mean=True))
-        panels.setdefault(measure_label(metric), []).append(drops)
+    for mean in result.groups.itertuples():
+        rows = result.rows("measures", metric=mean.metric, group=mean.group)
+        drops = [Drop(row.set, row.drop, row.ci_low, row.ci_high) for row in rows]
+        drops.append(Drop(f"mean of {mean.group}", mean.mean_drop, mean.ci_low, mean.ci_high, mean=True))
+        panels.setdefault(measure_label(mean.metric), []).append(drops)
     return drops_figure(panels)
+
+
+def drops_figure(panels: Mapping[str, Sequence[Sequence[Drop]]]) -> Drawing:
+    """Draw title → groups → drops. The panels share their rows; the first panel of a line names them."""
+    first = next(iter(panels.values()))
+    names, left = names_and_room([drop.name for group in first for drop in group], _LONGEST_NAME)
+    row_height = letters(_ROW)
+    places = [
+        -(row * row_height + number * _GAP) for row, number in enumerate(i for i, group in enumerate(first) for _ in group)
+    ]
+    drawing, grid = panel_grid(len(panels), left, row_height - places[-1])
+    for (title, groups), (panel, leftmost) in zip(panels.items(), grid, strict=True):
+        drops = [drop for group in groups for drop in group]
+        panel.title, panel.x_label = title, "drop below the baseline"
+        panel.frame, panel.marked = "b", "x"
+        panel.y = places[-1] - row_height / 2, row_height / 2
+        panel.y_ticks = list(zip(places, names, strict=True)) if leftmost else []
+        panel.fit([0.0, *(value for drop in drops for value in (drop.low, drop.drop, drop.high))])
+        panel.vertical(0)
+        for place, drop in zip(places, drops, strict=True):
+            colour = INK if drop.mean else _SETS
+            panel.intervals([drop.low], [drop.high], [place], colour, 1.6 if drop.mean else 1.0)
+            panel.dots([drop.drop], [place], colour, shape="D" if drop.mean else "o")
+    return drawing

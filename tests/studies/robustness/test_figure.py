@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.drawing import Dots
 from robustcs.documents.svg import svg_text
-from robustcs.studies.robustness.figure import Drop, drops_figure
+from robustcs.studies.robustness.show import Drop, drops_figure
 
 
 def test_drops_keep_their_places() -> None:

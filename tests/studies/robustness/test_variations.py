@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from robustcs.cli.main import run
@@ -44,9 +43,7 @@ def test_drops_are_means_over_turns_of_means_over_sets() -> None:
     names = np.array(["", "typo", "order", "ellipsis"])[rng.integers(0, 4, (40, 4))]
     names[names == "ellipsis"] = np.where(rng.random((names == "ellipsis").sum()) < 0.9, "", "ellipsis")
     categories = [{turn: str(name) for turn, name in zip(turns, column, strict=True) if name} for column in names.T]
-    found = {
-        row["category"]: row for row in variation_drops(pd.Index(turns), base, scores, categories, units_of(turns), None, 0)
-    }
+    found = {row["category"]: row for row in variation_drops(turns, base, scores, categories, units_of(turns), None, 0)}
     cells: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for (turn, set_), name in np.ndenumerate(names):
         if name:
