@@ -19,7 +19,7 @@ from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
 from robustcs.statistics.columns import comparisons
 from robustcs.statistics.units import units_of
-from robustcs.studies.compare.cases import NO_GATE, Gate, gate_rows
+from robustcs.studies.compare.cases import NO_GATE, Cases, Gate
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
 from robustcs.wording import some_of
@@ -156,7 +156,7 @@ def compare(
     if units.note:
         notes.append(units.note)
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
-    rows, how = gate_rows(gate, changes, old, new, thresholds, rescored, evaluated.policy.unit, seed)
+    rows, how = Cases(gate, changes, old, new, thresholds, rescored).rows(evaluated.policy.unit, seed)
     if gate.conditions:
         both = "both states with the new judgments" if rescored and old.judgments != new.judgments else ""
         notes += gate.notes(", ".join(filter(None, (how, both))))

@@ -101,42 +101,6 @@ class Gate:
 NO_GATE = Gate()
 
 
-def gate_rows(
-    gate: Gate,
-    changes: Sequence[Change],
-    old: State,
-    new: State,
-    thresholds: Sequence[Threshold],
-    rescored: Mapping[str, Rescored],
-    unit: Unit,
-    seed: int,
-) -> tuple[list[dict[str, Any]], str]:
-    """Return the rows of the table ``gate``, and how they were decided."""
-    if not gate.conditions:
-        return [], ""
-    data = _Data(gate, changes, old, new, thresholds, rescored)
-    found = [list(data.cases(condition)) for condition in gate.conditions]
-    decisions, how = decided(list(chain.from_iterable(found)), gate.evidence, unit, seed)
-    ahead = iter(decisions)
-    rows = []
-    for condition, cases in zip(gate.conditions, found, strict=True):
-        for case in cases:
-            rows.append({
-                "condition": condition.text, "system": case.run, "metric": case.metric, "limit": condition.limit,
-                "low": case.low, "high": case.high, "lost": case.lost, "judged_old": case.judged[0],
-                "judged_new": case.judged[1], **asdict(next(ahead)),
-            })  # fmt: skip
-        gone = list(data.gone(condition, cases))
-        if not cases and not gone:
-            gone = [_unknown(condition.text, condition.run or "", condition.metric or "", data.nothing(condition))]
-        rows += gone
-    for run in old.systems:
-        if run not in new.systems:
-            rows.append(_unknown(EVERY, run, "", "the run is gone: only the old state has it"))
-    rows += [_unknown(EVERY, name, "", reason) for name, reason in _declared(old, new)]
-    return rows, how
-
-
 def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
     """Yield names of formulations and groups that the new state lost or changed, each with the reason."""
     for name in old.formulations:
@@ -150,13 +114,13 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
             yield name, "the group has lost a system, or has another baseline"
 
 
-def _unknown(condition: str, run: str, metric: str, reason: str) -> dict[str, Any]:
+def _unknown(condition: str, run: str, reason: str, metric: str = "") -> dict[str, Any]:
     return {"condition": condition, "system": run, "metric": metric, "lost": 0, "outcome": "cannot tell", "reason": reason}
 
 
 @dataclass(frozen=True)
-class _Data:
-    """Both states, from which the cases of a condition are built."""
+class Cases:
+    """Both states, from which the cases of the gate's conditions are built."""
 
     gate: Gate
     changes: Sequence[Change]
@@ -164,6 +128,25 @@ class _Data:
     new: State
     thresholds: Sequence[Threshold]
     rescored: Mapping[str, Rescored]
+
+    def rows(self, unit: Unit, seed: int) -> tuple[list[dict[str, Any]], str]:
+        """Return the rows of the table ``gate``, and how they were decided."""
+        if not self.gate.conditions:
+            return [], ""
+        found = [list(self.cases(condition)) for condition in self.gate.conditions]
+        decisions, how = decided(list(chain.from_iterable(found)), self.gate.evidence, unit, seed)
+        ahead = iter(decisions)
+        rows = []
+        for condition, cases in zip(self.gate.conditions, found, strict=True):
+            own = [{
+                "condition": condition.text, "system": case.run, "metric": case.metric, "limit": condition.limit,
+                "low": case.low, "high": case.high, "lost": case.lost, "judged_old": case.judged[0],
+                "judged_new": case.judged[1], **asdict(next(ahead)),
+            } for case in cases]  # fmt: skip
+            own += self._gone(condition, cases)
+            rows += own or [self._unmatched(condition, condition.run or "", condition.metric or "")]
+        gone = {run: "the run is gone: only the old state has it" for run in self.old.systems if run not in self.new.systems}
+        return rows + [_unknown(EVERY, *one) for one in (*gone.items(), *_declared(self.old, self.new))], how
 
     def cases(self, condition: Condition) -> Iterable[Case]:
         """Yield a case for every run and measure that the condition covers and both states have."""
@@ -341,52 +324,43 @@ class _Data:
             problems.append("the policy changed, and the old run cannot be scored under the new one")
         return problems
 
-    def gone(self, condition: Condition, cases: Sequence[Case]) -> Iterable[dict[str, Any]]:
-        """Yield a row for every old run and measure that a condition covers and that has no case."""
-        if condition.what in OUTCOMES:
-            for run, system in self.old.systems.items():
-                if system.outcomes and condition.addresses(run, condition.what) and not any(one.run == run for one in cases):
-                    yield _unknown(condition.text, run, condition.what, self.nothing(condition))
-            return
-        errors = condition.what in ("qa", "qr")
+    def _gone(self, condition: Condition, cases: Sequence[Case]) -> list[dict[str, Any]]:
+        """Return a row for every old run and measure that a condition covers and that has no case."""
         have = {(case.run, case.metric.partition(" ")[0]) for case in cases}
-        if errors and not self._human():
-            return
+        rows = []
         for run, system in self.old.systems.items():
-            if run not in self._rewriters() if errors else run not in self.new.systems:
-                continue
-            for metric in dict.fromkeys([*system.scores, *self.gate.asked]):
+            metrics = [*system.scores, *self.gate.asked]
+            if condition.what in OUTCOMES:
+                metrics = [condition.what] if system.outcomes else []
+            elif condition.what in ("qa", "qr"):
+                metrics = metrics if self._human() and run in self._rewriters() else []
+            elif run not in self.new.systems:
+                metrics = []
+            for metric in dict.fromkeys(metrics):
                 if condition.addresses(run, metric) and (run, metric) not in have:
-                    yield _unknown(condition.text, run, metric, self._why_not(run, metric, errors))
+                    rows.append(self._unmatched(condition, run, metric))
+        return rows
 
-    def _why_not(self, run: str, metric: str, errors: bool) -> str:
-        """Return why a run and measure have no case."""
-        states = (self.old.systems, self.new.systems)
-        for name in (run, self._human())[: 1 + errors]:
-            if lacking := _lacking(f"the run {name}", [name in systems for systems in states]):
-                return lacking
-            if lacking := _lacking(f"{metric} of {name}", [metric in systems[name].scores for systems in states]):
-                return lacking
-        return "no turn is scored in both states"
-
-    def nothing(self, condition: Condition) -> str:
-        """Return why a condition matches nothing."""
-        run, metric, states = condition.run, condition.metric, (self.old.systems, self.new.systems)
-        if run is not None and (lacking := _lacking(f"a run named {run}", [run in systems for systems in states])):
-            return lacking
-        have = [any(metric in one.scores for one in systems.values()) for systems in states]
-        if metric is not None and (lacking := _lacking(metric, have)):
-            return lacking
+    def _unmatched(self, condition: Condition, run: str, metric: str) -> dict[str, Any]:
+        """Return the row of a condition without a case for a run and a measure (empty: for any), with the reason."""
+        states, errors = (self.old.systems, self.new.systems), condition.what in ("qa", "qr")
+        needed = []
+        for name in filter(None, (run, self._human() if errors and run else "")):
+            needed.append((f"a run named {name}", [name in systems for systems in states]))
+            if metric and condition.what not in OUTCOMES:
+                have = [name in systems and metric in systems[name].scores for systems in states]
+                needed.append((f"{metric} of {name}", have))
+        if metric and not run:
+            needed.append((metric, [any(metric in one.scores for one in systems.values()) for systems in states]))
+        reason = "no turn is scored in both states" if run and metric else "the states have no run and measure in common"
         if condition.what in OUTCOMES:
-            return "no answers in both states" if self._judgeable(condition.what) else "no criterion of correct answers"
-        if condition.what in ("qa", "qr"):
-            return "a condition on errors needs Human and a rewriter with a common measure in both states"
-        return "the states have no run and measure in common"
-
-
-def _lacking(what: str, have: Sequence[bool]) -> str:
-    """Return which of the old and the new state has ``what``; empty if both have it."""
-    return "" if all(have) else f"{'only the old' if have[0] else 'only the new' if have[1] else 'neither'} state has {what}"
+            reason = "no answers in both states" if self._judgeable(condition.what) else "no criterion of correct answers"
+        elif errors and not (run and metric):
+            reason = "a condition on errors needs Human and a rewriter with a common measure in both states"
+        for what, (old, new) in reversed(needed):
+            if not (old and new):
+                reason = f"{'only the old' if old else 'only the new' if new else 'neither'} state has {what}"
+        return _unknown(condition.text, run, reason, metric)
 
 
 def _ranked(system: SystemState, turns: Sequence[str]) -> list[str]:

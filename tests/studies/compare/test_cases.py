@@ -43,7 +43,7 @@ def test_a_run_that_is_gone() -> None:
         (":old drop>0.1", "only the old state has a run named old"),
         (":new drop>0.1", "only the new state has a run named new"),
         ("map p<0.05", "neither state has map"),
-        ("map:both p<0.05", "neither state has map"),
+        ("map:both p<0.05", "neither state has map of both"),
         ("qr>0.1", "a condition on errors needs Human and a rewriter with a common measure in both states"),
     ],
 )
@@ -179,7 +179,7 @@ def test_rewriters_without_a_case_are_told(condition: str) -> None:
     old = {"a": good, "b": good, "human": HUMAN}
     here = ("a", "passed", "no turn differs")
     assert errors(old, {"a": good, "human": HUMAN}, condition) == [
-        here, ("b", "cannot tell", "only the old state has the run b")
+        here, ("b", "cannot tell", "only the old state has a run named b")
     ]  # fmt: skip
     renamed = replace(good, scores={"map": ONES})
     assert errors(old, {**old, "b": renamed}, condition) == [
@@ -190,10 +190,10 @@ def test_rewriters_without_a_case_are_told(condition: str) -> None:
         here, ("b", "cannot tell", "no turn is scored in both states")
     ]  # fmt: skip
     assert errors({"a": good, "human": HUMAN}, {"a": good}, condition) == [
-        ("a", "cannot tell", "only the old state has the run human")
+        ("a", "cannot tell", "only the old state has a run named human")
     ]
     assert errors({"a": good}, {"a": good, "human": HUMAN}, condition) == [
-        ("a", "cannot tell", "only the new state has the run human")
+        ("a", "cannot tell", "only the new state has a run named human")
     ]
     assert errors(old, {**old, "human": replace(HUMAN, scores={"map": ONES})}, f"{METRIC}:a {condition}") == [
         ("a", "cannot tell", f"only the old state has {METRIC} of human")
