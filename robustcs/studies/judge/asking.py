@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -180,68 +179,55 @@ def requests_for(
 
 
 @dataclass
-class Tally:
-    """The number of answers of each kind.
+class Tally(Replies):
+    """All answers of a call, and the number of each kind.
 
     known
         Pairs that the program graded in an earlier call.
-    asked, graded, off_scale, failed
-        Pairs of this call: all, with a grade, with a grade off the scale, without a valid answer.
-    error
-        The last ``error`` in an answer.
+    asked, off_scale, failed
+        Pairs of this call: all, with a grade off the scale, without a valid answer.
     in_vain
         Pairs asked since the last batch with a usable answer.
-    passed_over
-        Lines that are repeated, foreign (an id that was not asked) or unreadable.
-    cost
-        Sum of the reported costs, in the unit of the program; None if none was reported.
     """
 
     known: int = 0
     asked: int = 0
-    graded: int = 0
     off_scale: int = 0
-    failed: int = 0
     in_vain: int = 0
-    passed_over: Counter[str] = field(default_factory=Counter)
-    error: str = ""
-    complaint: str = ""
-    cost: float | None = None
+
+    @property
+    def graded(self) -> int:
+        """The number of pairs of this call with a grade."""
+        return len(self.answers)
 
     def add(self, asked: int, replies: Replies) -> None:
         """Count the answers of a batch of ``asked`` pairs."""
         off = sum(grade_of(answer) is not None and "error" not in answer for answer in replies.refused.values())
+        self.take(replies)
         self.asked += asked
-        self.graded += len(replies.answers)
         self.off_scale += off
         self.failed += replies.failed - off
         self.in_vain = 0 if replies.answers else self.in_vain + asked
-        self.passed_over.update(repeated=replies.repeated, foreign=replies.foreign, unreadable=replies.unreadable)
-        errors = [str(answer["error"]) for answer in replies.refused.values() if "error" in answer]
-        self.error = errors[-1] if errors else self.error
         self.complaint = replies.complaint or self.complaint
-        costs = [cost for answer in (*replies.answers.values(), *replies.refused.values()) if (cost := _cost(answer))]
-        if costs:
-            self.cost = (self.cost or 0.0) + sum(costs)
 
     @property
     def told(self) -> str:
-        """A summary in one line."""
-        parts = [f"asked {self.asked:,}", f"{self.graded:,} graded"]
-        parts += [
-            f"{number:,} {what}" for number, what in ((self.off_scale, "off the scale"), (self.failed, "failed")) if number
-        ]
-        parts += [f"cost {self.cost:g}"] if self.cost is not None else []
-        return ", ".join(parts)
+        """A summary in one line; costs are in the unit of the program."""
+        numbers = {"graded": self.graded, "off the scale": self.off_scale or None, "failed": self.failed or None}
+        parts = [f"asked {self.asked:,}", *(f"{number:,} {what}" for what, number in numbers.items() if number is not None)]
+        costs = [cost for answer in (*self.answers.values(), *self.refused.values()) if (cost := _cost(answer))]
+        return ", ".join([*parts, f"cost {sum(costs):g}"] if costs else parts)
 
     @property
     def warnings(self) -> list[str]:
         """Problems with the program and its answers."""
-        passed = [f"{number:,} {what}" for what, number in self.passed_over.items() if number]
+        ignored = {"repeated": self.repeated, "foreign": self.foreign, "unreadable": self.unreadable}
+        passed = [f"{number:,} {what}" for what, number in ignored.items() if number]
         told = [f"ignored answers: {', '.join(passed)}"] if passed else []
         told += [f"the program {self.complaint}"] if self.complaint else []
-        printable = "".join(letter if letter.isprintable() else " " for letter in self.error)[:300].strip()
-        return told + ([f"last error of the program: {printable}"] if self.error else [])
+        errors = [str(answer["error"]) for answer in self.refused.values() if "error" in answer]
+        printable = "".join(letter if letter.isprintable() else " " for letter in "".join(errors[-1:]))[:300].strip()
+        return told + ([f"last error of the program: {printable}"] if errors else [])
 
 
 def _cost(answer: Mapping[str, Any]) -> float:
@@ -279,7 +265,10 @@ class Interview:
     limit: int | None
     to_the_end: bool
     store: OutputStore = field(default_factory=OutputStore)
-    _tried: set[Pair] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._maker = program_identity(self.asking.command)
+        self._tried: set[Pair] = set()
 
     def run(self, tell: Callable[[str], None]) -> tuple[Tally, State]:
         """Ask until no pair is left, the limit is reached, or :data:`PATIENCE` pairs in a row got no usable answer.
@@ -294,17 +283,17 @@ class Interview:
         try:
             while True:
                 state = self.outlook.of(self._grades(), self.queue)
-                some = self._next(tally, state)
-                if not some:
+                left = self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
+                some = [pair for pairs in self._open(state) for pair in pairs][: max(left, 0)]
+                if not some or tally.in_vain >= PATIENCE:
                     return tally, state
+                self._tried |= set(some)
                 replies = self._ask(some, started=tally.graded > 0)
                 tally.add(len(some), replies)
                 self._write()
                 tell(f"{tally.told} · {state.told}" if state.told else tally.told)
                 if replies.answers:
                     self.outlook.learn(self._grades())
-                elif tally.in_vain >= PATIENCE:
-                    return tally, state
         finally:
             self._write()
 
@@ -326,18 +315,6 @@ class Interview:
                 self.said[open_[key]] = Said(grade, reason_of(answer))
         tally.known = sum(pair in self.said for pair in self.requests)
 
-    @property
-    def _maker(self) -> str:
-        return program_identity(self.asking.command)
-
-    def _next(self, tally: Tally, state: State) -> list[Pair]:
-        """Return the next batch; empty at the end."""
-        left = self.batch if self.limit is None else min(self.batch, self.limit - tally.asked)
-        first, queue = self._open(state)
-        some = [*first, *queue][: max(left, 0)]
-        self._tried |= set(some)
-        return some
-
     def _open(self, state: State) -> tuple[list[Pair], list[Pair]]:
         """Return the remaining pairs of ``first`` and of the queue."""
         queue = self.queue if self.to_the_end or not state.settled else ()
@@ -350,19 +327,16 @@ class Interview:
         first, queue = map(len, self._open(state))
         if not first + queue:
             return ""
-        parts = [
-            counted(number, f"{what} passage")
-            for number, what in ((first, "human-judged"), (queue, "unjudged")) if number
-        ]  # fmt: skip
-        why = (
-            f"stopped after {tally.in_vain:,} passages in a row without a usable grade"
-            if tally.in_vain >= PATIENCE else f"stopped at --limit {self.limit}"
-        )  # fmt: skip
-        return f"{why}; not asked: {' and '.join(parts)}"
+        left = {"human-judged passage": first, "unjudged passage": queue}
+        why = f"stopped at --limit {self.limit}"
+        if tally.in_vain >= PATIENCE:
+            why = f"stopped after {tally.in_vain:,} passages in a row without a usable grade"
+        return f"{why}; not asked: {' and '.join(counted(number, what) for what, number in left.items() if number)}"
 
     def _ask(self, pairs: Sequence[Pair], started: bool) -> Replies:
         """Ask about ``pairs``. If the program ``started`` to give grades in earlier batches, its failure is only counted."""
-        of = {str(place): pair for place, pair in enumerate(pairs)}
+        asked = set(pairs)
+        of = {str(place): pair for place, pair in enumerate(self.requests) if pair in asked}
 
         def keep(answers: Mapping[str, dict[str, Any]]) -> None:
             kept = {key: {"grade": grade_of(answer), "reason": reason_of(answer)} for key, answer in answers.items()}
