@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robustcs.documents.document import Block, Drawing, Figure, Table
+import numpy as np
+
+from robustcs.documents.document import Block, Figure, Table
+from robustcs.documents.drawing import INK, Drawing, Panel, letters, page_width, panels_across, room
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, cell, result_table, wide_table
+from robustcs.documents.text import shortened
 from robustcs.documents.words import clustered, measure_label
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
+from robustcs.evaluation.outcomes import CAUSES as OF_TURNS
 from robustcs.inputs.answer_traces import KINDS
 from robustcs.lazy import pd
 from robustcs.result import Field, number, text
@@ -23,9 +28,6 @@ SIDE_BY_SIDE, PANELS, METRICS = 4, 4, 4
 _GIVEN = text("gold_given", header="Gold")
 _UNKNOWN = "no gold passage of the turn is known, or the passages of the answer are unknown"
 _GOLD: dict[object, str] = {True: "given", False: "not given", None: "no gold"}
-#: Cause → head of its column.
-CAUSE_NAMES = {"none": "not lost", "generator": "generator", "retrieval": "retrieval", "wording": "wording", "ranker": "ranker",
-               "either": "either", "both": "both", "unknown": "unknown"}  # fmt: skip
 #: Outcome → colour: blue for what a system should do, orange and red for errors, grey for no answer.
 COLOURS = {
     "correct": "#0b3a66", "answered": "#2f74b0", "wrong": "#cf5c0c", "hedged": "#f2bf62", "made up": "#a3204b",
@@ -96,20 +98,14 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
 def _coverage(result: Answers) -> list[Block]:
     """Return means for each kind of gold, and the causes of missed items."""
     causes = main_causes(result)
-    blocks: list[Block] = []
-    for gold in golds(result):
-        blocks.append(_means(result, gold))
-    blocks.append(
-        wide_table(
-            result, "item_causes", f"Which component loses {said(result)}?", ["system", "items"], "cause", ["share"],
-            "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
-            " Retrieval: no passage of either contains it."
-            f" In brackets: 95% CI (Wilson intervals{clustered(result.evaluated.unit)}).",
-            rows=causes, hint="--table item_causes covers all items, --table items lists each.",
-            heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or lost by"
-        )
-    )  # fmt: skip
-    return blocks
+    return [*(_means(result, gold) for gold in golds(result)), wide_table(
+        result, "item_causes", f"Which component loses {said(result)}?", ["system", "items"], "cause", ["share"],
+        "Generator: a passage of the answer contains the item. Rewriter: only a passage of the human rewrite contains it."
+        " Retrieval: no passage of either contains it."
+        f" In brackets: 95% CI (Wilson intervals{clustered(result.evaluated.unit)}).",
+        rows=causes, hint="--table item_causes covers all items, --table items lists each.",
+        heads={cause: cause for cause in CAUSES if (causes["cause"] == cause).any()}, group="covered, or lost by"
+    )]  # fmt: skip
 
 
 def main_importance(result: Answers) -> tuple[Gold, str]:
@@ -213,24 +209,21 @@ def _journey(result: Answers) -> list[Block]:
         slug = f"outcomes-{start}" if start else "outcomes"
         blocks.append(_outcomes(result, systems[start : start + SIDE_BY_SIDE], slug))
     if len(result.causes):
-        present = [cause for cause in CAUSE_NAMES if (result.causes["cause"] == cause).any()]
+        present = [cause for cause in OF_TURNS if (result.causes["cause"] == cause).any()]
         blocks.append(wide_table(
             result, "causes", "Which component loses answerable turns?", ["system", "turns"], "cause", ["share"],
             f"Turns: {answerable(result)}. Generator: a gold passage was given, but the answer is wrong or missing. Retrieval:"
             f" no gold passage was given.{_unknown(result)}",
             hint="--table causes_reversed attributes errors to the generator first.",
-            heads={cause: CAUSE_NAMES[cause] for cause in present}, group="not lost, or lost by",
+            heads={cause: "not lost" if cause == "none" else cause for cause in present}, group="not lost, or lost by",
         ))  # fmt: skip
-    if len(result.measures_by_kind):
-        kinds = list(dict.fromkeys(result.measures_by_kind["kind"]))
-        rows = result.measures_by_kind
-        listed = list(dict.fromkeys(rows["metric"]))[:METRICS]
-        shown = pd.concat([rows[rows["metric"] == metric] for metric in listed])
+    if len(rows := result.measures_by_kind):
+        shown = pd.concat([rows[rows["metric"] == metric] for metric in dict.fromkeys(rows["metric"])][:METRICS])
         blocks.append(wide_table(
             result, "measures_by_kind", "How do the scores of the answers differ between kinds of turns?",
             ["metric", "system"], "kind", [result.spec("measures_by_kind").field("value").bare],
             "Means over the turns that have a value. CSV and JSON contain all metrics, the intervals and the numbers of turns.",
-            rows=shown, heads={kind: kind for kind in kinds}, by="metric",
+            rows=shown, heads={kind: kind for kind in dict.fromkeys(rows["kind"])}, by="metric",
         ))  # fmt: skip
     if len(result.support):
         note = (
@@ -271,19 +264,12 @@ def _flow_figure(result: Answers, systems: Sequence[str]) -> Figure:
     for row in result.outcomes.itertuples(index=False):
         if row.system in shown and row.count:
             flows[system_name(row.system)][named(row.kind), _GOLD[row.gold_given], named(row.outcome)] = row.count
-    names = [[named(kind) for kind in KINDS], list(_GOLD.values()), [named(outcome) for outcome in OUTCOMES]]
     words = (
         f"{name}: " + ", ".join(f"{' → '.join(path)} {count}" for path, count in flow.items()) for name, flow in flows.items()
     )
     first = f" The first {PANELS} of {len(systems)} systems." if len(systems) > PANELS else ""
     caption = f"Turns by kind, by whether a gold passage was given to the generator, and by outcome.{first}"
-
-    def draw() -> Drawing:
-        from robustcs.studies.answers.figure import flow_figure
-
-        return flow_figure(flows, names, COLOURS)
-
-    return Figure("journey", caption, f"{'; '.join(words)}.", draw)
+    return Figure("journey", caption, f"{'; '.join(words)}.", lambda: _flows(flows))
 
 
 def answers_alone(result: Answers) -> bool:
@@ -305,3 +291,83 @@ def _unknown(result: Answers) -> str:
 
 def _given(value: object) -> str:
     return "–" if value is None else "given" if value else "not given"
+
+
+#: A flow: kind, gold given (as shown), outcome → number or share of the turns.
+Flow = Mapping[tuple[str, str, str], float]
+#: Lengths: height of a panel and of its title in inches; the gap between nodes and the least height of a label, as shares of
+#: the turns.
+_PANEL, _TITLE, _GAP, _LABEL = 2.2, 0.22, 0.03, 0.06
+_BESIDE = 0.1  # inches beside a label
+#: Nodes of the three columns, in order; the labels of the middle column end before the last one.
+_NODES = ([named(kind) for kind in KINDS], list(_GOLD.values()), [named(outcome) for outcome in OUTCOMES])
+_PLACES = (0.0, 0.42, 1.0)
+_NODE = 0.025
+#: A band between two columns: its number of points, and the share of its way at each, level at both ends.
+_STEPS = 25
+_CURVE = (1 - np.cos(np.linspace(0, np.pi, _STEPS))) / 2
+_GREY = "#8b949e"
+
+
+def _flows(flows: Mapping[str, Flow]) -> Drawing:
+    """Draw a panel per system."""
+    across = panels_across(len(flows), 2)
+    rows = -(-len(flows) // across)
+    width, height, title = page_width() / across, letters(_PANEL), letters(_TITLE) if len(flows) > 1 else 0.0
+    before, after = (room(f"{path[place]} 99%" for flow in flows.values() for path in flow) + _BESIDE for place in (0, 2))
+    inside = width - before - after
+    drawing = Drawing(page_width(), height * rows)
+    for place, (name, flow) in enumerate(flows.items()):
+        row, column = divmod(place, across)
+        panel = drawing.panel(column * width, (rows - 1 - row) * height, width, height - title, frame="", marked="")
+        panel.x = -before / inside, 1 + after / inside
+        if title:
+            drawing.write(panel.left + 0.05, panel.bottom + panel.height + 0.07, shortened(name, 40), 7.5, bold=True)
+        total = sum(flow.values())
+        _panel(panel, {path: turns / total for path, turns in flow.items()})
+    return drawing
+
+
+def _panel(panel: Panel, flow: Flow) -> None:
+    panel.y = 1.02 + _GAP * max(len({path[place] for path in flow}) for place in range(3)), -0.12
+    # the outer heads are written outwards, so that they do not meet in a column
+    panel.write(_NODE / 2, -0.035, "kind of turn", above="baseline", align="end")
+    panel.write(_PLACES[1], -0.035, "gold passage", above="baseline", align="middle")
+    panel.write(1 - _NODE / 2, -0.035, "outcome", above="baseline", align="start")
+    tops = [_nodes(panel, flow, place) for place in range(3)]
+    for left in (0, 1):
+        _ribbons(panel, flow, left, dict(tops[left]), dict(tops[left + 1]))
+
+
+def _nodes(panel: Panel, flow: Flow, place: int) -> dict[str, float]:
+    """Draw the nodes of a column with their labels; return the top of each."""
+    tops, top, free = {}, 0.0, -1.0
+    for name in _NODES[place]:
+        size = sum(share for path, share in flow.items() if path[place] == name)
+        if not size:
+            continue
+        tops[name] = top
+        x = _PLACES[place] - _NODE / 2
+        panel.box(x, top, x + _NODE, top + size, COLOURS[name] if place == 2 else _GREY, edge=INK, edge_width=0.4)
+        free = max(top + size / 2, free + _LABEL)  # labels of thin nodes do not overlap
+        label = f"{name} {100 * size:.0f}%" if size >= 0.005 else f"{name} <1%"
+        panel.write(x - 0.015 if place == 0 else x + _NODE + 0.015, free, label, align="start" if place else "end")
+        top += size + _GAP
+    return tops
+
+
+def _ribbons(panel: Panel, flow: Flow, left: int, starts: dict[str, float], ends: dict[str, float]) -> None:
+    """Draw the bands between two columns, in the order of the nodes on both sides; each has the colour of its outcome."""
+
+    def in_order(*columns: int) -> list[tuple[str, str, str]]:
+        return sorted(flow, key=lambda path: [_NODES[column].index(path[column]) for column in columns])
+
+    third, begins = 0 if left else 2, {}
+    for path in in_order(left, left + 1, third):
+        begins[path] = starts[path[left]]
+        starts[path[left]] += flow[path]
+    x = np.linspace(_PLACES[left] + _NODE / 2, _PLACES[left + 1] - _NODE / 2, _STEPS)
+    for path in in_order(left + 1, left, third):
+        y = begins[path] + (ends[path[left + 1]] - begins[path]) * _CURVE
+        ends[path[left + 1]] += flow[path]
+        panel.band(x, y, y + flow[path], COLOURS[path[2]], alpha=0.55)

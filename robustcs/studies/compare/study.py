@@ -327,8 +327,7 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
-    from robustcs.studies.compare.gate_report import check_suffix, github_lines, rendered, summary, told
-    from robustcs.studies.compare.show import page, show
+    from robustcs.studies.compare.show import check_suffix, github_lines, page, rendered, show, summary, told
 
     if not fail_if and own["no_worse_than"] is None:
         _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})

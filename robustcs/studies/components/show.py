@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Table
+from robustcs.documents.document import Block, Card, Cards, Figure, Table
+from robustcs.documents.drawing import COLUMN_WIDTH, INK, Drawing, letters, mixed, page_width, room
 from robustcs.documents.headline import Cut, at, headline_cut, shown_cuts
 from robustcs.documents.stacked import share_figure
 from robustcs.documents.tables import Shown, notes_of, result_table, wide_table
+from robustcs.documents.text import shortened
 from robustcs.documents.words import clustered, cut_label, measure_label, noted, number, score
 from robustcs.evaluation.grid import CAUSES
 from robustcs.lazy import pd
@@ -146,7 +148,7 @@ def _effects(result: Components) -> Table:
         f" need different wordings. 95% CI for other {result.evaluated.unit}s with these wordings and rankers.{used}"
         f"{notes_of(rows)}"
     )
-    rows = rows.assign(factor=rows["factor"].map(_times))
+    rows = rows.assign(factor=rows["factor"].str.replace("*", " × "))
     return wide_table(result, "effects", "How much does each component matter?", ["factor"], "metric", ["omega2"], note,
                       rows=rows, heads=heads, group="ω² (95% CI)")  # fmt: skip
 
@@ -219,21 +221,6 @@ def _causes(result: Components, cut: Cut) -> Figure:
     return share_figure("causes", caption, own, "system", "cause", COLOURS)
 
 
-def _heatmap(result: Components, metric: str) -> Drawing:
-    from robustcs.studies.components.figure import heatmap
-
-    rows = result.means[result.means["metric"] == metric]
-    grid = result.grid
-    values = np.full((len(grid.wordings), len(grid.rankers)), np.nan)
-    for row in rows.itertuples():
-        values[grid.places[row.wording, row.ranker]] = row.value
-    return heatmap(grid.wordings, grid.rankers, values, measure_label(metric))
-
-
-def _times(factor: str) -> str:
-    return factor.replace("*", " × ")
-
-
 def to_read(result: Components) -> tuple[Cards, ...]:
     """Return the turns of each cause of the best system; of each, those on which other systems gain most."""
     cut = cut_of(result)
@@ -260,3 +247,41 @@ def _card(result: Components, turns: pd.DataFrame, name: str, value: float) -> C
     fields = [(wording, texts[name]) for wording, texts in result.texts.items() if name in texts]
     fields += [("Correct", ", ".join(right) or "no system"), ("Scores", scores)]
     return Card(f"{name} · {score(value)}", tuple(fields))
+
+
+#: From the lowest to the highest mean; distinguishable in grey.
+_RAMP = ("#eef4fa", "#7db0da", "#0b3a66")
+_ROW, _TITLE, _EDGE, _WIDEST = 0.32, 0.26, 0.1, 1.1  # inches
+_NAME, _SHORT = 24, 14  # characters of a name on a page and in a column
+_FEW = 5  # rankers whose means fit a column with three decimals
+
+
+def _heatmap(result: Components, metric: str) -> Drawing:
+    """Draw a row per wording and a column per ranker."""
+    grid, means = result.grid, result.rows("means", metric=metric)
+    values = np.full((len(grid.wordings), len(grid.rankers)), np.nan)
+    values[tuple(zip(*(grid.places[row.wording, row.ranker] for row in means), strict=True))] = [row.value for row in means]
+    full = page_width()
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    narrow = full <= COLUMN_WIDTH
+    rows, columns = (
+        [shortened(name, _SHORT if narrow else _NAME) for name in names] for names in (grid.wordings, grid.rankers)
+    )
+    width = full if narrow else min(full, 1.6 + _WIDEST * len(columns))
+    digits = 2 if narrow and len(columns) > _FEW else 3
+    slanted = len(columns) > (3 if narrow else 6)
+    left, top, below = 0.1 + room(rows), letters(_TITLE), letters(0.2) + (room(columns) / 2 if slanted else 0)
+    drawing = Drawing(width, top + _ROW * len(rows) + below)
+    panel = drawing.panel(
+        left, below, width - left - _EDGE, _ROW * len(rows), (-0.5, len(columns) - 0.5), (len(rows) - 0.5, -0.5),
+        title=f"Mean {measure_label(metric)}", frame="", marked="", slanted=slanted,
+        x_ticks=list(enumerate(columns)), y_ticks=list(enumerate(rows)),
+    )  # fmt: skip
+    for (row, column), value in np.ndenumerate(values):
+        missing = bool(np.isnan(value))
+        shade = 0.5 if missing or high == low else float((value - low) / (high - low))
+        colour = "none" if missing else mixed(_RAMP, shade)
+        panel.box(column - 0.485, row + 0.48, column + 0.485, row - 0.48, colour, edge=INK, edge_width=0.3)
+        letter = INK if missing else "#ffffff" if shade > 0.6 else "#000000"
+        panel.write(column, row, "–" if missing else f"{value:.{digits}f}", colour=letter)
+    return drawing

@@ -6,7 +6,7 @@ import json
 from xml.etree import ElementTree
 
 from robustcs.errors import ExitCode
-from robustcs.studies.compare.gate_report import github_lines, junit, rendered, summary, told
+from robustcs.studies.compare.show import github_lines, junit, rendered, summary, told
 from tests.studies.compare.test_analysis import TURNS, compared, state, system
 
 NAME = 'a&<b>"\x00\x1b[1m%\u202e'
