@@ -231,24 +231,6 @@ Table: TypeAlias = "pd.DataFrame | Rows"
 Content: TypeAlias = "Table | list[Any] | Callable[[], Table | list[Any]]"
 
 
-class Later:
-    """A table that is computed when it is first used: a field that holds a frame or rows, or the function that returns them.
-
-    It is read as a frame; :meth:`Result.table` returns what was computed.
-    """
-
-    def __set_name__(self, owner: type[Result], name: str) -> None:
-        self._name = name
-
-    def __get__(self, result: Result | None, owner: type[Result]) -> pd.DataFrame:
-        if result is None:
-            raise AttributeError(self._name)  # there is no default
-        return result.frame(self._name)
-
-    def __set__(self, result: Result, made: Table | Callable[[], Table]) -> None:
-        result.__dict__["content"] = {**result.content, self._name: made}
-
-
 class Tables(Mapping[str, "pd.DataFrame"]):
     """Table name → frame of a result, the main table first; each frame is computed when it is first used."""
 
@@ -260,7 +242,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         if name not in self._names:
             raise KeyError(name)
         found = self._result.by_collection.get(name)
-        return getattr(self._result, name) if found is None else found  # type: ignore[no-any-return]
+        return self._result.frame(name) if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -318,7 +300,7 @@ class Result:
         # a dataclass would otherwise generate one that prints all rows of all tables
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
         if specs := tuple(one for one in vars(cls).values() if isinstance(one, TableSpec)):
-            cls.declared = vars(cls).get("declared", specs)
+            cls.declared = vars(cls).get("declared", (*cls.declared, *specs))
 
     def __repr__(self) -> str:
         """Return the number of turns, and the tables with their numbers of rows, if computed."""
@@ -328,14 +310,8 @@ class Result:
         return f"<{type(self).__name__}: {counted(self.evaluated.turns, 'turn')}; {tables}>"
 
     def __post_init__(self) -> None:
-        self._check_content()
-        for spec in self.declared:
-            if spec.name not in self.content:
-                spec.check(self.tables[spec.name])
-
-    def _check_content(self) -> None:
         """Raise :class:`TypeError` if a table has no content, or a frame does not have the declared columns and kinds."""
-        names = {name for name, one in vars(type(self)).items() if isinstance(one, TableSpec | Later)}
+        names = {spec.name for spec in self.declared}
         if names ^ self.content.keys():
             raise TypeError(f"{type(self).__name__} has the tables {sorted(names)}, given are {sorted(self.content)}")
         for name, one in self.content.items():
@@ -345,9 +321,9 @@ class Result:
     def changed(self, **parts: Any) -> Self:
         """Return a copy with other ``parts`` or tables; unlike :func:`dataclasses.replace`, it computes no table."""
         made = copy(self)
-        tables = {name: parts.pop(name) for name in self.content if name in parts}
+        tables = {name: parts.pop(name) for name in self.content if name in parts and name not in vars(self)}
         made.__dict__.update(parts, content={**self.content, **tables})
-        made._check_content()
+        made.__post_init__()
         return made
 
     def with_notes(self, notes: Sequence[str], skipped: Sequence[str] = ()) -> Self:
@@ -366,6 +342,8 @@ class Result:
         if name not in self.content:
             return self.tables[name]
         spec, found = self.spec(name), self.content[name]
+        if not callable(found) and (isinstance(found, Rows) or not isinstance(found, list)):
+            return found
         found = found() if callable(found) else found
         if not isinstance(found, Rows):
             if isinstance(found, list) or not (spec.more or (len(found) and spec.lacks(found))):

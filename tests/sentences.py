@@ -45,18 +45,16 @@ def made(study: str, tables: Mapping[str, Rows], **settings: Any) -> Result:
         specs = {spec.name: spec for spec in module.TABLES}
         assert set(tables) <= set(specs)
         found = {name: frame(specs[name], rows) for name, rows in tables.items()}
-        return module.Augmentation(evaluated, found, 10, None, **settings)  # type: ignore[no-any-return]
+        return module.Augmentation(evaluated, 10, None, **settings, content=found)  # type: ignore[no-any-return]
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Result)]
-    [kind] = [kind for kind in kinds if kind.study == study]
+    [kind] = [kind for kind in kinds if kind.__module__ == module.__name__]
     specs = {spec.name: spec for spec in kind.declared}
     assert set(tables) <= set(specs), f"{study} has the tables {', '.join(specs)}"
     frames = {name: frame(spec, tables.get(name, ())) for name, spec in specs.items()}
     rest = {
         field.name: {} for field in fields(kind) if field.name not in (*frames, *settings, "evaluated", "inputs", "content")
     }
-    if all(isinstance(vars(kind).get(name), TableSpec) for name in frames):
-        return kind(evaluated, **rest, **settings, content=frames)
-    return kind(evaluated, **frames, **rest, **settings)
+    return kind(evaluated, **rest, **settings, content=frames)
 
 
 def cards(result: Result, **more: Any) -> list[Verdict]:

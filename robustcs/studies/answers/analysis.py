@@ -19,13 +19,13 @@ import numpy as np
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import OUTCOMES, Traced
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Later, Result, count, difference, number, p_value, score, share, table, text
+from robustcs.result import Content, Evaluated, count, difference, number, p_value, score, share, table, text
 from robustcs.similarity.texts import Words, content_words, held, precision
 from robustcs.statistics.columns import EXACT, P_FLOOR, comparisons
 from robustcs.statistics.families import Family
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.units import Units
-from robustcs.studies.answers.outcomes import SPECS, Journey, mean_of, tables_of
+from robustcs.studies.answers.outcomes import Journey, Outcomes, mean_of, tables_of
 
 Cause = Literal["covered", "generator", "rewriter", "retrieval", "rewriter or retrieval", "unknown"]
 COVERED: Cause = "covered"
@@ -33,35 +33,6 @@ UNKNOWN: Cause = "unknown"
 CAUSES: tuple[Cause, ...] = (COVERED, "generator", "rewriter", "retrieval", "rewriter or retrieval", UNKNOWN)
 LENGTH, SUPPORTED = "length", "supported"
 _BY_UNIT = "95% CI, clustered by sampling unit; null if it cannot be computed (see note)"
-SYSTEMS = table(
-    "measures", "Mean of every system, best first. length counts words; all other measures lie between 0 and 1.",
-    text("system", header="System"), text("metric"), *number("value", header="mean").between(says=_BY_UNIT),
-    count("turns", "turns for which the measure is defined"),
-    text("note", "caveats about the interval, if any"),
-)  # fmt: skip
-PAIRS = table(
-    "pairs", "Mean difference of two systems over the same turns.",
-    text("first", header="First"), text("second", header="Second"), text("metric"),
-    *difference("difference", "first minus second", "diff.").rounded(3).between(says="95% CI of this comparison alone"),
-    p_value(says="two-sided sign-flip test over sampling units"),
-    p_value("p_corrected", "adjusted by max-T over all pairs of the measure", "p adj."),
-    P_FLOOR, EXACT, text("note"),
-)  # fmt: skip
-ITEM_CAUSES = table(
-    "item_causes", "Gold items of every system by cause: covered, or why they are missed.",
-    text("system", header="System"), text("gold"), text("importance", "vital, okay or all"),
-    text("cause", "covered, or the cause of the miss: generator (the answer's passages contain the item), rewriter (only those"
-         " of the human question do), retrieval (neither do), rewriter or retrieval, or unknown"),
-    count("count"), count("items", "items of this importance"),
-    *share("share", "count / items").between(says="95% CI: Wilson, clustered by sampling unit"), count("units"), text("note"),
-)  # fmt: skip
-ITEMS = table(
-    "items", "Every gold item of every system.",
-    text("system", header="System"), text("turn", header="Turn"), text("gold"), count("item", "number in the turn, from 1"),
-    text("importance"), text("text", "snippet or nugget"),
-    score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "lost by"),
-)  # fmt: skip
-SCORES = table("turn_scores", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value"))
 
 
 @dataclass(frozen=True)
@@ -103,18 +74,18 @@ class System:
 class Coverage:
     """Coverage of snippets, nuggets or both by the answers of systems: tables, and the family of the pairs of each measure."""
 
-    item_causes: pd.DataFrame
+    item_causes: list[tuple[Any, ...]]
     items: pd.DataFrame
     names: tuple[str, ...]
     values: np.ndarray
 
 
 #: Returns means, pairs and families of systems.
-Compared: TypeAlias = "Callable[[], tuple[pd.DataFrame, pd.DataFrame, dict[str, Family]]]"
+Compared: TypeAlias = "Callable[[], tuple[list[tuple[Any, ...]], list[pd.DataFrame], dict[str, Family]]]"
 
 
 @dataclass(frozen=True)
-class Answers(Result):
+class Answers(Outcomes):
     """The answers of systems: their outcomes, and their coverage of snippets and nuggets.
 
     compared
@@ -127,26 +98,42 @@ class Answers(Result):
         System → what determined its responses.
     """
 
-    study = "answers"
-    declared = (*SPECS, SYSTEMS, PAIRS, ITEM_CAUSES, ITEMS, SCORES)
+    measures = table(
+        "measures", "Mean of every system, best first. length counts words; all other measures lie between 0 and 1.",
+        text("system", header="System"), text("metric"), *number("value", header="mean").between(says=_BY_UNIT),
+        count("turns", "turns for which the measure is defined"),
+        text("note", "caveats about the interval, if any"),
+    )  # fmt: skip
+    pairs = table(
+        "pairs", "Mean difference of two systems over the same turns.",
+        text("first", header="First"), text("second", header="Second"), text("metric"),
+        *difference("difference", "first minus second", "diff.").rounded(3).between(says="95% CI of this comparison alone"),
+        p_value(says="two-sided sign-flip test over sampling units"),
+        p_value("p_corrected", "adjusted by max-T over all pairs of the measure", "p adj."),
+        P_FLOOR, EXACT, text("note"),
+    )  # fmt: skip
+    item_causes = table(
+        "item_causes", "Gold items of every system by cause: covered, or why they are missed.",
+        text("system", header="System"), text("gold"), text("importance", "vital, okay or all"),
+        text("cause", "covered, or the cause of the miss: generator (the answer's passages contain the item), rewriter (only"
+             " those"
+             " of the human question do), retrieval (neither do), rewriter or retrieval, or unknown"),
+        count("count"), count("items", "items of this importance"),
+        *share("share", "count / items").between(says="95% CI: Wilson, clustered by sampling unit"), count("units"),
+        text("note"),
+    )  # fmt: skip
+    items = table(
+        "items", "Every gold item of every system.",
+        text("system", header="System"), text("turn", header="Turn"), text("gold"), count("item", "number in the turn, from 1"),
+        text("importance"), text("text", "snippet or nugget"),
+        score("coverage", "share of the item in the answer"), text("cause", "covered, or the cause of the miss", "lost by"),
+    )  # fmt: skip
+    turn_scores = table(
+        "turn_scores", "Every score of every turn.", text("system"), text("turn"), text("metric"), number("value")
+    )
 
-    outcomes: pd.DataFrame
-    turns: pd.DataFrame
-    causes: pd.DataFrame
-    causes_reversed: pd.DataFrame
-    transitions: pd.DataFrame
-    support: pd.DataFrame
-    detector: pd.DataFrame
-    estimates: pd.DataFrame
-    estimate_pairs: pd.DataFrame
-    measures_by_kind: pd.DataFrame
-    item_causes: pd.DataFrame
-    items: pd.DataFrame
     compared: Compared
     covered: float
-    measures: Later = Later()
-    pairs: Later = Later()
-    turn_scores: Later = Later()
     criterion: str = ""
     responses_by: Mapping[str, str] = field(default_factory=dict)
 
@@ -175,18 +162,17 @@ def answers(
     present = [one for one in OUTCOMES if any(one in system.outcomes for system in journey.systems)]
     hits = np.array([[[own == one for own in system.outcomes] for one in present] for system in journey.systems], dtype=float)
     compared = cache(lambda: _compared(systems, [*names, *present], np.concatenate([values, hits], axis=1), units, seed))
-    items = coverage or Coverage(ITEM_CAUSES.frame([]), ITEMS.frame([]), (), np.empty((len(systems), 0, 0)))
-    return Answers(
-        units.stated(evaluated), **tables_of(journey),
-        measures=lambda: (every := compared()[0])[every["metric"].isin(names)].reset_index(drop=True),
-        pairs=lambda: compared()[1],
-        turn_scores=lambda: SCORES.frame([
+    content: dict[str, Content] = {
+        **tables_of(journey), "measures": lambda: [row for row in compared()[0] if row[1] in names],
+        "pairs": lambda: compared()[1], "item_causes": coverage.item_causes if coverage else [],
+        "items": coverage.items if coverage else [],
+        "turn_scores": lambda: [
             (system, turn, name, values[place, row, column]) for place, system in enumerate(systems)
             for row, name in enumerate(names) for column, turn in enumerate(journey.turns)
-        ]),
-        item_causes=items.item_causes, items=items.items, compared=compared,
-        covered=covered, criterion=criterion, responses_by={one.name: one.by for one in journey.systems},
-    )  # fmt: skip
+        ],
+    }  # fmt: skip
+    by = {one.name: one.by for one in journey.systems}
+    return Answers(units.stated(evaluated), compared, covered, criterion, by, content=content)
 
 
 def _supported(one: Traced) -> dict[str, np.ndarray]:
@@ -237,7 +223,7 @@ def coverage(
             for number_, (item, degree) in enumerate(own, 1):
                 cause = COVERED if degree >= covered else known.cause(item, system)
                 rows.append((system.name, turn, item.gold, number_, item.importance, item.text, degree, cause))
-    frame = ITEMS.frame(rows)
+    frame = Answers.items.frame(rows)
     causes = _causes(frame, turns, units, _knowable(items, systems, bool(passages)))
     return Coverage(causes, frame, names, values)
 
@@ -325,7 +311,7 @@ def _knowable(items: Sequence[Item], systems: Sequence[System], has_texts: bool)
 
 def _causes(
     items: pd.DataFrame, turns: Sequence[str], units: Units, knowable: Mapping[tuple[str, str], set[Cause]]
-) -> pd.DataFrame:
+) -> list[tuple[Any, ...]]:
     place = {turn: number for number, turn in enumerate(turns)}
     rows: list[tuple[Any, ...]] = []
     for (system, gold), part in items.groupby(["system", "gold"], sort=False):
@@ -341,7 +327,7 @@ def _causes(
                 hits = units.sums(np.bincount(some["turn"].map(place), weights=hit, minlength=len(turns)))
                 (found,) = share_estimates(hits, of_unit, units.kind)
                 rows.append((system, gold, importance, cause, int(hit.sum()), len(some), found, found.units, found.note))
-    return ITEM_CAUSES.frame(rows)
+    return rows
 
 
 # ---------------------------------------------------------------- comparison of systems
@@ -349,7 +335,7 @@ def _causes(
 
 def _compared(
     systems: Sequence[str], names: Sequence[str], values: np.ndarray, units: Units, seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Family]]:
+) -> tuple[list[tuple[Any, ...]], list[pd.DataFrame], dict[str, Family]]:
     """Return the means of every measure over the turns for which it is defined, and pairs over the turns that all have.
 
     ``values``: float64[systems, measures, turns].
@@ -372,4 +358,4 @@ def _compared(
         (families[name],) = found.families
         first, second = zip(*((systems[a], systems[b]) for a, b in compared), strict=True)
         pairs.append(found.frame.assign(first=first, second=second, metric=name))
-    return SYSTEMS.frame(means), PAIRS.frame(pairs), families
+    return means, pairs, families

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from robustcs.evaluation.outcomes import ANSWERABLE, CAUSES, LOST, OUTCOMES, Traced
 from robustcs.inputs.answer_traces import KINDS, RESPONSES, Kind
 from robustcs.lazy import pd
-from robustcs.result import count, difference, flag, number, p_value, score, share, table, text
+from robustcs.result import Content, Result, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.statistics import Mask
 from robustcs.statistics.estimate import LEAST_UNITS, Estimate, units_note
 from robustcs.statistics.families import holm
@@ -26,79 +27,88 @@ _GIVEN = flag(
     "gold_given", "whether the answer's passages include a gold passage; null if unknown or without gold", "gold given"
 )
 _OUTCOME = "correct, answered, wrong, hedged, made_up, refused, abstained, asked_back or no_answer (docs/answers.md)"
-OUTCOME_TABLE = table(
-    "outcomes", "Outcomes of every system's turns; the shares of a system add up to 1.",
-    _SYSTEM, text("kind", "answerable, partial, unanswerable, underspecified, other or unknown", "Turns"),
-    text("outcome", _OUTCOME, "Outcome"), _GIVEN, count("count"),
-    *share("share", "count / all turns of the system").between(says=_WILSON),
-    *share("of_kind", "count / turns of the kind").between("of_kind_low", "of_kind_high", _WILSON),
-    count("turns", "turns of the kind"), text("note"),
-)  # fmt: skip
-TURNS = table(
-    "turns", "Every turn of every system, from question to outcome.",
-    _SYSTEM, text("turn", header="Turn"), text("kind"), text("response", ", ".join(RESPONSES)), text("outcome"), _GIVEN,
-    text("cause", "component that lost an answerable turn, or none; empty for other turns"),
-    count("gold", "number of gold passages"), count("given", "number of those among the answer's passages; null if unknown"),
-    count("sentences", "sentences compared with the passages; null without passage texts"),
-    count("unsupported", "of these, sentences that no passage supports"),
-)  # fmt: skip
 _CAUSE = text(
     "cause",
     "none (not lost), generator, retrieval, or wording, ranker, either, both; unknown without passages or gold passages",
 )
-CAUSE_TABLE = table(
-    "causes", "Answerable turns by the component that lost them: retrieval first, then the generator.",
-    _SYSTEM, _CAUSE, count("count"), count("turns", "answerable and partial turns"),
-    *share("share", "count / turns").between(says=_WILSON), text("note"),
-)  # fmt: skip
-REVERSED = table(
-    "causes_reversed", "The same in the opposite order: the generator first, judged on turns where every system got gold.",
-    _SYSTEM, _CAUSE, count("count", "lost turns; null for what is left to retrieval, which is a difference of shares"),
-    count("turns", "for the generator, turns where every system got gold; else all answerable turns on which this is known"),
-    *share("share", "generator: count / turns; retrieval: lost share of these turns minus that of the generator").between(
-        says="95% CI, clustered by sampling unit"), text("note"),
-)  # fmt: skip
-TRANSITIONS = table(
-    "transitions", "Outcomes of the same turns under two systems.",
-    text("first", header="First"), text("second", header="Second"), text("first_outcome", _OUTCOME),
-    text("second_outcome", _OUTCOME), count("count"), *share("share", "count / all turns").between(says=_WILSON),
-)  # fmt: skip
-SUPPORT = table(
-    "support", "Sentences of answers that the answer's passages do not support.",
-    _SYSTEM, count("sentences", "sentences with content, without refusals and questions"),
-    *share("unsupported", "share without support").between(says=_WILSON), count("turns", "turns with such sentences"),
-    text("by", "what decided: words, citations or program"), text("note"),
-)  # fmt: skip
-DETECTOR = table(
-    "detector", "Responses that the detector finds, by label.",
-    _SYSTEM, text("label", "response by label", "Label"), text("detected", "response by the detector", "Detected"),
-    count("count"),
-)  # fmt: skip
 _THESE = "95% CI for human labels of all these turns"
-ESTIMATES = table(
-    "estimates", "Shares of outcomes if people had labelled all turns, from labels of some of them.",
-    _SYSTEM, text("outcome"), text("judge", "what determined the outcomes of all turns"),
-    *share("human_only", "share of the turns with human labels", "human only").between("human_ci_low", "human_ci_high", _THESE),
-    share("judge_only", "share of all turns by the judge; not an estimate for human labels", "judge only"),
-    *share("corrected", "share by the judge, corrected by human labels").between(says=_THESE),
-    number("weight", "weight of the judge: 0 is human only"), count("judged_units", "units with human labels"),
-    number("worth", "number of human-labelled units that would be as precise without the judge").rounded(1),
-    count("units"), text("note"),
-)  # fmt: skip
-ESTIMATE_PAIRS = table(
-    "estimate_pairs", "Differences between these shares, corrected likewise.",
-    text("first", header="First"), text("second", header="Second"), text("outcome"),
-    *difference("corrected").rounded(3).between(says="95% CI for these turns, of this comparison"),
-    p_value(says="two-sided, from the same t statistic as the interval"),
-    p_value("p_corrected", "p adjusted by Holm over all pairs and outcomes", "p adj."),
-)  # fmt: skip
-BY_KIND = table(
-    "measures_by_kind", "Means of the scores in the files of answers, by kind of turn.",
-    _SYSTEM, text("kind", "all, or a kind of turn", "Turns"), text("metric"),
-    *score("value", header="mean").rounded(3).between(says="95% CI, clustered by sampling unit"),
-    count("turns", "turns with a score"), text("note"),
-)  # fmt: skip
-SPECS = (OUTCOME_TABLE, TURNS, CAUSE_TABLE, REVERSED, TRANSITIONS, SUPPORT, DETECTOR, ESTIMATES, ESTIMATE_PAIRS, BY_KIND)
+
+
+@dataclass(frozen=True)
+class Outcomes(Result):
+    """The outcomes of answers, and what determined them."""
+
+    study = "answers"
+    outcomes = table(
+        "outcomes", "Outcomes of every system's turns; the shares of a system add up to 1.",
+        _SYSTEM, text("kind", "answerable, partial, unanswerable, underspecified, other or unknown", "Turns"),
+        text("outcome", _OUTCOME, "Outcome"), _GIVEN, count("count"),
+        *share("share", "count / all turns of the system").between(says=_WILSON),
+        *share("of_kind", "count / turns of the kind").between("of_kind_low", "of_kind_high", _WILSON),
+        count("turns", "turns of the kind"), text("note"),
+    )  # fmt: skip
+    turns = table(
+        "turns", "Every turn of every system, from question to outcome.",
+        _SYSTEM, text("turn", header="Turn"), text("kind"), text("response", ", ".join(RESPONSES)), text("outcome"), _GIVEN,
+        text("cause", "component that lost an answerable turn, or none; empty for other turns"),
+        count("gold", "number of gold passages"),
+        count("given", "number of those among the answer's passages; null if unknown"),
+        count("sentences", "sentences compared with the passages; null without passage texts"),
+        count("unsupported", "of these, sentences that no passage supports"),
+    )  # fmt: skip
+    causes = table(
+        "causes", "Answerable turns by the component that lost them: retrieval first, then the generator.",
+        _SYSTEM, _CAUSE, count("count"), count("turns", "answerable and partial turns"),
+        *share("share", "count / turns").between(says=_WILSON), text("note"),
+    )  # fmt: skip
+    causes_reversed = table(
+        "causes_reversed", "The same in the opposite order: the generator first, judged on turns where every system got gold.",
+        _SYSTEM, _CAUSE, count("count", "lost turns; null for what is left to retrieval, which is a difference of shares"),
+        count("turns", "for the generator, turns where every system got gold; else all answerable turns on which this is"
+              " known"),
+        *share("share", "generator: count / turns; retrieval: lost share of these turns minus that of the generator").between(
+            says="95% CI, clustered by sampling unit"), text("note"),
+    )  # fmt: skip
+    transitions = table(
+        "transitions", "Outcomes of the same turns under two systems.",
+        text("first", header="First"), text("second", header="Second"), text("first_outcome", _OUTCOME),
+        text("second_outcome", _OUTCOME), count("count"), *share("share", "count / all turns").between(says=_WILSON),
+    )  # fmt: skip
+    support = table(
+        "support", "Sentences of answers that the answer's passages do not support.",
+        _SYSTEM, count("sentences", "sentences with content, without refusals and questions"),
+        *share("unsupported", "share without support").between(says=_WILSON), count("turns", "turns with such sentences"),
+        text("by", "what decided: words, citations or program"), text("note"),
+    )  # fmt: skip
+    detector = table(
+        "detector", "Responses that the detector finds, by label.",
+        _SYSTEM, text("label", "response by label", "Label"), text("detected", "response by the detector", "Detected"),
+        count("count"),
+    )  # fmt: skip
+    estimates = table(
+        "estimates", "Shares of outcomes if people had labelled all turns, from labels of some of them.",
+        _SYSTEM, text("outcome"), text("judge", "what determined the outcomes of all turns"),
+        *share("human_only", "share of the turns with human labels", "human only").between(
+            "human_ci_low", "human_ci_high", _THESE),
+        share("judge_only", "share of all turns by the judge; not an estimate for human labels", "judge only"),
+        *share("corrected", "share by the judge, corrected by human labels").between(says=_THESE),
+        number("weight", "weight of the judge: 0 is human only"), count("judged_units", "units with human labels"),
+        number("worth", "number of human-labelled units that would be as precise without the judge").rounded(1),
+        count("units"), text("note"),
+    )  # fmt: skip
+    estimate_pairs = table(
+        "estimate_pairs", "Differences between these shares, corrected likewise.",
+        text("first", header="First"), text("second", header="Second"), text("outcome"),
+        *difference("corrected").rounded(3).between(says="95% CI for these turns, of this comparison"),
+        p_value(says="two-sided, from the same t statistic as the interval"),
+        p_value("p_corrected", "p adjusted by Holm over all pairs and outcomes", "p adj."),
+    )  # fmt: skip
+    measures_by_kind = table(
+        "measures_by_kind", "Means of the scores in the files of answers, by kind of turn.",
+        _SYSTEM, text("kind", "all, or a kind of turn", "Turns"), text("metric"),
+        *score("value", header="mean").rounded(3).between(says="95% CI, clustered by sampling unit"),
+        count("turns", "turns with a score"), text("note"),
+    )  # fmt: skip
 
 
 class Journey(NamedTuple):
@@ -110,21 +120,14 @@ class Journey(NamedTuple):
     units: Units
 
 
-def tables_of(found: Journey) -> dict[str, pd.DataFrame]:
-    """Return every table of :data:`SPECS` by name."""
+def tables_of(found: Journey) -> dict[str, Content]:
+    """Return the rows of every table of :class:`Outcomes` by name."""
     estimates, pairs = corrected_shares(found)
     return {
-        "outcomes": OUTCOME_TABLE.frame(_outcomes(found)),
-        "turns": TURNS.frame(_turns(found)),
-        "causes": CAUSE_TABLE.frame(_causes(found)),
-        "causes_reversed": REVERSED.frame(_reversed(found)),
-        "transitions": TRANSITIONS.frame(_transitions(found)),
-        "support": SUPPORT.frame(_support(found)),
-        "detector": DETECTOR.frame(_detector(found)),
-        "estimates": ESTIMATES.frame(estimates),
-        "estimate_pairs": ESTIMATE_PAIRS.frame(pairs),
-        "measures_by_kind": BY_KIND.frame(_by_kind(found)),
-    }
+        "outcomes": _outcomes(found), "turns": _turns(found), "causes": _causes(found), "causes_reversed": _reversed(found),
+        "transitions": _transitions(found), "support": _support(found), "detector": _detector(found),
+        "estimates": estimates, "estimate_pairs": pairs, "measures_by_kind": _by_kind(found),
+    }  # fmt: skip
 
 
 def _shares(hits: Any, inside: Any, units: Units) -> tuple[Estimate, ...]:

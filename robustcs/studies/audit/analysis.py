@@ -17,15 +17,14 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
 from robustcs.inputs.turns import turn_depth
-from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, flag, number, share, table, text
+from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
 from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.agreement import Statistic, agreement_estimate, alpha_of, cohen_of
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.means import share_estimates
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import Units, units_of
-from robustcs.studies.audit.systems import CONCLUSIONS, MEANS, REVERSALS, SYSTEMS, Scored, mean_rows, reversal_rows, system_rows
+from robustcs.studies.audit.systems import Scored, mean_rows, reversal_rows, system_rows
 
 #: The slice of all pairs, and the name of the human judges in table ``conflicts``.
 ALL, HUMAN = "all", "human judges"
@@ -38,64 +37,96 @@ _FAR = 2
 
 Rows = list[tuple[Any, ...]]
 
-AGREEMENT = table(
-    "agreement", "Agreement of a judge with human judgments on the pairs that both judged. Intervals are clustered by units.",
-    text("judge", header="Judge"), count("pairs", "judged by both"),
-    *share("agree", "pairs with equal grades").between("agree_low", "agree_high"),
-    *number("kappa", "Cohen's, on all grades", "κ").between(),
-    *number("kappa_weighted", "Cohen's, quadratic weights", "κ weighted").between("kappa_weighted_low", "kappa_weighted_high"),
-    *number("kappa_level", "Cohen's, relevant or not by the relevance level", "κ level").between(
-        "kappa_level_low", "kappa_level_high"),
-    *number("alpha", "Krippendorff's, ordinal", "α").between("alpha_low", "alpha_high"),
-    count("units", "conversations or turns behind the intervals"),
-    count("human_only", "pairs without a label of the judge", "human only", "pairs"),
-    count("judge_only", "pairs without a human judgment", "judge only", "pairs"),
-    text("note", "caveats of the numbers"),
-)  # fmt: skip
-CONFUSION = table(
-    "confusion", "Number of pairs by human grade and grade of the judge.",
-    text("judge", header="Judge"), count("human", "human grade"), count("model", "grade of the judge"),
-    count("count", "pairs"),
-)  # fmt: skip
-BIAS = table(
-    "bias", "Direction of a judge's errors over all pairs, by the depth of the turn, and by the runs that found the passage.",
-    text("judge", header="Judge"), text("slice", "all, depth N, or found by GROUP (in the top 10)", "Subset"),
-    share("human_share", "pairs that are relevant by human judgment", "human", "relevant"),
-    share("judge_share", "pairs that are relevant by the judge", "judge", "relevant"),
-    *number("ratio", "judge_share divided by human_share; null if human_share is 0").rounded(2).between(
-        "ratio_low", "ratio_high"),
-    *difference("mean_difference", "mean grade of the judge minus mean human grade", "judge − human").rounded(2).between(),
-    count("pairs"), count("units"), text("note", "caveats of the numbers"),
-)  # fmt: skip
-OFF_SCALE = table(
-    "off_scale", "Grades off the scale of the human judgments. No rows if there are none.",
-    text("judge", header="Judge"), count("grade"), count("count", "labels with this grade", "labels"),
-    flag("kept", "clipped to the scale (true) or dropped (false)", "clipped"),
-)  # fmt: skip
-CONFLICTS = table(
-    "conflicts",
-    "Pairs whose grades by a judge and by human judges, or by two judges, differ by at least two; largest difference first.",
-    text("judge", header="Judge"), text("other", "human judges, or the name of another judge"), text("turn"), text("document"),
-    count("grade", "of the judge"), count("other_grade", "of the other", "other grade"), count("difference", "judge − other"),
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Audit(Result):
     """The comparison of each judge with the human judgments."""
 
     study = "audit"
-    declared = (AGREEMENT, CONFUSION, BIAS, SYSTEMS, REVERSALS, OFF_SCALE, CONCLUSIONS, MEANS, CONFLICTS)
-
-    agreement: pd.DataFrame
-    confusion: pd.DataFrame
-    bias: pd.DataFrame
-    systems: pd.DataFrame
-    reversals: pd.DataFrame
-    off_scale: pd.DataFrame
-    conclusions: pd.DataFrame
-    means: pd.DataFrame
-    conflicts: pd.DataFrame
+    agreement = table(
+        "agreement", "Agreement of a judge with human judgments on the pairs that both judged. Intervals are clustered by"
+        " units.",
+        text("judge", header="Judge"), count("pairs", "judged by both"),
+        *share("agree", "pairs with equal grades").between("agree_low", "agree_high"),
+        *number("kappa", "Cohen's, on all grades", "κ").between(),
+        *number("kappa_weighted", "Cohen's, quadratic weights", "κ weighted").between(
+            "kappa_weighted_low", "kappa_weighted_high"),
+        *number("kappa_level", "Cohen's, relevant or not by the relevance level", "κ level").between(
+            "kappa_level_low", "kappa_level_high"),
+        *number("alpha", "Krippendorff's, ordinal", "α").between("alpha_low", "alpha_high"),
+        count("units", "conversations or turns behind the intervals"),
+        count("human_only", "pairs without a label of the judge", "human only", "pairs"),
+        count("judge_only", "pairs without a human judgment", "judge only", "pairs"),
+        text("note", "caveats of the numbers"),
+    )  # fmt: skip
+    confusion = table(
+        "confusion", "Number of pairs by human grade and grade of the judge.",
+        text("judge", header="Judge"), count("human", "human grade"), count("model", "grade of the judge"),
+        count("count", "pairs"),
+    )  # fmt: skip
+    bias = table(
+        "bias", "Direction of a judge's errors over all pairs, by the depth of the turn, and by the runs that found the"
+        " passage.",
+        text("judge", header="Judge"), text("slice", "all, depth N, or found by GROUP (in the top 10)", "Subset"),
+        share("human_share", "pairs that are relevant by human judgment", "human", "relevant"),
+        share("judge_share", "pairs that are relevant by the judge", "judge", "relevant"),
+        *number("ratio", "judge_share divided by human_share; null if human_share is 0").rounded(2).between(
+            "ratio_low", "ratio_high"),
+        *difference("mean_difference", "mean grade of the judge minus mean human grade", "judge − human").rounded(2).between(),
+        count("pairs"), count("units"), text("note", "caveats of the numbers"),
+    )  # fmt: skip
+    systems = table(
+        "systems", "Rank correlation of the systems under human judgments and under the judge, on these topics.",
+        text("judge", header="Judge"), measure(), text("method", "kendall, tau_ap (the human order is the reference) or rbo"),
+        number("value", "1: same order; null if all systems are tied"),
+        number("ci_low", "one-sided 95% lower limit for another sample of topics of the same size", "95% limit"),
+        number("ci_high", "null: an upper limit would not have its nominal coverage"),
+        count("turns", "with human judgments", "human", "turns"), count("judge_turns", "of the judge", "judge", "turns"),
+        text("note", "caveats of the numbers"),
+    )  # fmt: skip
+    reversals = table(
+        "reversals", "Pairs of systems whose comparison changes under the judge.",
+        text("judge", header="Judge"), measure(), text("first", header="First"), text("second", header="Second"),
+        *difference("human_difference", "first minus second under human judgments", "human").rounded(3).between(
+            "human_low", "human_high"),
+        *difference("judge_difference", "under the judge", "judge").rounded(3).between("judge_low", "judge_high"),
+        text("change", "reversed (opposite order, significant under at least one), swapped (opposite order, significant under"
+             " neither), lost (significant only under human judgments), gained (significant only under the judge)"),
+        p_value("human_p", "sign-flip test of whole units, two-sided", "human", "p"),
+        p_value("human_p_corrected", "adjusted by max-T over all pairs of the measure", "human", "p adj."),
+        p_value("judge_p", "", "judge", "p"), p_value("judge_p_corrected", "", "judge", "p adj."),
+    )  # fmt: skip
+    off_scale = table(
+        "off_scale", "Grades off the scale of the human judgments. No rows if there are none.",
+        text("judge", header="Judge"), count("grade"), count("count", "labels with this grade", "labels"),
+        flag("kept", "clipped to the scale (true) or dropped (false)", "clipped"),
+    )  # fmt: skip
+    conclusions = table(
+        "conclusions", "Number of pairs of systems whose comparison changes under the judge.",
+        text("judge", header="Judge"), measure(), count("pairs", "of systems"),
+        count("human_apart", "that differ significantly under human judgments (adjusted p ≤ .05)", "human", "significant"
+              " under"),
+        count("judge_apart", "that differ significantly under the judge", "judge", "significant under"),
+        count("reversed", "opposite order, significant under at least one of them", "significant", "opposite order"),
+        count("swapped", "opposite order, significant under neither", "neither", "opposite order"),
+        count("lost", "significant only under human judgments", "human", "only under"),
+        count("gained", "significant only under the judge", "judge", "only under"),
+        text("note", "why no pair can differ significantly; empty if pairs can"),
+    )  # fmt: skip
+    means = table(
+        "means", "Mean score of each system under human judgments and under the judge, on the pairs that both judged.",
+        text("judge", header="Judge"), measure(), text("system", header="System"), score("human"),
+        score("model", header="judge"),
+    )  # fmt: skip
+    conflicts = table(
+        "conflicts",
+        "Pairs whose grades by a judge and by human judges, or by two judges, differ by at least two; largest difference"
+        " first.",
+        text("judge", header="Judge"), text("other", "human judges, or the name of another judge"), text("turn"),
+        text("document"),
+        count("grade", "of the judge"), count("other_grade", "of the other", "other grade"),
+        count("difference", "judge − other"),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +173,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
     """
     compared = common_pairs(judged)
     pool, seen = judged.pool, np.zeros(len(judged.pool.turns), dtype=bool)
-    rows: dict[str, Rows] = {spec.name: [] for spec in Audit.declared}
+    rows: dict[str, Any] = {spec.name: [] for spec in Audit.declared}
     notes = list(evaluated.notes)
     for name, judge in judged.judges.items():
         sides, both = [judged.human, judged.grades[name]], compared[name]
@@ -177,7 +208,7 @@ def audit(judged: JudgedPool, clipped: bool, measures: Sequence[Measure], evalua
     units = units_of(_named(pool, seen), evaluated.policy.unit)
     notes += [units.note] if units.note else []
     evaluated = replace(evaluated, turns=int(seen.sum()), notes=tuple(dict.fromkeys(notes)), unit=units.kind, units=units.count)
-    return Audit(evaluated, **{spec.name: spec.frame(rows[spec.name]) for spec in Audit.declared})
+    return Audit(evaluated, content=rows)
 
 
 def common_pairs(judged: JudgedPool) -> dict[str, Mask]:
@@ -296,6 +327,6 @@ def _scores(
         chosen = pool.judged(side) & judged.counted
         scores.append(pool.score(side[None], measures, evaluated.policy)[0][..., chosen])
         units.append(units_of(_named(pool, chosen), evaluated.policy.unit))
-    for place, measure in enumerate(measures):
+    for place, one in enumerate(measures):
         human, model = (Scored(of.sums(side[:, place]), of) for side, of in zip(scores, units, strict=True))
-        yield measure.name, human, model
+        yield one.name, human, model

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.result import count, difference, measure, number, p_value, score, table, text
 from robustcs.statistics import Floats
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import max_t_family
@@ -21,43 +20,6 @@ from robustcs.statistics.units import Units
 ALPHA = 0.05
 #: The kinds of change of a pair of systems: see :data:`REVERSALS`.
 CHANGES = ("reversed", "swapped", "lost", "gained")
-
-SYSTEMS = table(
-    "systems", "Rank correlation of the systems under human judgments and under the judge, on these topics.",
-    text("judge", header="Judge"), measure(), text("method", "kendall, tau_ap (the human order is the reference) or rbo"),
-    number("value", "1: same order; null if all systems are tied"),
-    number("ci_low", "one-sided 95% lower limit for another sample of topics of the same size", "95% limit"),
-    number("ci_high", "null: an upper limit would not have its nominal coverage"),
-    count("turns", "with human judgments", "human", "turns"), count("judge_turns", "of the judge", "judge", "turns"),
-    text("note", "caveats of the numbers"),
-)  # fmt: skip
-MEANS = table(
-    "means", "Mean score of each system under human judgments and under the judge, on the pairs that both judged.",
-    text("judge", header="Judge"), measure(), text("system", header="System"), score("human"), score("model", header="judge"),
-)  # fmt: skip
-CONCLUSIONS = table(
-    "conclusions", "Number of pairs of systems whose comparison changes under the judge.",
-    text("judge", header="Judge"), measure(), count("pairs", "of systems"),
-    count("human_apart", "that differ significantly under human judgments (adjusted p ≤ .05)", "human", "significant under"),
-    count("judge_apart", "that differ significantly under the judge", "judge", "significant under"),
-    count("reversed", "opposite order, significant under at least one of them", "significant", "opposite order"),
-    count("swapped", "opposite order, significant under neither", "neither", "opposite order"),
-    count("lost", "significant only under human judgments", "human", "only under"),
-    count("gained", "significant only under the judge", "judge", "only under"),
-    text("note", "why no pair can differ significantly; empty if pairs can"),
-)  # fmt: skip
-REVERSALS = table(
-    "reversals", "Pairs of systems whose comparison changes under the judge.",
-    text("judge", header="Judge"), measure(), text("first", header="First"), text("second", header="Second"),
-    *difference("human_difference", "first minus second under human judgments", "human").rounded(3).between(
-        "human_low", "human_high"),
-    *difference("judge_difference", "under the judge", "judge").rounded(3).between("judge_low", "judge_high"),
-    text("change", "reversed (opposite order, significant under at least one), swapped (opposite order, significant under"
-         " neither), lost (significant only under human judgments), gained (significant only under the judge)"),
-    p_value("human_p", "sign-flip test of whole units, two-sided", "human", "p"),
-    p_value("human_p_corrected", "adjusted by max-T over all pairs of the measure", "human", "p adj."),
-    p_value("judge_p", "", "judge", "p"), p_value("judge_p_corrected", "", "judge", "p adj."),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

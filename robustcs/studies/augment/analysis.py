@@ -8,7 +8,7 @@ Leaving out whole groups of runs shows what a new team would meet (Voorhees 2000
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -202,8 +202,6 @@ TABLES: tuple[TableSpec, ...] = (
 class Augmentation(Result):
     """The requested tables.
 
-    found
-        Table name → frame, of the requested parts.
     depth
         The depth of the pool.
     merged
@@ -216,7 +214,6 @@ class Augmentation(Result):
 
     study = "augment"
 
-    found: Mapping[str, pd.DataFrame]
     depth: int
     merged: Qrels | None
     drawn: WhatIf | None = None
@@ -225,12 +222,7 @@ class Augmentation(Result):
     @property
     def declared(self) -> tuple[TableSpec, ...]:  # type: ignore[override]
         """The tables of all requested parts."""
-        return tuple(spec for spec in TABLES if spec.name in self.found)
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Table name → frame."""
-        return {spec.name: self.found[spec.name] for spec in self.declared}
+        return tuple(spec for spec in TABLES if spec.name in self.content)
 
 
 def augment(
@@ -318,8 +310,7 @@ def _new_grades(before: Grades, after: Grades) -> str:
 
 def without_folders(result: Augmentation) -> Augmentation:
     """Return the result with file names of new judgments without their folders, for storing or sharing."""
-    short = {
-        table: result.found[table].assign(**{column: [name.rpartition("/")[2] for name in result.found[table][column]]})
+    return result.changed(**{
+        table: result.tables[table].assign(**{column: [name.rpartition("/")[2] for name in result.tables[table][column]]})
         for table, column in (("files", "file"), ("conflicts", "new_file"), ("sources", "source"))
-    }
-    return replace(result, found={**result.found, **short})
+    })  # fmt: skip

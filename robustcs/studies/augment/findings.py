@@ -14,9 +14,9 @@ from robustcs.wording import counted, system_name, verb
 
 def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
     """Return the largest change of a run's score, with the number of runs that change rank."""
-    if not len(result.found.get("measures", ())):
+    if not len(result.tables.get("measures", ())):
         return ()
-    part = _headline(result.found["measures"])
+    part = _headline(result.tables["measures"])
     row = part.loc[part["difference"].abs().idxmax()]
     p = "" if math.isnan(row["p_corrected"]) else f"; adjusted p {p_equals(row['p_corrected'])}"
     return (
@@ -24,7 +24,7 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
             signed(row["difference"], 3), signed_interval(row["ci_low"], row["ci_high"]).strip("–"),
             f"The new judgments change {measure_label(row['metric'])} of {system_name(row['system'])} by"
             f" {signed(row['difference'], 3)}{', the largest change' if len(part) > 1 else ''}; {_moved(part)}",
-            f"{counted(int(result.found['files']['added'].sum()), 'new judgment')},"
+            f"{counted(int(result.tables['files']['added'].sum()), 'new judgment')},"
             f" {counted(result.evaluated.turns, 'turn')}{p}",
             abs(float(row["difference"]))
         ),
@@ -33,17 +33,17 @@ def verdicts(result: Augmentation) -> tuple[Verdict, ...]:
 
 def augment_findings(result: Augmentation) -> tuple[str, ...]:
     """Return how much the headline measure changes, how many runs change rank, and how similar the rankings are."""
-    if not len(result.found.get("measures", ())):
+    if not len(result.tables.get("measures", ())):
         return ()
-    part = _headline(result.found["measures"])
+    part = _headline(result.tables["measures"])
     metric = str(part["metric"].iloc[0])
     least, most = part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]
     span = f"{signed(least['difference'], 3)} ({system_name(least['system'])})"
     if len(part) > 1:
         span = f"{span} to {signed(most['difference'], 3)} ({system_name(most['system'])})"
-    added = counted(int(result.found["files"]["added"].sum()), "new judgment")
+    added = counted(int(result.tables["files"]["added"].sum()), "new judgment")
     sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
-    ranking = result.found["ranking"]
+    ranking = result.tables["ranking"]
     tau = ranking[(ranking["metric"] == metric) & (ranking["method"] == "kendall")]
     if len(tau):
         row = tau.iloc[0]

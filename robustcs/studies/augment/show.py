@@ -32,12 +32,12 @@ _PLACE: Shown = (
 
 def show(result: Augmentation) -> tuple[Block, ...]:
     """Return the blocks of all requested parts: before and after, what-if, leave-one-out, and estimates with judges."""
-    blocks: list[Block] = _change(result) if "measures" in result.found else []
+    blocks: list[Block] = _change(result) if "measures" in result.content else []
     blocks += _what_if(result, result.drawn) if result.drawn else []
-    if "leave_one_out" in result.found:
+    if "leave_one_out" in result.content:
         blocks += [Heading("Can the judgments be reused for a new run?", 2), *_left_out(result, "leave_one_out")]
-    blocks += _left_out(result, "leave_group_out") if "leave_group_out" in result.found else []
-    return (*blocks, *(_judged(result) if "estimates" in result.found else []))
+    blocks += _left_out(result, "leave_group_out") if "leave_group_out" in result.content else []
+    return (*blocks, *(_judged(result) if "estimates" in result.content else []))
 
 
 def _by_metric(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
@@ -53,7 +53,7 @@ def _more(frame: pd.DataFrame, what: str) -> str:
 
 
 def _change(result: Augmentation) -> list[Block]:
-    unit, measures, conflicts = result.evaluated.unit, result.found["measures"], result.found["conflicts"]
+    unit, measures, conflicts = result.evaluated.unit, result.tables["measures"], result.tables["conflicts"]
     blocks: list[Block] = [
         Heading("Before and after new judgments", 2),
         result_table(
@@ -87,12 +87,12 @@ def _change(result: Augmentation) -> list[Block]:
             "augment", "Mean scores before (open) and after (filled) the new judgments.",
             f"Mean scores before and after the new judgments. {told}.", lambda: draw_change(measures),
         ))  # fmt: skip
-    blocks += [*(_ranking(result) if len(result.found["ranking"]) else []), *_turns(result)]
+    blocks += [*(_ranking(result) if len(result.tables["ranking"]) else []), *_turns(result)]
     return [*blocks, *sources_table(result, result.depth)]
 
 
 def _ranking(result: Augmentation) -> list[Block]:
-    floor = result.found["power"]["adjusted_floor"].max()
+    floor = result.tables["power"]["adjusted_floor"].max()
     blind = f" With so few units, no p can be below {floor:.2g}." if floor > ALPHA else ""
     method: Shown = (text("agreement"), lambda row: _METHODS[row.method])
     return [
@@ -116,7 +116,7 @@ def _turns(result: Augmentation) -> list[Block]:
     note = "Largest in: the run whose score changes most. New grades: rank:grade; empty if only the ideal ranking changed."
     columns: list[Shown] = ["turn", text("system", header="largest in"), "before", "after", "new_grades"]
     blocks: list[Block] = []
-    for metric, label, part in _by_metric(result.found["turns"]):
+    for metric, label, part in _by_metric(result.tables["turns"]):
         most = part.drop_duplicates("turn")
         blocks.append(result_table(
             result, "turns", f"{label}: turns with the largest changes", columns, note + _more(most, "turns"),
@@ -188,7 +188,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
 
 def _left_out(result: Augmentation, name: str) -> list[Block]:
     """Return the tables of single runs or of groups of runs."""
-    left, grouped = result.found[name], name == "leave_group_out"
+    left, grouped = result.tables[name], name == "leave_group_out"
     what, whose = ("group of runs", "this group's runs") if grouped else ("run", "this run")
     note = (
         f"Unique: judged passages in the top {result.depth} of {whose} and of no other run given here. Without: the score after"
@@ -210,7 +210,7 @@ def _left_out(result: Augmentation, name: str) -> list[Block]:
 
 def _judged(result: Augmentation) -> Sequence[Block]:
     """Return the estimates and pairs of every judge, then the sample, and the plan if requested."""
-    tables, unit = result.found, result.judged_unit
+    tables, unit = result.tables, result.judged_unit
     blocks: list[Block] = [Heading(f"What are the scores with human judgments of all {unit}s?", 2)]
     pairs = dict(list(tables["estimate_pairs"].groupby(["judge", "metric"], sort=False)))
     for judge, rows in tables["estimates"].groupby("judge", sort=False):

@@ -157,7 +157,7 @@ def ask(
         estimated, notes = _estimated(workspace, merge.qrels, pooled.measures, within, off_scale)
         found, unit = (found | estimated.tables, estimated.unit) if estimated else (found, unit)
         evaluated = _with(evaluated, notes)
-    return Augmentation(evaluated, found, pool_depth, merge.qrels, drawn, unit)
+    return Augmentation(evaluated, pool_depth, merge.qrels, drawn, unit, content={**found})
 
 
 def _with(evaluated: Evaluated, notes: Sequence[str], **more: Any) -> Evaluated:
@@ -184,7 +184,7 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
         project.policy, "runs", found.turns, int(judged.turns.lacking.sum()), tuple(dict.fromkeys(notes)),
         unit=found.unit, units=found.units,
     )  # fmt: skip
-    return Augmentation(evaluated, found.tables, depth, people, judged_unit=found.unit)
+    return Augmentation(evaluated, depth, people, judged_unit=found.unit, content={**found.tables})
 
 
 def _estimated(

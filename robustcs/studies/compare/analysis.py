@@ -25,61 +25,12 @@ from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
 from robustcs.wording import some_of
 
 _SYSTEM = text("system", header="System")
-INPUTS = table(
-    "inputs", "Input files of both states by role.",
-    text("role", header="Input"), text("path", "path in the new state, or in the old one if the input was removed"),
-    text("state", "same, changed, added or removed"),
-)  # fmt: skip
-MEASURES = table(
-    "measures", "Mean score of every run that both states have, over their common turns.",
-    _SYSTEM, measure(), score("old"), score("new"),
-    *difference("change", "new minus old").rounded(3).between(says="95% CI of this comparison alone, from the sign-flip test"),
-    p_value(says="two-sided sign-flip test over sampling units"),
-    p_value("p_corrected", "adjusted by max-T over all runs of the measure", "p adj."),
-    score("rescored", "mean of the old run under the new judgments; null if unknown", "old, new judgments"),
-    difference("low", "lowest change that any grades of the unjudged passages could give, under the new judgments",
-               "lowest").rounded(3),
-    difference("high", "highest such change", "highest").rounded(3),
-    count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
-)  # fmt: skip
-TURNS = table(
-    "turns", "Every turn whose score changed.",
-    _SYSTEM, text("turn", header="Turn"), measure(), score("old"), score("new"), difference("change"),
-    text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy", "what changed"),
-    text("crossed", "thresholds that the turn crossed: +>0 means now correct, −>0 no longer correct"),
-    text("old_text", "question text in the old state"), text("new_text", "question text in the new state"),
-)  # fmt: skip
-CONCLUSIONS = table(
-    "conclusions", "The better system of every pair before and now, at adjusted p ≤ 0.05 (max-T over the pairs of a measure).",
-    measure(), text("first", header="First"), text("second", header="Second"),
-    text("old", "the better system, or “no significant difference”", "better before"), text("new", header="better now"),
-    flag("flipped", "whether old and new differ"),
-)  # fmt: skip
-GATE = table(
-    "gate", "Outcome of every condition for every run and measure that it covers.",
-    text("condition", "as written; “every condition” if something is gone, such as a run", "Condition"), _SYSTEM,
-    text("metric", "measure; for shares of errors also the threshold", "Measure"),
-    *difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop").rounded(3).between(
-        says="95% CI of the drop, of this row alone"
-    ),
-    p_value("p", "one-sided p of “the mean drop is at most the limit”, of this row alone"),
-    p_value("p_corrected", "the same, adjusted by max-T over all rows of the gate in which something differs", "p adj."),
-    number("low", "lowest drop that any grades of the unjudged passages could give; null without bounds"),
-    number("high", "highest such drop"), number("limit", "largest drop that the condition allows"),
-    difference("expected", "mean drop under grades drawn by the hole model (--evidence expected)"),
-    count("lost", "turns that are gone or have lost their judgments"),
-    share("judged_old", "judged share of the passages down to the measure's cutoff, in the old state"),
-    share("judged_new", "the same in the new state"),
-    text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "reason for the outcome"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Comparison(Result):
     """Comparison of two states of a project.
 
-    files
-        The table ``inputs``.
     old, new
         The compared states.
     tops
@@ -89,22 +40,59 @@ class Comparison(Result):
     """
 
     study = "compare"
-    declared = (INPUTS, MEASURES, TURNS, CONCLUSIONS, GATE)
+    files = table(
+        "inputs", "Input files of both states by role.",
+        text("role", header="Input"), text("path", "path in the new state, or in the old one if the input was removed"),
+        text("state", "same, changed, added or removed"),
+    )  # fmt: skip
+    measures = table(
+        "measures", "Mean score of every run that both states have, over their common turns.",
+        _SYSTEM, measure(), score("old"), score("new"),
+        *difference("change", "new minus old").rounded(3).between(says="95% CI of this comparison alone, from the sign-flip"
+                    " test"),
+        p_value(says="two-sided sign-flip test over sampling units"),
+        p_value("p_corrected", "adjusted by max-T over all runs of the measure", "p adj."),
+        score("rescored", "mean of the old run under the new judgments; null if unknown", "old, new judgments"),
+        difference("low", "lowest change that any grades of the unjudged passages could give, under the new judgments",
+                   "lowest").rounded(3),
+        difference("high", "highest such change", "highest").rounded(3),
+        count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
+    )  # fmt: skip
+    turns = table(
+        "turns", "Every turn whose score changed.",
+        _SYSTEM, text("turn", header="Turn"), measure(), score("old"), score("new"), difference("change"),
+        text("why", "what changed: words, ranking, judgments (joined by “and”), scores or policy", "what changed"),
+        text("crossed", "thresholds that the turn crossed: +>0 means now correct, −>0 no longer correct"),
+        text("old_text", "question text in the old state"), text("new_text", "question text in the new state"),
+    )  # fmt: skip
+    conclusions = table(
+        "conclusions", "The better system of every pair before and now, at adjusted p ≤ 0.05 (max-T over the pairs of a"
+        " measure).",
+        measure(), text("first", header="First"), text("second", header="Second"),
+        text("old", "the better system, or “no significant difference”", "better before"), text("new", header="better now"),
+        flag("flipped", "whether old and new differ"),
+    )  # fmt: skip
+    gate = table(
+        "gate", "Outcome of every condition for every run and measure that it covers.",
+        text("condition", "as written; “every condition” if something is gone, such as a run", "Condition"), _SYSTEM,
+        text("metric", "measure; for shares of errors also the threshold", "Measure"),
+        *difference("drop", "drop of the mean score, or growth of the share, under the new judgments", "Drop")
+        .rounded(3).between(says="95% CI of the drop, of this row alone"),
+        p_value("p", "one-sided p of “the mean drop is at most the limit”, of this row alone"),
+        p_value("p_corrected", "the same, adjusted by max-T over all rows of the gate in which something differs", "p adj."),
+        number("low", "lowest drop that any grades of the unjudged passages could give; null without bounds"),
+        number("high", "highest such drop"), number("limit", "largest drop that the condition allows"),
+        difference("expected", "mean drop under grades drawn by the hole model (--evidence expected)"),
+        count("lost", "turns that are gone or have lost their judgments"),
+        share("judged_old", "judged share of the passages down to the measure's cutoff, in the old state"),
+        share("judged_new", "the same in the new state"),
+        text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "reason for the outcome"),
+    )  # fmt: skip
 
-    files: pd.DataFrame
-    measures: pd.DataFrame
-    turns: pd.DataFrame
-    conclusions: pd.DataFrame
-    gate: pd.DataFrame
     old: State
     new: State
     tops: Mapping[str, Top] = field(default_factory=dict)
     passages: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Table name → frame."""
-        return {spec.name: getattr(self, "files" if spec is INPUTS else spec.name) for spec in self.declared}
 
     @property
     def outcome(self) -> Outcome | None:
@@ -160,16 +148,13 @@ def compare(
     if gate.conditions:
         both = "both states with the new judgments" if rescored and old.judgments != new.judgments else ""
         notes += gate.notes(", ".join(filter(None, (how, both))))
-    return Comparison(
-        replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count),
-        files=INPUTS.frame(_inputs(old, new)),
-        measures=MEASURES.frame(_measures(changes, evaluated.policy.unit, seed)),
-        turns=TURNS.frame(_turns(changes, old, new, thresholds)),
-        conclusions=CONCLUSIONS.frame(_conclusions(common, old, new, evaluated.policy.unit, seed)),
-        gate=GATE.frame(pd.DataFrame(rows)),
-        old=old,
-        new=new,
-    )
+    unit = evaluated.policy.unit
+    evaluated = replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count)
+    return Comparison(evaluated, old, new, content={
+        "inputs": _inputs(old, new), "measures": [_measures(changes, unit, seed)],
+        "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, unit, seed),
+        "gate": Comparison.gate.frame(pd.DataFrame(rows)),
+    })  # fmt: skip
 
 
 def _scored(system: SystemState) -> set[str]:

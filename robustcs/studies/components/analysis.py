@@ -17,7 +17,7 @@ from robustcs.evaluation.grid import CAUSES, Cell, Grid, causes_of
 from robustcs.evaluation.thresholds import DEFAULT_THRESHOLDS, Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.policy import Evaluated
-from robustcs.result import Later, Result, count, difference, measure, number, p_value, points, score, share, table, text
+from robustcs.result import Content, Result, count, difference, measure, number, p_value, points, score, share, table, text
 from robustcs.statistics.columns import DETECTABLE, EFFECT, EXACT, P_FLOOR, comparisons
 from robustcs.statistics.crossed import EFFECTS, effect_sizes
 from robustcs.statistics.estimate import Estimate
@@ -36,72 +36,6 @@ _HALF = "95% CI for other sampling units: jackknife, Student's t"
 _SHARE = "95% CI: Wilson interval, clustered by sampling unit; null for fewer than five units"
 _TEST = "95% CI, not adjusted, from the same test as p"
 
-MEANS = table(
-    "means", "Mean of every cell of the grid.", *_CELL, measure(),
-    *score("value", "mean over turns", "mean").rounded(3).between(says=_MEAN), _NOTE,
-)  # fmt: skip
-BLAME = table(
-    "blame", "Turns of every system by cause. Causes exclude each other and cover all turns.", *_CELL, *_CUT,
-    text("cause", "correct; wording: another wording with this ranker is correct, no other ranker with this wording; ranker:"
-         " the reverse; either: each change alone is enough; both: only changing both helps; none: no cell is correct"),
-    count("count", "turns", "turns"), *share("share", "share of all turns").between(says=_SHARE),
-    number("average", "mean count over all wordings with this ranker (cause wording) or all rankers with this wording (cause"
-           " ranker); null for other causes").rounded(1),
-    count("cells", "cells of the grid in which the turns were looked up"), _NOTE,
-)  # fmt: skip
-FACTORS = table(
-    "factors", "Does the wording or the ranker lose more turns? Means over the systems that have another wording and another"
-    " ranker; only turns with the causes wording and ranker count.", *_CUT,
-    *share("wording", "mean share of turns lost to the wording alone").between("wording_low", "wording_high", _SHARE),
-    *share("ranker", "mean share of turns lost to the ranker alone").between("ranker_low", "ranker_high", _SHARE),
-    *points("difference", "wording − ranker", "difference").between(says=_TEST), p_value(),
-    p_value("p_corrected", "adjusted by max-T over all measures and thresholds", "p adj."), P_FLOOR, EXACT,
-    count("systems", "systems in the means"), _NOTE,
-)  # fmt: skip
-OMEGA = table(
-    "effects", "Effect sizes of the analysis of variance: turn × wording × ranker.", measure(),
-    text("factor", "turn, wording, ranker, wording*ranker, turn*wording or turn*ranker", "Effect"),
-    *number("omega2", "ω²: variance due to the effect ÷ (this variance + error variance); null without a complete subgrid",
-            "ω²").rounded(3).between(
-        says="95% CI for other conversations with these wordings and rankers: nested bootstrap-t, joined with percentiles"
-    ),
-    text("wordings", "wordings of the largest complete subgrid, separated by |"), text("rankers", "its rankers"), _NOTE,
-)  # fmt: skip
-SWAPS = table(
-    "swaps", "Every change of one component of a system.", *_CELL,
-    text("changed", "wording or ranker", "Change"), text("to", "the new wording or ranker", "To"), measure(),
-    *difference("difference", "mean after the change − mean before", "gain").rounded(3).between(says=_TEST),
-    p_value(says="sign-flip test on sampling units, two-sided", header="p"),
-    p_value("p_corrected", "adjusted by max-T over all changes of the measure, each pair of cells once", "p adj."),
-    P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE.called("80% power"), _NOTE,
-)  # fmt: skip
-CHOICE = table(
-    "choice", "The best system, its lead on conversations that did not choose it, and the best system of every turn.",
-    measure(), *_CELL, score("value", "mean of the best system", "mean").rounded(3),
-    text("second_wording", "the system with the second highest mean"), text("second_ranker"),
-    difference("lead", "its mean − the second highest mean").rounded(3),
-    share("chosen", "random halves of the sampling units in which it has the highest mean", "chosen"),
-    score("half", "mean of the system chosen on a random half, on that half").rounded(3),
-    *score("other_half", "mean of the same system on the other half, averaged over halves").rounded(3)
-    .between("other_low", "other_high", _HALF),
-    difference("half_lead", "lead of the chosen system over the second best, on the half that chose both").rounded(3),
-    *difference("other_lead", "lead of the same system over the same second best, on the other half").rounded(3)
-    .between("other_lead_low", "other_lead_high", _HALF),
-    score("upper", "mean over turns of the highest score of all systems: an upper limit").rounded(3),
-    *difference("gain", "upper − value").rounded(3).between("gain_low", "gain_high", _MEAN),
-    score("by_chance", "gain expected if systems were exchanged at random in every turn", "chance").rounded(3),
-    count("splits", "random halves"), _NOTE,
-)  # fmt: skip
-MISSING = table(
-    "missing", "What each missing cell could show; no rows for a complete grid.", *_CELL, *_CUT,
-    count("turns", "turns on which the cause of some system would change if the missing cell were correct", "turns"),
-    *share("share", "share of all turns").between(says=_SHARE),
-)  # fmt: skip
-TURNS = table(
-    "turns", "Score and cause of every turn in every cell.", text("turn", header="Turn"), *_CELL, *_CUT, score("value"),
-    text("cause", "as in the table blame"),
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Components(Result):
@@ -116,19 +50,78 @@ class Components(Result):
     """
 
     study = "components"
-    declared = (BLAME, MEANS, FACTORS, OMEGA, SWAPS, CHOICE, MISSING, TURNS)
+    blame = table(
+        "blame", "Turns of every system by cause. Causes exclude each other and cover all turns.", *_CELL, *_CUT,
+        text("cause", "correct; wording: another wording with this ranker is correct, no other ranker with this wording;"
+             " ranker:"
+             " the reverse; either: each change alone is enough; both: only changing both helps; none: no cell is correct"),
+        count("count", "turns", "turns"), *share("share", "share of all turns").between(says=_SHARE),
+        number("average", "mean count over all wordings with this ranker (cause wording) or all rankers with this wording"
+               " (cause"
+               " ranker); null for other causes").rounded(1),
+        count("cells", "cells of the grid in which the turns were looked up"), _NOTE,
+    )  # fmt: skip
+    means = table(
+        "means", "Mean of every cell of the grid.", *_CELL, measure(),
+        *score("value", "mean over turns", "mean").rounded(3).between(says=_MEAN), _NOTE,
+    )  # fmt: skip
+    factors = table(
+        "factors", "Does the wording or the ranker lose more turns? Means over the systems that have another wording and"
+        " another"
+        " ranker; only turns with the causes wording and ranker count.", *_CUT,
+        *share("wording", "mean share of turns lost to the wording alone").between("wording_low", "wording_high", _SHARE),
+        *share("ranker", "mean share of turns lost to the ranker alone").between("ranker_low", "ranker_high", _SHARE),
+        *points("difference", "wording − ranker", "difference").between(says=_TEST), p_value(),
+        p_value("p_corrected", "adjusted by max-T over all measures and thresholds", "p adj."), P_FLOOR, EXACT,
+        count("systems", "systems in the means"), _NOTE,
+    )  # fmt: skip
+    effects = table(
+        "effects", "Effect sizes of the analysis of variance: turn × wording × ranker.", measure(),
+        text("factor", "turn, wording, ranker, wording*ranker, turn*wording or turn*ranker", "Effect"),
+        *number("omega2", "ω²: variance due to the effect ÷ (this variance + error variance); null without a complete subgrid",
+                "ω²").rounded(3).between(
+            says="95% CI for other conversations with these wordings and rankers: nested bootstrap-t, joined with percentiles"
+        ),
+        text("wordings", "wordings of the largest complete subgrid, separated by |"), text("rankers", "its rankers"), _NOTE,
+    )  # fmt: skip
+    swaps = table(
+        "swaps", "Every change of one component of a system.", *_CELL,
+        text("changed", "wording or ranker", "Change"), text("to", "the new wording or ranker", "To"), measure(),
+        *difference("difference", "mean after the change − mean before", "gain").rounded(3).between(says=_TEST),
+        p_value(says="sign-flip test on sampling units, two-sided", header="p"),
+        p_value("p_corrected", "adjusted by max-T over all changes of the measure, each pair of cells once", "p adj."),
+        P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE.called("80% power"), _NOTE,
+    )  # fmt: skip
+    choice = table(
+        "choice", "The best system, its lead on conversations that did not choose it, and the best system of every turn.",
+        measure(), *_CELL, score("value", "mean of the best system", "mean").rounded(3),
+        text("second_wording", "the system with the second highest mean"), text("second_ranker"),
+        difference("lead", "its mean − the second highest mean").rounded(3),
+        share("chosen", "random halves of the sampling units in which it has the highest mean", "chosen"),
+        score("half", "mean of the system chosen on a random half, on that half").rounded(3),
+        *score("other_half", "mean of the same system on the other half, averaged over halves").rounded(3)
+        .between("other_low", "other_high", _HALF),
+        difference("half_lead", "lead of the chosen system over the second best, on the half that chose both").rounded(3),
+        *difference("other_lead", "lead of the same system over the same second best, on the other half").rounded(3)
+        .between("other_lead_low", "other_lead_high", _HALF),
+        score("upper", "mean over turns of the highest score of all systems: an upper limit").rounded(3),
+        *difference("gain", "upper − value").rounded(3).between("gain_low", "gain_high", _MEAN),
+        score("by_chance", "gain expected if systems were exchanged at random in every turn", "chance").rounded(3),
+        count("splits", "random halves"), _NOTE,
+    )  # fmt: skip
+    missing = table(
+        "missing", "What each missing cell could show; no rows for a complete grid.", *_CELL, *_CUT,
+        count("turns", "turns on which the cause of some system would change if the missing cell were correct", "turns"),
+        *share("share", "share of all turns").between(says=_SHARE),
+    )  # fmt: skip
+    turns = table(
+        "turns", "Score and cause of every turn in every cell.", text("turn", header="Turn"), *_CELL, *_CUT, score("value"),
+        text("cause", "as in the table blame"),
+    )  # fmt: skip
 
     grid: Grid
     texts: Mapping[str, Mapping[str, str]]
-    compared: Callable[[], tuple[pd.DataFrame, dict[str, Family]]]
-    blame: Later = Later()
-    means: Later = Later()
-    factors: Later = Later()
-    effects: Later = Later()
-    swaps: Later = Later()
-    choice: Later = Later()
-    missing: Later = Later()
-    turns: Later = Later()
+    compared: Callable[[], tuple[list[Any], dict[str, Family]]]
 
     @property
     def families(self) -> Mapping[str, Family]:
@@ -164,22 +157,18 @@ def components(
     cuts = [(metric, threshold) for metric in first for threshold in distinct_thresholds(metric, thresholds)]
     causes = {cut: causes_of(cut[1].holds(np.nan_to_num(cubes[cut[0]], nan=-math.inf))) for cut in cuts}
     compared = cache(lambda: _swaps(grid, cubes, units, seed))
-    found = Components(
-        units.stated(evaluated),
-        blame=lambda: BLAME.frame(_blame(grid, causes, units)),
-        means=lambda: MEANS.frame([row for metric, cube in cubes.items() for row in _means(grid, metric, cube, units)]),
-        factors=lambda: _factors(grid, causes, units, seed),
-        effects=lambda: OMEGA.frame(
-            [row for metric, cube in cubes.items() for row in _effects(grid, metric, cube, units, seed)]
-        ),
-        swaps=lambda: compared()[0],
-        choice=lambda: CHOICE.frame(
-            [_choice(grid, metric, cube, units, seed) for metric, cube in cubes.items() if len(scores) > 1]
-        ),
-        missing=lambda: MISSING.frame(_missing(grid, cubes, causes, units)),
-        turns=lambda: _turns(grid, turns, cubes, causes),
-        grid=grid, texts=texts or {}, compared=compared,
-    )  # fmt: skip
+    every = list(cubes.items())
+    content: dict[str, Content] = {
+        "blame": lambda: _blame(grid, causes, units),
+        "means": lambda: [row for metric, cube in every for row in _means(grid, metric, cube, units)],
+        "factors": lambda: _factors(grid, causes, units, seed),
+        "effects": lambda: [row for metric, cube in every for row in _effects(grid, metric, cube, units, seed)],
+        "swaps": lambda: compared()[0],
+        "choice": lambda: [_choice(grid, metric, cube, units, seed) for metric, cube in every if len(scores) > 1],
+        "missing": lambda: _missing(grid, cubes, causes, units),
+        "turns": lambda: _turns(grid, turns, cubes, causes),
+    }
+    found = Components(units.stated(evaluated), grid, texts or {}, compared, content=content)
     return found if grid.complete()[0] and len(turns) > 1 else found.with_notes([f"no effect sizes: {_NO_EFFECTS}"])
 
 
@@ -214,10 +203,10 @@ def _comparable(grid: Grid) -> list[tuple[int, int]]:
     return [grid.places[one, other] for one, other in grid.cells if wordings.count(one) > 1 and rankers.count(other) > 1]
 
 
-def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> pd.DataFrame:
+def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> list[Any]:
     places = _comparable(grid)
     if not places:
-        return FACTORS.frame([])
+        return []
     wordings, rankers = np.array(places).T
     lost = np.array([  # float[cuts, 2, turns]: the share of the systems that lose a turn to each component
         [(found[:, wordings, rankers] == CAUSES.index(factor)).mean(axis=1) for factor in ("wording", "ranker")]
@@ -226,11 +215,10 @@ def _factors(grid: Grid, causes: Causes, units: Units, seed: int) -> pd.DataFram
     by_unit = units.sums(lost)
     tested = comparisons(by_unit[:, 0] - by_unit[:, 1], units.sizes, units.kind, seed, power=False).frame
     shares = [share_estimates(by_unit[:, place], units.sizes, units.kind) for place in (0, 1)]
-    rows = [
+    return [
         {"metric": metric, "threshold": str(threshold), "wording": wording, "ranker": ranker, "systems": len(places), **row}
         for ((metric, threshold), wording, ranker, row) in zip(causes, *shares, tested.to_dict("records"), strict=True)
     ]
-    return FACTORS.frame(rows)
 
 
 _NO_EFFECTS = "they require two turns and a complete subgrid of at least two wordings and two rankers"
@@ -255,11 +243,11 @@ def single_changes(grid: Grid) -> list[tuple[Cell, Cell]]:
     ]  # fmt: skip
 
 
-def _swaps(grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int) -> tuple[pd.DataFrame, dict[str, Family]]:
+def _swaps(grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int) -> tuple[list[Any], dict[str, Family]]:
     pairs = single_changes(grid)
     places = grid.places
     if not pairs:
-        return SWAPS.frame([]), {}
+        return [], {}
     gains = [cube[:, *places[new]] - cube[:, *places[old]] for cube in cubes.values() for old, new in pairs]
     compared = comparisons(
         units.sums(np.array(gains)), units.sizes, units.kind, seed, np.repeat(list(cubes), len(pairs)).tolist()
@@ -270,7 +258,7 @@ def _swaps(grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int)
         rows += [_swap(metric, old, new, row), _swap(metric, new, old, _reversed(row))]
     order = {cell: place for place, cell in enumerate(grid.cells)}
     rows.sort(key=lambda row: (list(cubes).index(row["metric"]), order[row["wording"], row["ranker"]]))
-    return SWAPS.frame(rows), dict(zip(cubes, compared.families, strict=True))
+    return rows, dict(zip(cubes, compared.families, strict=True))
 
 
 def _swap(metric: str, old: Cell, new: Cell, row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -322,13 +310,12 @@ def _missing(grid: Grid, cubes: Mapping[str, np.ndarray], causes: Causes, units:
     return rows
 
 
-def _turns(grid: Grid, turns: Sequence[str], cubes: Mapping[str, np.ndarray], causes: Causes) -> pd.DataFrame:
+def _turns(grid: Grid, turns: Sequence[str], cubes: Mapping[str, np.ndarray], causes: Causes) -> list[pd.DataFrame]:
     names = np.array(CAUSES, dtype=object)
-    frames = [
+    return [
         pd.DataFrame({
             "turn": turns, "wording": wording, "ranker": ranker, "metric": metric, "threshold": str(threshold),
             "value": cubes[metric][:, row, column], "cause": names[found[:, row, column]],
         })
         for (metric, threshold), found in causes.items() for (wording, ranker), (row, column) in grid.places.items()
     ]  # fmt: skip
-    return TURNS.frame(pd.concat(frames, ignore_index=True))

@@ -28,40 +28,13 @@ import numpy as np
 from robustcs.evaluation.hole_order import Contest, Needed, Order
 from robustcs.inputs.turns import conversation, turn_sort_key
 from robustcs.lazy import pd
-from robustcs.result import Result, count, difference, measure, score, share, table, text
+from robustcs.result import Content, Result, count, difference, measure, score, share, table, text
 from robustcs.statistics import Floats
 from robustcs.wording import counted as in_words
 from robustcs.wording import verb
 
 #: (turn, document).
 Pair = tuple[str, str]
-
-ORDERS = table(
-    "orders", "Which of two compared systems is better, and is the order settled? No rows if only one system is scored.",
-    text("baseline"), text("system"), measure(),
-    text("state", "proven: no grades of the unjudged passages in the top K of all systems can change the order; certain: at"
-         " least 95% of the draws of the hole model agree on the order; open: neither"),
-    difference("difference", "baseline − system; unjudged passages count as not relevant", "now"),
-    difference("low", "bounds over all grades of these passages; null for a measure without bounds"), difference("high"),
-    difference("expected", "mean over the draws; null if the hole model has too few judgments"),
-    share("sure", "draws that agree on the order", "sure"),
-    count("judgments", "judgments that will probably settle the order: median over the draws", "to judge"),
-    count("judgments_low", "80% range over the draws"), count("judgments_high"),
-)  # fmt: skip
-OUTLOOK = table(
-    "outlook", "Judgments that will probably settle all orders. No rows if only one system is scored.",
-    count("judgments", "median over the draws; null if the hole model has too few judgments", "to judge"),
-    count("judgments_low", "80% range over the draws"), count("judgments_high"), count("holes", "passages still unjudged"),
-)  # fmt: skip
-WORKLIST = table(
-    "worklist",
-    "Unjudged passages in the order of judging: by topic, then turn, then expected influence (or influence, without a model).",
-    text("topic"), text("turn"), text("document"), count("systems", "with the passage in their top K"),
-    count("best_rank", "from 1", "best rank"),
-    score("influence", "largest change of the compared differences that its grade can cause, summed over comparisons"),
-    text("found_by", "names of these systems"), count("grade", "given so far; null if none"),
-    score("expected_influence", "mean change over the grades that the hole model predicts; null without a model", "expected"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -72,11 +45,35 @@ class Worklist(Result):
     """
 
     study = "judge"
-    declared = (WORKLIST, ORDERS, OUTLOOK)
+    worklist = table(
+        "worklist",
+        "Unjudged passages in the order of judging: by topic, then turn, then expected influence (or influence, without a"
+        " model).",
+        text("topic"), text("turn"), text("document"), count("systems", "with the passage in their top K"),
+        count("best_rank", "from 1", "best rank"),
+        score("influence", "largest change of the compared differences that its grade can cause, summed over comparisons"),
+        text("found_by", "names of these systems"), count("grade", "given so far; null if none"),
+        score("expected_influence", "mean change over the grades that the hole model predicts; null without a model",
+              "expected"),
+    )  # fmt: skip
+    orders = table(
+        "orders", "Which of two compared systems is better, and is the order settled? No rows if only one system is scored.",
+        text("baseline"), text("system"), measure(),
+        text("state", "proven: no grades of the unjudged passages in the top K of all systems can change the order; certain: at"
+             " least 95% of the draws of the hole model agree on the order; open: neither"),
+        difference("difference", "baseline − system; unjudged passages count as not relevant", "now"),
+        difference("low", "bounds over all grades of these passages; null for a measure without bounds"), difference("high"),
+        difference("expected", "mean over the draws; null if the hole model has too few judgments"),
+        share("sure", "draws that agree on the order", "sure"),
+        count("judgments", "judgments that will probably settle the order: median over the draws", "to judge"),
+        count("judgments_low", "80% range over the draws"), count("judgments_high"),
+    )  # fmt: skip
+    outlook = table(
+        "outlook", "Judgments that will probably settle all orders. No rows if only one system is scored.",
+        count("judgments", "median over the draws; null if the hole model has too few judgments", "to judge"),
+        count("judgments_low", "80% range over the draws"), count("judgments_high"), count("holes", "passages still unjudged"),
+    )  # fmt: skip
 
-    worklist: pd.DataFrame
-    orders: pd.DataFrame
-    outlook: pd.DataFrame
     warnings: tuple[str, ...] = ()
 
     @property
@@ -166,18 +163,14 @@ class State:
             f" (80% range: {self.total.low:,} to {self.total.high:,})"
         )
 
-    def order_table(self) -> pd.DataFrame:
-        """Return the table :data:`ORDERS`."""
+    def tables(self, left: int) -> dict[str, Content]:
+        """Return the tables ``orders`` and ``outlook``, with ``left`` passages still to judge."""
         rows = [
             (self.names[one.first], self.names[one.second], one.measure.name, one.state, one.difference, one.low, one.high,
              one.expected, one.sure, *_takes(needed))
             for one, needed in zip(self.orders, self.needed or [None] * len(self.orders), strict=True)
         ]  # fmt: skip
-        return ORDERS.frame(rows)
-
-    def table(self, left: int) -> pd.DataFrame:
-        """Return the table :data:`OUTLOOK`, with ``left`` passages still to judge."""
-        return OUTLOOK.frame([(*_takes(self.total), left)] if self.orders else [])
+        return {"orders": rows, "outlook": [(*_takes(self.total), left)] if rows else []}
 
 
 def _takes(needed: Needed | None) -> tuple[int | None, ...]:

@@ -198,4 +198,4 @@ def worklist_of(holes: Holes, judged: Mapping[Pair, int] | None = None) -> tuple
     state = outlook.of(judged, pairs_of(frame))
     evaluated = Evaluated(contest.policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), tuple(told))
     left = int(frame["grade"].isna().sum())
-    return Worklist(evaluated, frame, state.order_table(), state.table(left), warnings), outlook
+    return Worklist(evaluated, warnings, content={"worklist": frame, **state.tables(left)}), outlook

@@ -148,64 +148,6 @@ DEFAULT_MEASURES = tuple(map(parse_measure, ("ndcg_cut_3", "recall_1000", "map")
 ALWAYS = ("first", "depth")
 
 
-_TABLES = (
-    table(
-        "measures", "Every test set compared with the baseline of its group. Drop: baseline − value; positive drops are"
-        " losses.",
-        text("group"), text("set"), measure(), score("value"), score("baseline"), DROP, PERCENT,
-        *tests_of("sets"), text("baseline_run")
-    ),
-    table(
-        "groups", "Drop of a group: the mean over its sets. The tests use each turn's mean drop.",
-        text("group"), measure(), score("value", "mean over the sets"), score("baseline"), replace(DROP, name="mean_drop"),
-        replace(PERCENT, name="mean_drop_percent"), *tests_of("groups"),
-        count("sets", "number of sets")
-    ),
-    table(
-        "risk", "Turns that gain and lose compared with the baseline.",
-        text("group"), text("set"), measure(), count("wins", "", "win", "turns"), count("losses", "", "lose", "turns"),
-        count("ties", "", "tie", "turns"),
-        number("urisk", "mean gain; a loss counts twice as much as a gain", "U_Risk").rounded(4),
-        number("expected", "mean U_Risk if set and baseline were swapped at random", "if equal").rounded(4)
-    ),
-    table(
-        "variance", "Variance due to the turn and to its wording. No rows for fewer than two sets or turns.",
-        text("group"), measure(), text("component", "turn, set, turn_set, or wording = set + turn_set"),
-        number("variance"), *share("share").between(says="95% CI of the share: nested bootstrap-t over units"),
-        text("note", "limits of the interval")
-    ),
-    table(
-        "spread", "Spread of a turn's score over the sets, averaged over turns.",
-        text("group"), measure(), count("turns"), score("mean_sd", "", "mean sd"), score("mean_range", "", "mean range"),
-        score("max_range", "largest range of any turn", "largest range"),
-        count("steady", "turns with the same score in all sets")
-    ),
-    table(
-        "slices", "Drops of the mean over the sets by slice of the turns.",
-        text("group"), measure(), *keys(), score("value", "mean over the sets", "mean"), score("baseline"), DROP, PERCENT,
-        number("ci_low", "95% CI of the drop: cluster-robust t over units; null for fewer than five units"), number("ci_high"),
-        *against_rest("drop")
-    ),
-    table(
-        "variations", "Drops by category of variation, if the paraphrases have categories and the texts of the sets are"
-        " given. A category covers the turns with such a variation; a turn counts with its mean over these sets.",
-        text("group"), text("category"), measure(), count("turns", "turns with such a variation"),
-        count("texts", "variations; a turn may have one in several sets"), score("value", "mean over turns"),
-        score("baseline", "of the same turns"), DROP, PERCENT, *tests_of("categories of a group")
-    ),
-    table(
-        "turns", "Every turn's scores over the sets.",
-        text("group"), measure(), text("turn"), score("baseline"),
-        score("mean", "over the sets; the next four columns are too"),
-        score("sd", "standard deviation with divisor n − 1; null for a single set"), score("low"), score("high"),
-        score("range", "high − low"), text("low_set", "the first set with the lowest score"),
-        text("high_set", "the first set with the highest score"), number("drop", "baseline − mean").rounded(4),
-        text("text", "Human", "Human")
-    ),
-    DROPS,
-)  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Robustness(Result):
     """Test sets compared with their baseline. A drop is baseline − value: positive drops are losses.
@@ -217,18 +159,62 @@ class Robustness(Result):
     """
 
     study = "robustness"
-    declared = _TABLES
+    measures = table(
+        "measures", "Every test set compared with the baseline of its group. Drop: baseline − value; positive drops are"
+        " losses.",
+        text("group"), text("set"), measure(), score("value"), score("baseline"), DROP, PERCENT,
+        *tests_of("sets"), text("baseline_run"),
+    )  # fmt: skip
+    groups = table(
+        "groups", "Drop of a group: the mean over its sets. The tests use each turn's mean drop.",
+        text("group"), measure(), score("value", "mean over the sets"), score("baseline"), replace(DROP, name="mean_drop"),
+        replace(PERCENT, name="mean_drop_percent"), *tests_of("groups"),
+        count("sets", "number of sets"),
+    )  # fmt: skip
+    risk = table(
+        "risk", "Turns that gain and lose compared with the baseline.",
+        text("group"), text("set"), measure(), count("wins", "", "win", "turns"), count("losses", "", "lose", "turns"),
+        count("ties", "", "tie", "turns"),
+        number("urisk", "mean gain; a loss counts twice as much as a gain", "U_Risk").rounded(4),
+        number("expected", "mean U_Risk if set and baseline were swapped at random", "if equal").rounded(4),
+    )  # fmt: skip
+    variance = table(
+        "variance", "Variance due to the turn and to its wording. No rows for fewer than two sets or turns.",
+        text("group"), measure(), text("component", "turn, set, turn_set, or wording = set + turn_set"),
+        number("variance"), *share("share").between(says="95% CI of the share: nested bootstrap-t over units"),
+        text("note", "limits of the interval"),
+    )  # fmt: skip
+    spread = table(
+        "spread", "Spread of a turn's score over the sets, averaged over turns.",
+        text("group"), measure(), count("turns"), score("mean_sd", "", "mean sd"), score("mean_range", "", "mean range"),
+        score("max_range", "largest range of any turn", "largest range"),
+        count("steady", "turns with the same score in all sets"),
+    )  # fmt: skip
+    slices = table(
+        "slices", "Drops of the mean over the sets by slice of the turns.",
+        text("group"), measure(), *keys(), score("value", "mean over the sets", "mean"), score("baseline"), DROP, PERCENT,
+        number("ci_low", "95% CI of the drop: cluster-robust t over units; null for fewer than five units"), number("ci_high"),
+        *against_rest("drop"),
+    )  # fmt: skip
+    variations = table(
+        "variations", "Drops by category of variation, if the paraphrases have categories and the texts of the sets are"
+        " given. A category covers the turns with such a variation; a turn counts with its mean over these sets.",
+        text("group"), text("category"), measure(), count("turns", "turns with such a variation"),
+        count("texts", "variations; a turn may have one in several sets"), score("value", "mean over turns"),
+        score("baseline", "of the same turns"), DROP, PERCENT, *tests_of("categories of a group"),
+    )  # fmt: skip
+    turns = table(
+        "turns", "Every turn's scores over the sets.",
+        text("group"), measure(), text("turn"), score("baseline"),
+        score("mean", "over the sets; the next four columns are too"),
+        score("sd", "standard deviation with divisor n − 1; null for a single set"), score("low"), score("high"),
+        score("range", "high − low"), text("low_set", "the first set with the lowest score"),
+        text("high_set", "the first set with the highest score"), number("drop", "baseline − mean").rounded(4),
+        text("text", "Human", "Human"),
+    )  # fmt: skip
+    drops = DROPS
 
     margin: float | None
-    measures: pd.DataFrame
-    groups: pd.DataFrame
-    risk: pd.DataFrame
-    variance: pd.DataFrame
-    spread: pd.DataFrame
-    slices: pd.DataFrame
-    variations: pd.DataFrame
-    turns: pd.DataFrame
-    drops: pd.DataFrame
 
 
 def robustness(
@@ -258,7 +244,7 @@ def robustness(
     if slicings is None:
         slicings, _ = turn_slicings(ALWAYS, turns, {}, {})
     told = [(texts or {}).get(turn) for turn in turns]
-    tables: dict[str, list[Any]] = {spec.name: [] for spec in _TABLES}
+    tables: dict[str, list[Any]] = {spec.name: [] for spec in Robustness.declared}
     tests: dict[tuple[str, str], list[tuple[Tested, Floats]]] = {}
     for (name, group), metric in product(groups.items(), next(iter(scores.values()))):
         base = scores[group.baseline][metric]
@@ -283,7 +269,7 @@ def robustness(
         tables["variations"] += [key | row for row in variation_drops(turns, base, sets, kinds, units, margin, seed)]
         tables["slices"] += [(name, metric, *row) for row in slice_drops(base, sets, slicings, units, seed)]
         tables["turns"].append(turn_variability(base, sets, group.sets).assign(turn=turns, text=told, **key))
-    built = {spec.name: spec.frame(tables[spec.name]) for spec in _TABLES}
+    built = {spec.name: spec.frame(tables[spec.name]) for spec in Robustness.declared}
     notes = [] if tables["variance"] else ["the variance decomposition requires at least two sets in a group and two turns"]
     for (table_, metric), some in tests.items():
         family = max_t_family([test for test, _ in some], [sums for _, sums in some], seed)
@@ -292,7 +278,7 @@ def robustness(
     for table_ in ("measures", "groups", "variations"):
         built[table_] = built[table_].astype({"equivalent": "boolean"})
     notes = [*evaluated.notes, *dict.fromkeys(notes), "unjudged passages count as not relevant; see robustcs unjudged"]
-    return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, **built)
+    return Robustness(units.stated(replace(evaluated, notes=tuple(notes))), margin, content={**built})
 
 
 def turn_variability(baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from robustcs.documents.files import write_folder
 from robustcs.documents.paraphrase_files import files_of_testsets
 from robustcs.evaluation import holes
 from robustcs.evaluation.state import Group
-from robustcs.lazy import pd
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, TextSource
 from robustcs.project.open_questions import raw_baseline
@@ -79,12 +78,10 @@ def _lines(texts: Mapping[str, TextSource], raw: Mapping[str, TextSource], group
 class Experiment(Robustness):
     """The tables of ``robustcs robustness``, the plan, and some tables of ``robustcs unjudged``."""
 
-    declared = (*Robustness.declared, holes.RATES, holes.UNIQUE, holes.LATER_GRADES, PLAN)  # type: ignore[assignment]
-
-    rates: pd.DataFrame
-    unique: pd.DataFrame
-    grades: pd.DataFrame
-    plan: pd.DataFrame
+    rates = holes.RATES
+    unique = holes.UNIQUE
+    grades = holes.LATER_GRADES
+    plan = PLAN
 
 
 def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, plan: Plan) -> Experiment:
@@ -99,8 +96,7 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     drops = filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"]))
-    known = {one.name: getattr(result, one.name) for one in fields(result)}
-    return Experiment(
-        **known | {"drops": drops}, plan=plan.plan, rates=holes.RATES.frame(holes.rates(runs, DEPTH, later)),
-        unique=holes.unique_holes(runs, groups), grades=holes.later_grades(runs, later),
-    )  # fmt: skip
+    return Experiment(result.evaluated, result.margin, content={
+        **result.content, "drops": drops, "plan": plan.plan, "rates": holes.rates(runs, DEPTH, later),
+        "unique": holes.unique_holes(runs, groups), "grades": holes.later_grades(runs, later),
+    })  # fmt: skip

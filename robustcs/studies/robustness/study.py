@@ -164,7 +164,7 @@ def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
     drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"])
-    result = replace(result, drops=drops)
+    result = result.changed(drops=drops)
     findings = robustness_findings(result, drops)
     return Answer(findings, _READING, show(result), result, verdicts=verdicts(result, drops))
 

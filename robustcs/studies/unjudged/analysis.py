@@ -31,7 +31,7 @@ from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.result import Evaluated, Later, Result, Rows, count, difference, flag, measure, score, share, table, text
+from robustcs.result import Evaluated, Result, count, difference, flag, measure, score, share, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing
 from robustcs.statistics import Floats
@@ -42,48 +42,6 @@ ONLY_RELEVANT = (
     "The qrels contain relevant passages only. The judged share of a top k is therefore its precision; it does not measure how"
     " complete the judgments are."
 )
-MEASURED = table(
-    "measured", "Measured drop from a baseline to the sets of a group; unjudged passages count as not relevant.",
-    text("group", "a group, or a formulation compared with Human", "Group"), measure(),
-    text("baseline"), count("sets", "number of sets"), score("baseline_score"), score("score", "mean of the sets"),
-    difference("drop", "baseline − mean of the sets"), share("baseline_unjudged", "unjudged share of the baseline's top k"),
-    share("unjudged", "mean unjudged share of the top k of the sets"),
-    difference("low", "lower bound of the drop over all grades of the unjudged passages in the scope: mean over the sets, each"
-               " compared with the baseline separately; null if pairs were not compared"),
-    difference("high", "upper bound of the drop"),
-)  # fmt: skip
-BOUNDS = table(
-    "bounds", "Lowest and highest score that grades of unjudged passages could give.",
-    text("system", header="System"), measure(),
-    score("low", "null for measures that only trec_eval computes", "lowest"), score("score"),
-    score("high", header="highest"),
-    score("condensed", "score after unjudged passages are removed from the ranking"),
-    score("residual", "weight of the unjudged ranks and of those after the end of the lists; null for other measures than RBP"),
-    count("unjudged", "unjudged passages in the scope, over all turns"), count("turns", "turns with unjudged passages"),
-    text("scope", "unjudged passages that get grades: cutoff (within the cutoff of the measure), run or pool"),
-    count("max_grade", "highest grade that an unjudged passage could get"),
-    flag("exact", "true if some grades reach low and high; false for bpref with scope pool, whose bounds may be too wide"),
-)  # fmt: skip
-PAIRS = table(
-    "pairs", "Lowest and highest difference of two runs; a passage that both retrieve has one grade in both."
-    " No rows for measures without bounds, nor for more than 50 runs unless requested.",
-    measure(), text("first", header="First"), text("second", header="Second"),
-    difference("difference", "first − second"),
-    difference("low", "lower bound over all grades of the unjudged passages in the scope: of the two runs (pool: of all runs)"),
-    difference("high", "upper bound"),
-    flag("separable", "true if the bounds exclude 0: the same run is better under all these grades"),
-    flag("exact", "false for MAP and bpref: the true bounds may be narrower, and more pairs may be separable"),
-    *EXPECTED,
-)  # fmt: skip
-RANKS = table("ranks", "Unjudged passages by rank, 1 to 100.", text("system", header="System"), count("rank"), *holes.SHARES)
-SLICES = table(
-    "slices", "Unjudged share of the top k of every run by slice of the turns; no rows without --slices.",
-    text("system"), *keys(), count("retrieved"), count("unjudged"),
-    *share("share", "unjudged of retrieved", "unjudged").between(
-        says="95% Wilson interval, clustered by unit; null for fewer than five units"
-    ),
-    *against_rest("share"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -132,31 +90,63 @@ class Unjudged(Result):
     """
 
     study = "unjudged"
-    declared = (
-        holes.RATES, BOUNDS, PAIRS, MEASURED, DROPS, TIPPING, holes.UNIQUE, holes.LATER_GRADES, holes.GRADES, SOURCES, RANKS,
-        SLICES,
+    rates = holes.RATES
+    bounds = table(
+        "bounds", "Lowest and highest score that grades of unjudged passages could give.",
+        text("system", header="System"), measure(),
+        score("low", "null for measures that only trec_eval computes", "lowest"), score("score"),
+        score("high", header="highest"),
+        score("condensed", "score after unjudged passages are removed from the ranking"),
+        score("residual", "weight of the unjudged ranks and of those after the end of the lists; null for other measures than"
+              " RBP"),
+        count("unjudged", "unjudged passages in the scope, over all turns"), count("turns", "turns with unjudged passages"),
+        text("scope", "unjudged passages that get grades: cutoff (within the cutoff of the measure), run or pool"),
+        count("max_grade", "highest grade that an unjudged passage could get"),
+        flag("exact", "true if some grades reach low and high; false for bpref with scope pool, whose bounds may be too wide"),
+    )  # fmt: skip
+    pairs = table(
+        "pairs", "Lowest and highest difference of two runs; a passage that both retrieve has one grade in both."
+        " No rows for measures without bounds, nor for more than 50 runs unless requested.",
+        measure(), text("first", header="First"), text("second", header="Second"),
+        difference("difference", "first − second"),
+        difference("low", "lower bound over all grades of the unjudged passages in the scope: of the two runs (pool: of all"
+                   " runs)"),
+        difference("high", "upper bound"),
+        flag("separable", "true if the bounds exclude 0: the same run is better under all these grades"),
+        flag("exact", "false for MAP and bpref: the true bounds may be narrower, and more pairs may be separable"),
+        *EXPECTED,
+    )  # fmt: skip
+    measured = table(
+        "measured", "Measured drop from a baseline to the sets of a group; unjudged passages count as not relevant.",
+        text("group", "a group, or a formulation compared with Human", "Group"), measure(),
+        text("baseline"), count("sets", "number of sets"), score("baseline_score"), score("score", "mean of the sets"),
+        difference("drop", "baseline − mean of the sets"), share("baseline_unjudged", "unjudged share of the baseline's top k"),
+        share("unjudged", "mean unjudged share of the top k of the sets"),
+        difference("low", "lower bound of the drop over all grades of the unjudged passages in the scope: mean over the sets,"
+                   " each"
+                   " compared with the baseline separately; null if pairs were not compared"),
+        difference("high", "upper bound of the drop"),
+    )  # fmt: skip
+    drops = DROPS
+    tipping = TIPPING
+    unique = holes.UNIQUE
+    grades = holes.LATER_GRADES
+    qrels = holes.GRADES
+    sources = SOURCES
+    ranks = table(
+        "ranks", "Unjudged passages by rank, 1 to 100.", text("system", header="System"), count("rank"), *holes.SHARES
+    )
+    slices = table(
+        "slices", "Unjudged share of the top k of every run by slice of the turns; no rows without --slices.",
+        text("system"), *keys(), count("retrieved"), count("unjudged"),
+        *share("share", "unjudged of retrieved", "unjudged").between(
+            says="95% Wilson interval, clustered by unit; null for fewer than five units"
+        ),
+        *against_rest("share"),
     )  # fmt: skip
 
     settings: Settings
-    rates: Later = Later()
-    bounds: Later = Later()
-    pairs: Later = Later()
-    measured: Later = Later()
-    drops: Later = Later()
-    tipping: Later = Later()
-    unique: Later = Later()
-    grades: Later = Later()
-    qrels: Later = Later()
-    ranks: Later = Later()
-    slices: Later = Later()
-    sources: Later = Later()
     warnings: tuple[str, ...] = ()
-
-
-def unjudged(gaps: Gaps, evaluated: Evaluated) -> Unjudged:
-    """Return the unjudged passages of the runs, how much they could change scores, and how much they probably do."""
-    warnings = gaps.filled.warnings if gaps.filled else ()
-    return Unjudged(evaluated, gaps.settings, warnings=warnings, **gaps.tables())
 
 
 @dataclass
@@ -188,35 +178,12 @@ class Gaps:
     new: Mapping[str, Grades] = field(default_factory=dict)
     judges: Mapping[str, Grades] = field(default_factory=dict)
 
-    def tables(self) -> dict[str, Any]:
-        """Return table name → the function that computes it."""
-        settings, depth = self.settings, self.settings.depth
-        level = self.policy.relevance_level
-        return {
-            "rates": lambda: self._rates,
-            "bounds": lambda: self._bounds,
-            "pairs": lambda: self._pairs,
-            "measured": lambda: measured_drops(self._bounds, holes.RATES.frame(self._rates), self._pairs, settings.compared()),
-            "drops": lambda: self._expected[1],
-            "tipping": self._tipping,
-            "unique": lambda: holes.unique_holes(self.runs, settings.groups),
-            "grades": lambda: holes.later_grades(self.runs, self.later),
-            "qrels": lambda: holes.grades_of(self.qrels),
-            "sources": lambda: SOURCES.frame(sources_of_runs(self.runs, depth, level, self.qrels.name, self.new, self.judges)),
-            "ranks": lambda: holes.rates_by_rank(self.runs),
-            "slices": self._slices,
-        }
-
-    @cached_property
-    def _rates(self) -> Rows:
-        return holes.rates(self.runs, self.settings.depth, self.later)
-
     @cached_property
     def _native(self) -> list[Measure]:
         return [measure for measure in self.measures if measure.family in NATIVE]
 
-    @cached_property
-    def _bounds(self) -> pd.DataFrame:
+    def bounds(self) -> list[tuple[Any, ...]]:
+        """Return the rows of the table ``bounds``."""
         settings = self.settings
         pool = self._side_by_side[1] if settings.scope == "pool" else None
         rows: list[tuple[Any, ...]] = []
@@ -238,7 +205,7 @@ class Gaps:
                     run.name, metric.name, low, now.mean(), high, dense[metric.name].mean(), residual, unjudged, turns,
                     settings.scope, settings.max_grade, native and not (metric.family == "bpref" and settings.scope == "pool"),
                 ))  # fmt: skip
-        return BOUNDS.frame(rows).astype({"unjudged": "Int64", "turns": "Int64"})
+        return rows
 
     @cached_property
     def _side_by_side(self) -> tuple[Scores | None, npt.NDArray[np.int64] | None]:
@@ -269,33 +236,35 @@ class Gaps:
         return np.sum(means, axis=0) if compared else None, np.concatenate(pools) if pooled else None
 
     @cached_property
-    def _expected(self) -> tuple[dict[str, Floats], pd.DataFrame]:
+    def expected(self) -> tuple[dict[str, Floats], pd.DataFrame]:
+        """The expected differences of all pairs by measure, and the table ``drops``."""
         names = [run.name for run in self.runs]
         return expected_drops(names, self.measures, self.settings.compared(), self.filled, self.settings.pairs)
 
-    @cached_property
-    def _pairs(self) -> pd.DataFrame:
+    def pairs(self) -> list[pd.DataFrame]:
+        """Return frames of the table ``pairs``."""
         names, means = np.array([run.name for run in self.runs], dtype=object), self._side_by_side[0]
         first, second = (names[places] for places in np.triu_indices(len(names), 1))
         # the model assumes pooling; with another selection it estimates pairs only on request
-        expected = self._expected[0] if self.settings.selection == "pool" or self.settings.tipped else {}
+        expected = self.expected[0] if self.settings.selection == "pool" or self.settings.tipped else {}
         nothing = np.full((len(first), len(EXPECTED)), np.nan)
-        frames = [PAIRS.frame([])]
+        frames = []
         for metric, (low, middle, high) in zip(self._native, () if means is None else means, strict=means is not None):
             parts = {"metric": metric.name, "first": first, "second": second, "difference": middle, "low": low, "high": high,
                      "separable": (low > ROUNDING) | (high < -ROUNDING), "exact": metric.family in LARGEST}  # fmt: skip
             probably = expected.get(metric.name, nothing).T
             frames.append(pd.DataFrame(parts | dict(zip((one.name for one in EXPECTED), probably, strict=True))))
-        return pd.concat(frames[1:] or frames, ignore_index=True)
+        return frames
 
-    def _tipping(self) -> pd.DataFrame:
+    def tipping(self) -> pd.DataFrame:
+        """Return the table ``tipping``."""
         settings = self.settings
         family = contrasts([run.name for run in self.runs], settings.compared(), settings.pairs)
         tipped = family[: None if settings.tipped else 0] or family[len(family) - len(settings.compared()) :]
         return tipping(self.filled, {measure.name: tipped for measure in self.measures}, family)
 
-    def _slices(self) -> pd.DataFrame:
-        """Turns without passages have weight 0."""
+    def slices(self) -> list[tuple[Any, ...]]:
+        """Return the rows of the table ``slices``. Turns without passages have weight 0."""
         rows: list[tuple[Any, ...]] = []
         for run in self.runs if self.units is not None else ():
             assert self.units is not None
@@ -305,7 +274,22 @@ class Gaps:
                 hits = round(one.own.value * one.weight) if one.weight else 0
                 found = (int(one.weight), hits, one.own.value, one.own.low, one.own.high)
                 rows.append((run.name, one.slicing, one.name, one.turns, *found, *cells(one)))
-        return SLICES.frame(rows)
+        return rows
+
+
+def unjudged(gaps: Gaps, evaluated: Evaluated) -> Unjudged:
+    """Return the unjudged passages of the runs, how much they could change scores, and how much they probably do."""
+    settings, runs = gaps.settings, gaps.runs
+    files = settings.depth, gaps.policy.relevance_level, gaps.qrels.name, gaps.new, gaps.judges
+    found = Unjudged(evaluated, settings, gaps.filled.warnings if gaps.filled else (), content={
+        "rates": lambda: holes.rates(runs, settings.depth, gaps.later), "bounds": gaps.bounds, "pairs": gaps.pairs,
+        "measured": lambda: measured_drops(found.bounds, found.rates, found.pairs, settings.compared()),
+        "drops": lambda: gaps.expected[1], "tipping": gaps.tipping,
+        "unique": lambda: holes.unique_holes(runs, settings.groups),
+        "grades": lambda: holes.later_grades(runs, gaps.later), "qrels": lambda: holes.grades_of(gaps.qrels),
+        "sources": lambda: sources_of_runs(runs, *files), "ranks": lambda: holes.rates_by_rank(runs), "slices": gaps.slices,
+    })  # fmt: skip
+    return found
 
 
 def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
@@ -318,8 +302,9 @@ def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
 
 def measured_drops(
     bounds: pd.DataFrame, rates: pd.DataFrame, pairs: pd.DataFrame, compared: Mapping[str, Group]
-) -> pd.DataFrame:
-    """Return the table ``measured``, from the other tables, for the groups in ``compared`` whose runs all have bounds."""
+) -> list[tuple[Any, ...]]:
+    """Return the rows of the table ``measured``, from the other tables, for the groups in ``compared`` whose runs all have"
+    " bounds."""
     shares = rates.set_index("system")["share"]
     rows: list[tuple[Any, ...]] = []
     for metric, part in bounds[bounds["low"].notna()].groupby("metric", sort=False):
@@ -336,4 +321,4 @@ def measured_drops(
                     name, metric, baseline, len(runs), scores[baseline], mean, scores[baseline] - mean, shares[baseline],
                     float(shares[runs].mean()), low, high,
                 ))  # fmt: skip
-    return MEASURED.frame(rows)
+    return rows

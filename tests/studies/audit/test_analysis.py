@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from robustcs.statistics.units import units_of
-from robustcs.studies.audit.analysis import BIAS, HUMAN, Common, agreement, bias_rows, conflict_rows, confusion_rows
+from robustcs.studies.audit.analysis import HUMAN, Audit, Common, agreement, bias_rows, conflict_rows, confusion_rows
 
 
 def common_of(human: list[int], model: list[int], units: list[int], level: int = 2, highest: int = 3) -> Common:
@@ -52,7 +52,7 @@ def test_confusion_is_that_of_scikit_learn() -> None:
 def test_bias_by_hand() -> None:
     common = common_of([0, 1, 2, 3, 0, 2], [2, 1, 2, 3, 1, 3], [1, 1, 2, 2, 3, 3])
     common.slices.update({"some": np.array([True, True, False, False, False, False]), "none": np.zeros(6, dtype=bool)})  # type: ignore[attr-defined]
-    rows = {row["slice"]: row for row in BIAS.frame(bias_rows("j", common, 0)).to_dict("records")}
+    rows = {row["slice"]: row for row in Audit.bias.frame(bias_rows("j", common, 0)).to_dict("records")}
     assert list(rows) == ["all", "some"]
     whole = rows["all"]
     assert (whole["human_share"], whole["judge_share"], whole["ratio"]) == (3 / 6, 4 / 6, 4 / 3)
@@ -86,5 +86,5 @@ def test_intervals_leave_out_zero_where_the_judge_is_always_kinder() -> None:
     random = np.random.default_rng(3)
     human = random.integers(0, 3, 400)
     common = common_of(human.tolist(), (human + 1).tolist(), random.integers(0, 14, 400).tolist())
-    row = BIAS.frame(bias_rows("j", common, 0)).iloc[0]
+    row = Audit.bias.frame(bias_rows("j", common, 0)).iloc[0]
     assert row["mean_difference"] == 1 and row["ci_low"] > 0 and row["ratio_low"] > 1

@@ -10,7 +10,8 @@ from scipy.stats import kendalltau
 
 from robustcs.statistics.families import max_t
 from robustcs.statistics.units import units_of
-from robustcs.studies.audit.systems import CONCLUSIONS, REVERSALS, Scored, mean_rows, reversal_rows, system_rows
+from robustcs.studies.audit.analysis import Audit
+from robustcs.studies.audit.systems import Scored, mean_rows, reversal_rows, system_rows
 
 NAMES = ("a", "b", "c", "d")
 
@@ -24,7 +25,7 @@ def scored(seed: int, quality: tuple[float, ...], units: int = 14) -> Scored:
 def test_every_pair_by_its_definition() -> None:
     human, model = scored(0, (0.1, 0.5, 0.52, 0.9)), scored(1, (0.1, 0.6, 0.58, 0.3))
     rows, summary = reversal_rows("j", "ndcg", NAMES, human, model, seed=0)
-    found = {(row["first"], row["second"]): row for row in REVERSALS.frame(rows).to_dict("records")}
+    found = {(row["first"], row["second"]): row for row in Audit.reversals.frame(rows).to_dict("records")}
     told = []
     for side in (human, model):
         pairs = np.array([side.sums[i] - side.sums[j] for i, j in combinations(range(4), 2)])
@@ -46,7 +47,7 @@ def test_every_pair_by_its_definition() -> None:
             assert (row["human_p"] <= 0.05) == (not row["human_low"] <= 0 <= row["human_high"])
     # d falls from the top to below b and c
     assert {("b", "d"), ("c", "d")} <= {pair for pair, row in found.items() if row["change"] == "reversed"}
-    assert dict(zip([field.name for field in CONCLUSIONS.fields], summary, strict=True)) == {
+    assert dict(zip([field.name for field in Audit.conclusions.fields], summary, strict=True)) == {
         "judge": "j", "metric": "ndcg", "pairs": 6, "human_apart": int(told[0].sum()), "judge_apart": int(told[1].sum()),
         **counts, "note": "",
     }  # fmt: skip

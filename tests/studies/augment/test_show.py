@@ -42,7 +42,7 @@ def result() -> Augmentation:
     left = leave_one_out(pool, grades, 3, measures, policy, counted)
     found = vars(compare(RUNS, OLD, NEW, ("P_2",))) | {"leave_one_out": left}
     found |= {"what_if": drawn.scores, "flips": drawn.pairs, "tipping": drawn.tipping}
-    return Augmentation(Evaluated(policy, "runs", 2, 0), found, 3, qrels, drawn)
+    return Augmentation(Evaluated(policy, "runs", 2, 0), 3, qrels, drawn, content=found)
 
 
 def test_every_table_is_shown(result: Augmentation) -> None:
@@ -70,7 +70,7 @@ def test_terminal_and_latex(result: Augmentation) -> None:
 
 
 def test_parts_that_were_not_asked_for_are_absent(result: Augmentation) -> None:
-    alone = Augmentation(result.evaluated, {"leave_one_out": result.found["leave_one_out"]}, 3, result.merged)
+    alone = Augmentation(result.evaluated, 3, result.merged, content={"leave_one_out": result.tables["leave_one_out"]})
     assert list(alone.tables) == [spec.name for spec in alone.declared] == ["leave_one_out"]
     blocks = show(alone)
     assert [block.slug for block in blocks if isinstance(block, Table)] == ["leave_one_out-P_2"]
@@ -100,19 +100,19 @@ def test_panels_do_not_overlap(panels: int) -> None:
 def test_no_flips_are_said_in_words(result: Augmentation) -> None:
     assert result.drawn is not None
     still = replace(result.drawn, pairs=result.drawn.pairs.assign(flips=0.0))
-    found = {name: result.found[name] for name in ("what_if", "flips", "tipping")}
-    table = show(replace(result, found=found, drawn=still))[-1]
+    found = {name: result.tables[name] for name in ("what_if", "flips", "tipping")}
+    table = show(replace(result, content=found, drawn=still))[-1]
     assert isinstance(table, Table) and "0 of 1 pair of runs change places in at least one draw" in table.note
 
 
 @pytest.mark.parametrize("table", ["ranking", "flips", "leave_one_out"])
 def test_every_column_of_every_part_is_declared(result: Augmentation, table: str) -> None:
     with pytest.raises(TypeError, match=f"table {table} has columns"):
-        replace(result, found={**result.found, table: result.found[table].assign(odd=1)})
+        result.changed(**{table: result.tables[table].assign(odd=1)})
 
 
 def test_nothing_changes_has_no_turns() -> None:
     change = compare(RUNS, OLD, OLD, ("P_2",))
-    blocks = show(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), vars(change), 10, as_qrels(OLD)))
+    blocks = show(Augmentation(Evaluated(EvaluationPolicy(), "runs", 2, 0), 10, as_qrels(OLD), content=vars(change)))
     assert not any(isinstance(block, Table) and block.slug.startswith(("turns", "conflicts")) for block in blocks)
     assert isinstance(change.turns, pd.DataFrame) and change.turns.empty

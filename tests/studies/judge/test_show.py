@@ -24,7 +24,7 @@ def result(holes: int, expected: float = 0.00123456) -> Worklist:
         for low, sure in ((-0.1, 0.8), (-0.1, 0.99), (0.02, 1))
     )
     state = State(("base", "set"), orders, (needed, Needed(0, 0, 0), Needed(0, 0, 0)), needed)
-    return Worklist(Evaluated(EvaluationPolicy(), "runs", 9, 0), worklist, state.order_table(), state.table(holes))
+    return Worklist(Evaluated(EvaluationPolicy(), "runs", 9, 0), content={"worklist": worklist, **state.tables(holes)})
 
 
 def table(worklist: Worklist) -> Table:
@@ -73,4 +73,4 @@ def test_no_holes() -> None:
 def test_every_column_is_declared(name: str) -> None:
     worklist = result(2)
     with pytest.raises(TypeError, match=f"table {name} has columns"):
-        replace(worklist, **{name: worklist.tables[name].assign(odd=1)})
+        worklist.changed(**{name: worklist.tables[name].assign(odd=1)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ def told(**changed: dict[str, Any]) -> Robustness:
         for column, value in (ROWS[row["group"]] | changed.get(row["group"], {})).items():
             groups.loc[place, column] = value
     other = groups.assign(metric="map", mean_drop=0.9, p=1e-4, p_corrected=1e-4)
-    return replace(result, groups=pd.concat([groups, other], ignore_index=True))
+    return result.changed(groups=pd.concat([groups, other], ignore_index=True))
 
 
 def test_findings_have_the_adjusted_p_of_their_own_group() -> None:
@@ -99,6 +98,6 @@ def test_the_number_of_the_verdict_is_the_measured_drop_also_if_another_is_expec
 
 def test_one_group_is_no_family() -> None:
     result = told()
-    alone = replace(result, groups=result.groups[result.groups["group"] == "careful"])
+    alone = result.changed(groups=result.groups[result.groups["group"] == "careful"])
     (careful,) = robustness_findings(alone, NO_DROPS)
     assert "0.050 to 0.200, p = 0.004)" in careful

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -69,6 +68,6 @@ def test_one_turn_has_no_tests() -> None:
 def test_a_turn_without_a_text_has_an_empty_cell() -> None:
     found = result(("a", "b"), turns=2)
     texts = [None, *found.turns["text"][1:]]
-    blocks = show(replace(found, turns=found.turns.assign(text=pd.Series(texts, dtype=object))))
+    blocks = show(found.changed(turns=found.turns.assign(text=pd.Series(texts, dtype=object))))
     [turns] = [block for block in blocks if isinstance(block, Table) and block.of == "turns"]
     assert {row[0]: row[1][:16] for row in turns.rows} == {"0_1": "", "0_2": "What about 0_2 a"}

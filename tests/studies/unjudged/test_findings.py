@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -79,12 +78,12 @@ def made(**options: Any) -> Unjudged:
     ]  # fmt: skip
     found = {"rates": rates, "bounds": bounds, "pairs": pairs, "drops": drops, "tipping": tips}
     frames = {spec.name: frame(spec.name, found.get(spec.name, [])) for spec in Unjudged.declared}
-    return measured(Unjudged(Evaluated(EvaluationPolicy(), "runs", 100, 0), settings, **frames))
+    return measured(Unjudged(Evaluated(EvaluationPolicy(), "runs", 100, 0), settings, content=frames))
 
 
 def measured(result: Unjudged) -> Unjudged:
     compared = {"t5": Group("human", ("t5",)), "bart": Group("human", ("bart",)), **GROUPS}
-    return replace(result, measured=measured_drops(result.bounds, result.rates, result.pairs, compared))
+    return result.changed(measured=measured_drops(result.bounds, result.rates, result.pairs, compared))
 
 
 def drop_of(name: str, result: Unjudged) -> str:
@@ -113,14 +112,14 @@ def test_a_drop_is_measured_expected_and_tipped() -> None:
 )  # fmt: skip
 def test_bounds_prove_a_drop_if_both_have_its_sign(low: float, high: float, words: str) -> None:
     whole = made()
-    assert words in drop_of("t5", measured(replace(whole, pairs=whole.pairs.assign(low=low, high=high))))
+    assert words in drop_of("t5", measured(whole.changed(pairs=whole.pairs.assign(low=low, high=high))))
 
 
 def test_a_share_outside_0_to_1_is_never_printed() -> None:
     whole = made()
     said = drop_of("bart", whole)
     assert "does not show that unjudged passages account for any of the measured drop" in said
-    wide = replace(whole, drops=whole.drops.assign(holes_high=whole.drops["holes_low"] + whole.drops["drop"] + 0.01))
+    wide = whole.changed(drops=whole.drops.assign(holes_high=whole.drops["holes_low"] + whole.drops["drop"] + 0.01))
     tiny = drop_of("bart", wide)
     assert "too small to estimate the share due to unjudged passages" in tiny and "account for" not in tiny
     assert "significant if the odds of relevance of unjudged passages are multiplied by any factor from 1/50 to 50" in said
@@ -198,7 +197,7 @@ def test_model_is_meant_where_the_model_is_used() -> None:
 def test_without_pairs_nothing_is_said_of_bounds() -> None:
     """More than 50 runs are not compared with each other: that is no proof that no grade could change a drop."""
     whole = made()
-    result = measured(replace(whole, pairs=whole.pairs[:0]))
+    result = measured(whole.changed(pairs=whole.pairs[:0]))
     said = unjudged_findings(result, GROUPS)
     assert len(said) >= 3 and all(sentence.startswith("From Human to ") for sentence in said[:3])
     assert not any("the drop lies between" in sentence for sentence in said)
@@ -208,7 +207,9 @@ def test_without_pairs_nothing_is_said_of_bounds() -> None:
 def test_a_measured_drop_is_that_of_its_own_baseline_and_sets() -> None:
     whole = made()
     compared = {"t5": Group("human", ("t5",)), "manual": GROUPS["manual"], "gone": Group("human", ("nobody",))}
-    rows = measured_drops(whole.bounds, whole.rates, whole.pairs, compared).set_index(["metric", "group"])
+    rows = Unjudged.measured.frame(measured_drops(whole.bounds, whole.rates, whole.pairs, compared)).set_index(
+        ["metric", "group"]
+    )
     assert list(rows.loc["P_1"].index) == ["t5", "manual"]
     manual = rows.loc["P_1", "manual"]
     assert (manual.sets, manual.baseline_score) == (2, 0.8)
