@@ -124,7 +124,7 @@ def not_written(path: str | os.PathLike[str], error: OSError | ValueError) -> Ou
 
 
 class Problem(NamedTuple):
-    """One problem of one file; ``line`` counts from 1 and is None for the whole file."""
+    """One problem of one file; ``line`` counts from 1 and is None or 0 for the whole file."""
 
     path: str | os.PathLike[str]
     line: int | None
@@ -133,7 +133,7 @@ class Problem(NamedTuple):
     slug: str
 
     def __str__(self) -> str:
-        place = os.fspath(self.path) if self.line is None else place_of(self.path, self.line)
+        place = place_of(self.path, self.line) if self.line else os.fspath(self.path)
         return re.sub(_URL, r"\1://", f"{place}: ") + "; ".join(map(_one_line, filter(None, (self.found, self.advice))))
 
 

@@ -32,9 +32,8 @@ FORMATS = 'write JSONL with "id" and "contents" on every line, or id TAB text'
 def passage_lines(path: StrPath) -> tuple[Iterator[tuple[int, str]], bool]:
     """Return the non-blank lines of a collection with their numbers, and whether they are JSONL.
 
-    Raises :class:`InputError` for an empty file and for a file of another kind.
+    Raises :class:`InputError` for an empty file, and if the first line has neither form.
     """
-    refuse_other_kinds(path, "collection")
     lines = filled_lines(path)
     first = next(lines, None)
     if first is None:
@@ -104,10 +103,11 @@ def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[st
 
 def passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList) -> Iterator[tuple[int, str, str]]:
     """Yield line number, id and raw text of the ``wanted`` passages (None: all); problems go to ``problems``."""
-    lines, jsonl = passage_lines(path)
+    refuse_other_kinds(path, "collection")
     if mtrag.has_tasks(first_record(path) or {}):
         listed = mtrag.passages(json_records(path, problems))
         return ((line, passage, text) for line, passage, text in listed if wanted is None or passage in wanted)
+    lines, jsonl = passage_lines(path)
     return (_json_passages if jsonl else _table_passages)(lines, wanted, problems)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,14 @@ def test_all_that_a_task_holds(tmp_path: Path) -> None:
     assert read_slices(path) == {
         "Answerability": {"c1<::>2": "ANSWERABLE", "c1<::>4": "UNANSWERABLE"}, "Multi-Turn": {"c1<::>2": "Follow-up, N/A"}
     }  # fmt: skip
+
+
+def test_passages_of_a_list_of_tasks(tmp_path: Path) -> None:
+    path = written(tmp_path, [FIRST, {**SECOND, "contexts": FIRST["contexts"]}])
+    assert read_passages(path, {"d2", "d7"}) == {"d2": "two"}
+    path = written(tmp_path, [FIRST, {**SECOND, "contexts": [{"document_id": "d2", "text": "2"}]}])
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: passage d2 has a different text"):
+        read_passages(path, {"d2", "d7"})
 
 
 @pytest.mark.parametrize("value", [["m"], "m", None, 3])
