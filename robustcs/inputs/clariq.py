@@ -20,6 +20,7 @@ from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.readings import CLASH
 from robustcs.inputs.records import RowProblems
 from robustcs.inputs.runs import Run, read_run
+from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import named, rows_by_field, text_of
 from robustcs.inputs.text import decimal_number, filled_lines, whole_number
 from robustcs.wording import counted
@@ -127,6 +128,7 @@ def _topic_rows(path: StrPath) -> Iterator[tuple[ProblemList, int, dict[str, str
     """Yield (problems of the file, line, cells) of every row that is in no earlier file."""
     known: set[tuple[str, ...]] = set()
     for file in parts_of(path):
+        refuse_other_kinds(file, "clariq topics")
         problems, rows = RowProblems(file), list[dict[str, str]]()
         for line, cells in rows_by_field(file, problems, named("topic_id"), _TOPIC_COLUMNS):
             row = {name: text_of(cell) for name, cell in cells.items()}

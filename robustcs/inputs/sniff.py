@@ -280,7 +280,7 @@ def _is_passage(record: Mapping[str, Any]) -> bool:
 _TABLES: tuple[tuple[Callable[[Table], bool], Identified], ...] = (
     (lambda table: is_annotations(table.names), Identified("snippets", "snippet annotations")),
     (lambda table: is_ratings(table.names), Identified("ratings", "ratings")),
-    (lambda table: {"topic_id", "facet_id", "question_id"} <= set(table.names), Identified("clariq topics", "ClariQ topics")),
+    (lambda table: {"topic_id", "facet_id"} <= set(table.names), Identified("clariq topics", "ClariQ topics")),
     (lambda table: table.separator in (",", ";") and any("paraphrase" in name for name in table.names),
      Identified("paraphrases", "paraphrases")),
     (lambda table: {"variation", "transformation_type"} <= set(table.names),

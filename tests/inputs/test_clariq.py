@@ -61,6 +61,11 @@ def test_bad_topics(tmp_path: Path) -> None:
     assert problem(read_topics, written(tmp_path, "topic_id\n")) == "F: the file has no rows; check the path"
 
 
+def test_topics_of_another_kind(tmp_path: Path) -> None:
+    path = written(tmp_path, '[\n {\n  "number": 81,\n  "turn": [{"number": 1, "raw_utterance": "a"}]\n }\n]\n')
+    assert problem(read_topics, path) == "F: these are CAsT topics; use them with --rewrites"
+
+
 def test_bank_problems(tmp_path: Path) -> None:
     assert problem(read_bank, written(tmp_path, "question_id\tquestion\nQ1\ta\nQ1\tb\n\tc\n")) == (
         "F:3: question Q1 has a different text earlier; keep one of the two\nF:4: no question id; complete the row or delete it"
