@@ -110,12 +110,15 @@ def tipping_table(result: Result, rows: pd.DataFrame) -> list[Table]:
     def factor(end: str) -> Shown:
         return number(end, group="changes at odds ×"), lambda row: _factor(getattr(row, f"factor_{end}"))
 
+    cut, every = "", len(result.tables["tipping"])
+    if len(rows) < every:
+        cut = f" Shown: the {len(rows)} of {every} conclusions nearest to a change; CSV and JSON have all."
     return [result_table(
         result, "tipping", "How wrong may the hole model be before a conclusion changes?",
         ["first", "second", "metric", "conclusion", "scope", factor("below"), factor("above")],
         "The factor multiplies the odds that an unjudged passage reaches the next grade. Scope all: every unjudged passage;"
         " unique: only passages that one of the two retrieved and the other did not."
-        f" –: no factor between 1/{LARGEST:.0f} and {LARGEST:.0f} changes the conclusion.",
+        f" –: no factor between 1/{LARGEST:.0f} and {LARGEST:.0f} changes the conclusion.{cut}",
         rows=rows, by="metric",
     )] if len(rows) else []  # fmt: skip
 

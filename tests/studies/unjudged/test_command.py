@@ -239,6 +239,7 @@ def test_what_is_expected_of_every_difference(
     assert any("that only the sets of manual retrieved, 0 are judged" in note for note in report["notes"])
     assert report["policy"]["unit"] == "conversation" and report["policy"]["units"] == 10
     text = files[1].read_text()
+    assert f"Shown: the 15 of {len(tips)} conclusions nearest to a change" in " ".join(text.split())
     assert (
         "How much of each drop is due to unjudged passages?" in text
         and "covers both the unknown grades and the sampling of conversations" in " ".join(text.split())
