@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from robustcs.errors import InputError
 from robustcs.inputs.paths import pooled
 from robustcs.inputs.sniff import Identified, Kind, identify
-from robustcs.inputs.text import first_bytes
+from robustcs.inputs.text import line_chunks
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.project.model import Role
 from robustcs.project.report_files import files_of_report
@@ -184,8 +184,9 @@ def look_through(folder: Path) -> Proposal:
                 found.leave(relative, "a link to a folder, or not a regular file, so it is not opened")
             else:
                 try:
-                    first_bytes(path, 1)
                     file = Found(relative, identify(path))
+                    if file.what is None:
+                        next(line_chunks(path), b"")  # its error is a better reason
                 except InputError as error:
                     found.refuse(relative, error)
                     continue

@@ -171,6 +171,18 @@ def test_human_texts_of_all_judged_turns_come_first(tmp_path: Path, monkeypatch:
     }  # fmt: skip
 
 
+def test_the_encoding_of_a_file_is_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bm25.csv").write_text("query_id;doc_id;score\n1_1;d1;2\n", "utf-16")
+    Path("human.tsv").write_text("1_1\ta\r1_2\tb\r", newline="")
+    assert run(["init", "--why"]) == 0
+    out = capfd.readouterr().out
+    assert "bm25.csv\n    cannot be read: the file is UTF-16; save it as UTF-8" in out
+    assert "human.tsv\n    cannot be read: lines end in carriage returns only; save it with LF or CRLF line ends" in out
+
+
 def test_spreadsheets_with_semicolons_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
