@@ -125,7 +125,7 @@ def _of_rows(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
         find_column(names, tables.MEASURE_NAMES),
         find_column(names, tables.VALUE_NAMES),
     )
-    others = [name for name in names if not find_column((name,), tables.TURN_NAMES)]
+    others = [name for name in names if name and not find_column((name,), tables.TURN_NAMES)]
     wide: list[str] = []
     for line, row in rows:
         wide = wide or [name for name in others if name in measure_columns(names) or number_of(row.get(name)) is not None]
@@ -157,10 +157,11 @@ def read_slices(path: StrPath) -> dict[str, dict[str, str]]:
     problems = RowProblems(path)
     names, rows = read_rows(path, problems)
     ids = need_column(path, names, ID_NAMES)
-    if len(names) < 2:
+    # a column without a name contains row numbers, as pandas writes them
+    columns: dict[str, dict[str, str]] = {name: {} for name in names if name not in ("", ids)}
+    if not columns:
         advice = "name every column in the first line, separated by tabs"
         raise input_error(path, 1, "no column besides the turn ids", advice, "wrong-columns")
-    columns: dict[str, dict[str, str]] = {name: {} for name in names if name != ids}
     seen: dict[str, int] = {}
     for number, row in rows:
         turn = text_of(row.get(ids))

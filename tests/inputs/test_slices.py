@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.scores import read_slices
+from robustcs.inputs.scores import read_scores, read_slices
 from tests.skipped_rows import without_count
 
 
@@ -23,6 +23,13 @@ def test_columns(tmp_path: Path) -> None:
     path = tmp_path / "slices.tsv"
     path.write_bytes('\ufefftype\tQID\tsays "hard"\r\nwhat\t1_1\t yes\r\n\r\n\t1_2\tno\r\n'.encode())
     assert read_slices(path) == {"type": {"1_1": "what"}, 'says "hard"': {"1_1": "yes", "1_2": "no"}}
+
+
+def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "exported.csv"
+    path.write_text(",turn_id,kind,hits\n0,1_1,a,2\n1,1_2,b,0\n")
+    assert read_slices(path) == {"kind": {"1_1": "a", "1_2": "b"}, "hits": {"1_1": "2", "1_2": "0"}}
+    assert list(read_scores(path)) == ["hits"]
 
 
 def test_a_real_file(shared_data: Path) -> None:
