@@ -60,7 +60,7 @@ def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
         values.setdefault(measure, {})[turn] = value
     problems.raise_if_any()
     if not values:
-        found = "the file contains only averages (turn 'all')" if averages else "the file is empty"
+        found = "the file contains only averages (turn 'all')" if averages else "the file has no scores"
         raise input_error(path, None, found, "write per-turn scores with trec_eval -q", "no-turns")
     return _in_order(values)
 

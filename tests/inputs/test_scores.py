@@ -64,7 +64,11 @@ def test_one_column_of_any_name(tmp_path: Path, separator: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "found"),
-    [("P_1 all 0.5\n", "the file contains only averages (turn 'all')"), ("# nothing\n", "the file is empty")],
+    [
+        ("P_1 all 0.5\n", "the file contains only averages (turn 'all')"),
+        ("# nothing\n", "the file has no scores"),
+        ("turn,kind\n1_1,a\n", "the file has no scores"),
+    ],
 )
 def test_a_file_without_turns(tmp_path: Path, content: str, found: str) -> None:
     path = write(tmp_path, content)
