@@ -37,7 +37,7 @@ NO_MAJORITY = "no majority"
 _CRITERION = text("criterion", header="Criterion")
 _KEYS = (_CRITERION, text("source", f"of the rated items, or {ALL}", "Source"), count("items"))
 _LEAST = "95% CI; null for fewer than five units"
-_UNITS = (count("units"), text("unit", "conversation, topic or turn"))
+_UNITS = (count("units"), text("unit", "conversation, topic, turn or item"))
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,15 @@ def _parts(ratings: Sequence[Rating], unit: Unit) -> Iterator[tuple[str, Scale, 
             some = [rating for rating in mine if source in (ALL, source_of.get((rating.turn, rating.item)))]
             if some:
                 (scale,) = scales_of(some)
-                turns = [turn or item for turn, item in dict.fromkeys((rating.turn, rating.item) for rating in some)]
-                yield source, scale, _units(turns, unit)
+                yield source, scale, _units(list(dict.fromkeys((rating.turn, rating.item) for rating in some)), unit)
 
 
-def _units(turns: Sequence[str], unit: Unit) -> Units:
-    """Return the sampling unit of each item, at least its turn: items of one turn are never independent."""
+def _units(items: Sequence[tuple[str, str]], unit: Unit) -> Units:
+    """Return the sampling unit of each (turn, item), at least its turn: items of one turn are never independent."""
+    turns = [turn or item for turn, item in items]
     units = units_of(turns, unit)
     if units.kind != "turn":
         return units
     places = {turn: place for place, turn in enumerate(dict.fromkeys(turns))}
-    return Units("turn", np.array([places[turn] for turn in turns], dtype=np.int64), tuple(places), units.note)
+    kind = "turn" if any(turn for turn, _ in items) else "item"
+    return Units(kind, np.array([places[turn] for turn in turns], dtype=np.int64), tuple(places), units.note)

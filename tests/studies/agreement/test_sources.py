@@ -108,6 +108,11 @@ def test_items_of_a_turn_are_one_unit_where_there_are_few_conversations() -> Non
     assert set(means["units"]) == {4} and means["ci_low"].isna().all()
 
 
+def test_items_without_turns_are_units() -> None:
+    means, _ = source_tables([rating._replace(turn="") for rating in rated()], GROUP_OF, None, "conversation", 0)
+    assert set(means["unit"]) == {"item"} and means["units"].tolist() == means["items"].tolist()
+
+
 def test_a_label_needs_a_clear_majority() -> None:
     counts = np.array([[3, 2, 0], [2, 2, 1], [0, 0, 5], [0, 0, 0], [2, 2, 0]])
     assert label_places(counts, None).tolist() == [0, -1, 2, -1, -1]
