@@ -149,6 +149,14 @@ def parse_measure(text: str, given: bool = False) -> Measure:
     raise _unknown(text)
 
 
+def usual_name(text: str) -> str:
+    """Return the name that :func:`parse_measure` gives to a measure (``nDCG@3``: ``ndcg_cut_3``); ``text`` if it knows none."""
+    try:
+        return parse_measure(text, given=True).name
+    except UsageError:
+        return text
+
+
 def _native(family: str, cutoff: int | None, level: int | None, persistence: float | None) -> Measure:
     if family == "rbp" and level is not None and persistence is None:
         persistence = RBP_PERSISTENCE  # its name then includes it

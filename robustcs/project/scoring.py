@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure, sampling_notes
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure, sampling_notes, usual_name
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
     Answered,
@@ -26,11 +26,12 @@ from robustcs.evaluation.turns import (
     union_of_turns,
 )
 from robustcs.inputs.readings import read_once, rows_of
+from robustcs.inputs.trec_lines import measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs
 from robustcs.result import Evaluated
-from robustcs.wording import counted
+from robustcs.wording import counted, some_of
 
 #: Sources of scores.
 Kind = Literal["runs", "scores", "answers"]
@@ -153,7 +154,8 @@ def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[
     for file in files:
         frame = read_scores(file.path, file.name)
         inputs.remember(file.role, file.path, int(frame.notna().to_numpy().sum()))
-        frames.append(frame)
+        usual = {name: usual_name(name) for name in measure_columns(list(frame))}
+        frames.append(frame.rename(columns={name: known for name, known in usual.items() if known not in frame}))
     names = [measure.name for measure in measures]
     if not measures:
         names = [name for name in map(str, DEFAULT_MEASURES) if all(name in frame for frame in frames)]
@@ -161,7 +163,7 @@ def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[
         lacking = [name for name in names if name not in frame]
         if lacking or not names:
             found = f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}"
-            raise UsageError("no-such-measure", found, f"it has {', '.join(map(str, frame.columns))}")
+            raise UsageError("no-such-measure", found, f"it has {some_of(list(frame), 12)}")
     return [TurnScores.of(frame[names].dropna()) for frame in frames]
 
 
