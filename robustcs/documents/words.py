@@ -114,13 +114,13 @@ def plain(value: float, digits: int = 3) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """Return a number for a table."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+    """Return a number for a table. A sum that should be 0, such as −1e-17, has no sign."""
+    return "–" if math.isnan(value) else f"{round(value, 12) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 4) -> str:
     """Return a difference with its sign."""
-    return "–" if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+    return "–" if math.isnan(value) else f"{round(value, 12) + 0.0:+.{digits}f}".replace("-", "−")
 
 
 def number_interval(low: float, high: float, digits: int = 3) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from robustcs.documents.words import noted, signed
+from robustcs.documents.words import noted, number, signed
 
 
 def test_signed() -> None:
     assert [signed(value) for value in (0.1, -0.25, 0.0, float("nan"))] == ["+0.1000", "−0.2500", "+0.0000", "–"]
+
+
+def test_noise_of_a_sum_has_no_sign_but_a_small_loss_has() -> None:
+    assert (number(-1e-17, 3), signed(-1e-17, 3)) == ("0.000", "+0.000")
+    assert (number(-0.0002, 3), signed(-0.0002, 3)) == ("−0.000", "−0.000")
 
 
 def test_notes_are_told_once() -> None:
