@@ -109,7 +109,7 @@ def test_items_of_a_turn_are_one_unit_where_there_are_few_conversations() -> Non
 
 
 def test_items_without_turns_are_units() -> None:
-    means, _ = source_tables([rating._replace(turn="") for rating in rated()], GROUP_OF, None, "conversation", 0)
+    means, _ = _tables([rating._replace(turn="") for rating in rated()], GROUP_OF, None, "conversation", 0)
     assert set(means["unit"]) == {"item"} and means["units"].tolist() == means["items"].tolist()
 
 
