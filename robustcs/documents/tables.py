@@ -92,6 +92,7 @@ def result_table(
     rows: pd.DataFrame | Sequence[Any] | None = None,
     by: str | None = None,
     rules: Iterable[int] = (),
+    most: int | None = None,
     slug: str = "",
     hint: str = "",
 ) -> Table:
@@ -104,6 +105,8 @@ def result_table(
         A column whose equal values stand together, with a thin rule between different ones.
     rules
         Further rows with a thin rule above them.
+    most
+        Largest number of rows; the note tells if there are more.
     slug
         For labels and file names (default: the table's name).
     hint
@@ -111,6 +114,8 @@ def result_table(
     """
     rows = result.rows(name) if rows is None else rows
     lines: list[Any] = list(rows) if isinstance(rows, Sequence) else list(rows.itertuples(index=False))
+    if most is not None and len(lines) > most:
+        note, lines = f"The first {most:,} of {len(lines):,} rows. {note}".strip(), lines[:most]
     if by:
         keys = list(dict.fromkeys(getattr(line, by) for line in lines))
         lines.sort(key=lambda line: keys.index(getattr(line, by)))

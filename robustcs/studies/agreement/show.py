@@ -41,10 +41,12 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
     items = "sentences" if result.read == "selection" else "characters"
     blocks: list[Block] = []
 
-    def add(name: str, caption: str, columns: list[Shown], note: str, rows: pd.DataFrame | None = None) -> None:
+    def add(
+        name: str, caption: str, columns: list[Shown], note: str, rows: pd.DataFrame | None = None, most: int | None = None
+    ) -> None:
         rows = result.tables[name] if rows is None else rows
-        if len(rows) or name in ("workers", "texts"):
-            blocks.append(result_table(result, name, caption, columns, note, rows=rows))
+        if len(rows):
+            blocks.append(result_table(result, name, caption, columns, note, rows=rows, most=most))
 
     if len(result.jaccard):
         highest = int(result.jaccard["k"].max())
@@ -100,18 +102,17 @@ def _snippets(result: SnippetAgreement) -> tuple[Block, ...]:
             f" J. {_by_unit(result, 'jackknife', result.confidence)}",
         )  # fmt: skip
     long = f"{100 * LONGEST_SHARE[result.read]:.0f}% of {'the sentences' if items == 'sentences' else f'a {result.read}'}"
-    chosen = result.workers.head(SHOWN)
     add(
         "workers", "Whose annotations should be checked?",
         ["worker", "annotations", "f1_others", "long", "outside", "empty", "flagged"],
-        f"{len(chosen)} of {counted(len(result.workers), 'worker')}. Long: more than {long}. Outside: no part was selected by"
-        f" at least {counted(LEAST_OTHERS[result.read], 'other annotator')}. Flags exclude nothing.", chosen,
+        f"Long: more than {long}. Outside: no part was selected by"
+        f" at least {counted(LEAST_OTHERS[result.read], 'other annotator')}. Flags exclude nothing.", most=SHOWN,
     )  # fmt: skip
-    chosen, f1 = result.texts.head(SHOWN), ["f1_mean", "f1_majority"] if len(result.reference) else []
+    f1 = ["f1_mean", "f1_majority"] if len(result.reference) else []
     add(
         "texts", "On which texts do annotators agree least?",
         ["turn", "passage", "annotators", "jaccard", "jaccard_2", *f1],
-        f"{len(chosen)} of {counted(len(result.texts), 'text')}; --html FILE shows all texts with their annotations.", chosen,
+        "--html FILE shows all texts with their annotations.", most=SHOWN,
     )  # fmt: skip
     return tuple(blocks)
 

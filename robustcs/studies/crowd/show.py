@@ -17,11 +17,9 @@ def show(result: Crowd) -> tuple[Block, ...]:
     """Return the blocks of the tables that have rows."""
     blocks: list[Block] = []
 
-    def add(name: str, caption: str, columns: list[Shown], note: str = "", most: int = 0) -> None:
-        rows = result.tables[name]
-        if len(rows):
-            cut = f"{min(most, len(rows))} of {len(rows):,}" if most else ""
-            blocks.append(result_table(result, name, caption, columns, cut + note, rows=rows.head(most or len(rows))))
+    def add(name: str, caption: str, columns: list[Shown], note: str, most: int | None = None) -> None:
+        if len(result.tables[name]):
+            blocks.append(result_table(result, name, caption, columns, note, most=most))
 
     relevant = result.spec("qrels").field("relevant").called(f"pairs ≥ {result.evaluated.policy.relevance_level}")
     means = int((result.grades["rule"] == "mean").sum())
@@ -50,13 +48,13 @@ def show(result: Crowd) -> tuple[Block, ...]:
             f" with at least two grades. 95% CI of κ: nested bootstrap-t.{notes_of(result.agreement)}",
         )  # fmt: skip
     columns: list[Shown] = ["topic", "worker", "checks", "failed", "grades", "reason"]
-    add("exclusions", "Which workers are excluded?", columns, " rows. A worker loses all grades for the topic.", SHOWN)
+    add("exclusions", "Which workers are excluded?", columns, "A worker loses all grades for the topic.", SHOWN)
     add(
         "unmapped", "Which questions are not in the bank?", ["system", "turn", "question"],
-        " questions. They keep their ranks, and count as not relevant unless the judgments contain them.", SHOWN,
+        "They keep their ranks, and count as not relevant unless the judgments contain them.", SHOWN,
     )  # fmt: skip
     texts: list[Shown] = ["text"] if result.pool["text"].any() else []
-    turns = f" pairs for {counted(result.pool['turn'].nunique(), 'turn')}, from the top of all runs."
+    turns = f"From the top of all runs, for {counted(result.pool['turn'].nunique(), 'turn')}."
     add("pool", "Which items are in the pool?", ["turn", "item", "runs", *texts], turns, SHOWN // 2)
     if len(rows := result.distribution):
         caption = "Share of each final grade by criterion, lowest grade on the left."

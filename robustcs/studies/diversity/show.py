@@ -17,7 +17,6 @@ SHOWN = 10
 
 def show(result: Diversity) -> tuple[Block, ...]:
     """Return BLEU, similarity, diversity, and the least diverse topics."""
-    chosen = result.topics.sort_values("bleu", ascending=False, kind="stable").head(SHOWN)
     bleu = result_table(
         result, "bleu", "How close are the texts to their source?", ["source", "target", "sentences", "value"],
         "Corpus BLEU of the target texts against their source, not smoothed, 0 to 100; lower is more different.", by="source",
@@ -30,9 +29,8 @@ def show(result: Diversity) -> tuple[Block, ...]:
     )  # fmt: skip
     topics = result_table(
         result, "topics", "Which topics are least diverse?", ["topic", "target", "turns", "texts", "bleu", "self_bleu"],
-        f"The {counted(len(chosen), 'topic')} of {len(result.topics)} closest to their source. JSON and CSV contain all topics"
-        " and turns.",
-        rows=chosen,
+        "Those closest to their source come first. JSON and CSV contain all topics and turns.",
+        rows=result.topics.sort_values("bleu", ascending=False, kind="stable"), most=SHOWN,
     )  # fmt: skip
     pairs = [_pairs(result)] if len(result.similarity_pairs) else []
     return (bleu, _similarity(result), *pairs, diversity, topics)
@@ -57,15 +55,14 @@ def _similarity(result: Diversity) -> Table:
 
 def _pairs(result: Diversity) -> Table:
     every = result.similarity_pairs[result.similarity_pairs["measure"] == HEADLINE]
-    rows = every.head(SHOWN)
     columns: list[Shown] = [*_sources(every), "first", "second", "difference", "p", "p_corrected"]
     told = int((every["p_corrected"] <= LEVELS[0]).sum())
     note = (
         f"{told} of {counted(len(every), 'pair')} {verb(told, 'differs', 'differ')} significantly (adjusted p ≤ {LEVELS[0]:g})."
         " First minus second. 95% CI and p are of one comparison; p adj.: max-T over the pairs of a source."
     )
-    if len(rows) < len(every):
-        note += f" Shown: {len(rows)} pairs; JSON and CSV contain all."
-    note += noted((f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in rows.itertuples())
+    pairs = (
+        (f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in every.head(SHOWN).itertuples()
+    )
     caption = f"Which texts are more similar to their source ({label(HEADLINE)})?"
-    return result_table(result, "similarity_pairs", caption, columns, note, rows=rows)
+    return result_table(result, "similarity_pairs", caption, columns, note + noted(pairs), rows=every, most=SHOWN)

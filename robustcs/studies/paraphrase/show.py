@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robustcs.documents.document import Block, Table
+from robustcs.documents.document import Block
 from robustcs.documents.tables import result_table
 from robustcs.similarity.near_duplicates import FEW_CHARACTERS
 from robustcs.studies.paraphrase.analysis import Variations
@@ -42,17 +42,13 @@ def show(result: Variations | Paraphrased) -> tuple[Block, ...]:
             "BLEU against the source; lower is more different. Cleaning drops copies of the source, and texts that differ from"
             f" another of their turn by one word or at most {FEW_CHARACTERS} characters.", by="stage"
         ),
-        _examples(
-            result, "stripped", "Removed feedback and revealments", "turn sentiment before question",
-            " texts; before: the part before the last sentence"
+        result_table(
+            result, "stripped", "Removed feedback and revealments", ["turn", "sentiment", "before", "question"],
+            "Before: the part before the last sentence.", most=_EXAMPLES
         ),
-        _examples(result, "dropped", "Paraphrases dropped as too similar", "turn relation dropped kept"),
-        _examples(result, "paraphrases", "Paraphrases", "turn source manual raw"),
+        result_table(
+            result, "dropped", "Paraphrases dropped as too similar", ["turn", "relation", "dropped", "kept"], most=_EXAMPLES
+        ),
+        result_table(result, "paraphrases", "Paraphrases", ["turn", "source", "manual", "raw"], most=_EXAMPLES),
     )  # fmt: skip
     return tuple(block for block in blocks if block.rows or block.of in ("stages", "diversity", "paraphrases"))
-
-
-def _examples(result: Paraphrased, name: str, caption: str, columns: str, what: str = "") -> Table:
-    rows = result.tables[name]
-    shown = rows.head(_EXAMPLES)
-    return result_table(result, name, caption, columns.split(), f"{len(shown)} of {len(rows):,}{what}.", rows=shown)

@@ -14,20 +14,17 @@ _EXCERPT = 90
 
 def show(result: PassageChoice) -> tuple[Block, ...]:
     """Return the first passages, and the turns with too few."""
-    chosen = result.passages.head(SHOWN)
-    excerpts = [whole if len(whole) <= _EXCERPT else f"{whole[: _EXCERPT - 1]}…" for whole in chosen["text"]]
+    excerpts = [whole if len(whole) <= _EXCERPT else f"{whole[: _EXCERPT - 1]}…" for whole in result.passages["text"]]
     short = result.turns[result.turns["chosen"] < result.per_turn]
     tables = (
         result_table(
             result, "passages", "Which passages should be annotated?", ["turn", "passage", "grade", "text"],
-            f"{len(chosen)} of {len(result.passages):,}. CSV and JSON contain all passages with their full texts.",
-            rows=chosen.assign(text=excerpts)
+            "CSV and JSON contain all passages with their full texts.", rows=result.passages.assign(text=excerpts), most=SHOWN
         ),
         result_table(
             result, "turns", f"Which turns have fewer than {counted(result.per_turn, 'passage')}?",
-            ["turn", "chosen", "relevant", "without_text"],
-            f"{len(short.head(SHOWN))} of {counted(len(short), 'turn')}. Relevant: passages at or above the relevance level.",
-            rows=short.head(SHOWN)
+            ["turn", "chosen", "relevant", "without_text"], "Relevant: passages at or above the relevance level.",
+            rows=short, most=SHOWN
         ),
     )  # fmt: skip
     return tables if len(short) else tables[:1]

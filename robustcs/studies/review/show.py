@@ -76,11 +76,10 @@ def _crossings(result: Reviews) -> list[Table]:
         of = ["of_system"] if shown["of_system"].nunique() > 1 else []
         value = (text(str(by)), lambda row: marks(row.value) if set(row.value) <= set("01-") else row.value)
         columns: list[Shown] = [*of, value, "category", *_whose(result), "count", "reviewed", "share"]
-        rest = f" The first {_ROWS} of {len(shown)} rows; JSON and CSV contain all." if len(shown) > _ROWS else ""
-        note = f"Share of the reviewed turns with this value. {_samples(result)}{rest}"
+        note = f"Share of the reviewed turns with this value. {_samples(result)}"
         if len(shown):
             caption = f"Which categories occur with which {by}?"
-            tables.append(result_table(result, "crossings", caption, columns, note, rows=shown.head(_ROWS)))
+            tables.append(result_table(result, "crossings", caption, columns, note, rows=shown, most=_ROWS))
     return tables
 
 

@@ -17,7 +17,7 @@ _SHOWN = 10
 def show(result: ParaphraseSets) -> tuple[Block, ...]:
     """Return statistics, similar texts, overlaps, and the first conversation of the first two sets."""
     mean = result.spec("statistics").field("per_turn")
-    sets, dropped, overlaps = int(result.sets["set"].max()), result.dropped.head(_SHOWN), result.overlaps.head(_SHOWN)
+    sets = int(result.sets["set"].max())
     tables = (
         result_table(
             result, "statistics", "The paraphrase file",
@@ -25,7 +25,7 @@ def show(result: ParaphraseSets) -> tuple[Block, ...]:
         ),
         result_table(
             result, "dropped", "Paraphrases dropped as too similar", ["turn", "kind", "relation", "dropped", "kept"],
-            f"{len(dropped)} of {len(result.dropped):,}. Kept: the earlier text of the pair.", rows=dropped
+            "Kept: the earlier text of the pair.", most=_SHOWN
         ),
         result_table(
             result, "similar", "Paraphrases of one turn that are too similar",
@@ -34,11 +34,11 @@ def show(result: ParaphraseSets) -> tuple[Block, ...]:
         ),
         result_table(
             result, "overlaps", f"Turns with too few different texts for {sets} disjoint sets",
-            ["turn", "kind", "texts", "repeated"], f"{len(overlaps)} of {len(result.overlaps):,} cases.", rows=overlaps
+            ["turn", "kind", "texts", "repeated"], most=_SHOWN
         ),
     )  # fmt: skip
     alone = f"No text is in two of the {sets} sets." if sets > 1 else "With one set, no text can be in two sets."
-    more: list[Block] = [] if len(overlaps) else [Paragraph(alone)]
+    more: list[Block] = [] if len(result.overlaps) else [Paragraph(alone)]
     return (*(table for table in tables if table.rows), *more, _conversations(result))
 
 

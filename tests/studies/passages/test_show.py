@@ -19,7 +19,7 @@ def test_passages_and_turns_with_too_few() -> None:
     assert (passages.of, turns.of) == ("passages", "turns")
     assert passages.rows == (("1_1", "a", "3", "x" * 89 + "…"), ("1_1", "b", "1", "y" * 90), ("1_2", "c", "3", "z"))
     assert turns.rows == (("1_2", "1", "2", "1"),)
-    assert turns.note == "1 of 1 turn. Relevant: passages at or above the relevance level."
+    assert turns.note == "Relevant: passages at or above the relevance level."
 
 
 def test_where_every_turn_has_enough_no_turn_is_listed() -> None:
