@@ -12,15 +12,16 @@ from robustcs.documents.drawing import (
     DASHED,
     INK,
     MOST_MARKS,
-    TITLE,
     Drawing,
     Key,
     Panel,
     letters,
     page_width,
+    panels_across,
     room,
     round_ticks,
 )
+from robustcs.documents.forest import BETWEEN, RIGHT, panel_grid
 from robustcs.documents.text import shortened, turn_anchor
 
 #: Colour and marker of the two corners: similar questions with different answers, and the reverse.
@@ -32,9 +33,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 0.5, 0.08, 0.3, 0.36
 _MARGINAL, _BETWEEN = 0.36, 0.06
 _LEGEND = 0.3
 _TITLE_CHARACTERS = 46
-# The same for small multiples.
-_PER_ROW, _PER_ROW_IN_COLUMN, _GAP, _HEAD, _LINE = 3, 2, 0.2, 0.34, 0.12
-_PANEL_CHARACTERS = 14  # per inch
+_PANEL_CHARACTERS = 14  # per inch, of small multiples
 
 
 @dataclass(frozen=True)
@@ -86,34 +85,20 @@ def scatter_panels(scatters: Sequence[Scatter]) -> Drawing:
 
     The panels fill the width of a page, three to a row, or of a column, two to a row, with one legend.
     """
-    full = page_width()
-    per_row = _PER_ROW if full > COLUMN_WIDTH else _PER_ROW_IN_COLUMN
-    columns, rows = min(len(scatters), per_row), -(-len(scatters) // per_row)
-    side = (full - _LEFT - _RIGHT - _GAP * (per_row - 1)) / per_row
-    longest = int(_PANEL_CHARACTERS * side / letters(1))
-    fits = all(len(one.title) <= longest for one in scatters)
-    titles = [[one.title] if fits else one.title.rsplit(": ", 1) for one in scatters]
-    head = _HEAD + letters(_LINE) * (max(map(len, titles)) - 1)
-    drawing = Drawing(_LEFT + columns * side + (columns - 1) * _GAP + _RIGHT, rows * (head + side) + _BOTTOM + _LEGEND)
+    across = panels_across(len(scatters), 3, 2)
+    side = (page_width() - _LEFT - RIGHT - BETWEEN * (across - 1)) / across
+    drawing, grid = panel_grid(len(scatters), _LEFT, side, below=_LEGEND, narrow=2)
     x, y = (
         _padded(min(low), max(high))
         for low, high in (zip(*(_limits(getattr(one, axis)) for one in scatters), strict=True) for axis in "xy")
     )
-    for number, scatter in enumerate(scatters):
-        row, column = divmod(number, per_row)
-        left, bottom = _LEFT + column * (side + _GAP), drawing.height - (row + 1) * (head + side)
-        panel = drawing.panel(left, bottom, side, side, x, y)
+    for (panel, leftmost), scatter in zip(grid, scatters, strict=True):
+        panel.x, panel.y, panel.x_ticks = x, y, round_ticks(*x, 4)
+        panel.y_ticks = [(place, label if leftmost else "") for place, label in round_ticks(*y, 4)]
+        panel.x_label, panel.y_label = scatter.x_label, scatter.y_label if leftmost else ""
+        name, value = scatter.title.rsplit(": ", 1)
+        panel.title = f"{shortened(name, int(_PANEL_CHARACTERS * side / letters(1)) - len(value) - 2)}: {value}"
         _corners(panel, scatter)
-        *above, panel.title = (shortened(line, longest) for line in titles[number])
-        for line in above:  # a title that is too long for one line
-            drawing.write(left, bottom + side + 6 / 72 + letters(_LINE), line, TITLE, bold=True, above="baseline")
-        lowest = number + per_row >= len(scatters)
-        panel.x_ticks = [(place, label if lowest else "") for place, label in round_ticks(*x, 4)]
-        panel.y_ticks = [(place, "" if column else label) for place, label in round_ticks(*y, 4)]
-    middle = _LEFT + (drawing.width - _RIGHT - _LEFT) / 2
-    drawing.write(middle, _LEGEND + 0.06, scatters[0].x_label, 7, align="middle")
-    across = (drawing.height + _BOTTOM + _LEGEND) / 2
-    drawing.write(0.07, across, scatters[0].y_label, 7, angle=90, align="middle")
     _legend(drawing, scatters)
     return drawing
 

@@ -61,8 +61,6 @@ def _pairs(result: Diversity) -> Table:
         f"{told} of {counted(len(every), 'pair')} {verb(told, 'differs', 'differ')} significantly (adjusted p ≤ {LEVELS[0]:g})."
         " First minus second. 95% CI and p are of one comparison; p adj.: max-T over the pairs of a source."
     )
-    pairs = (
-        (f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in every.head(SHOWN).itertuples()
-    )
+    pairs = ((f"{system_name(row.first)} and {system_name(row.second)}", row.note) for row in every.head(SHOWN).itertuples())
     caption = f"Which texts are more similar to their source ({label(HEADLINE)})?"
     return result_table(result, "similarity_pairs", caption, columns, note + noted(pairs), rows=every, most=SHOWN)
