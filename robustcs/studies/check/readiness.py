@@ -42,9 +42,9 @@ class Readiness:
         self.survey = survey
         self.project = workspace.project
         self._own: Mapping[str, Callable[[], None]] = {
-            "breakdown": partial(self._other_scores, texts=True), "sweep": self._other_scores, "correlate": self._pairs,
-            "evaluate": self._scored_systems, "robustness": partial(self.check_files, ["paraphrases"]),
-            "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages, 
+            **{name: partial(self._scored, name) for name in ("breakdown", "sweep", "evaluate")},
+            "correlate": self._pairs, "robustness": partial(self.check_files, ["paraphrases"]),
+            "augment": self._merged, "judge": self._scale, "passages": self._relevant_passages,
             **{name: partial(self._asked, name) for name in STUDY_TABLES}, "review": self._reviewed,
             # their own checks are in the studies
             **{name: partial(self._ask, name) for name in ("audit", "paraphrase", "diversity")},
@@ -164,19 +164,12 @@ class Readiness:
 
     # ------------------------------------------------------------ checks for single studies
 
-    def _other_scores(self, texts: bool = False) -> None:
-        """Join scores from small files as the command does."""
-        if {file.kind for file in self._answered.workspace.formulation_files().values()} == {"runs"}:
-            return
-        workspace = self.workspace.of(self.project)
-        scores, evaluated = workspace.formulation_scores()
-        if texts:
-            workspace.texts_of(scores.turns, evaluated.basis)
-
-    def _scored_systems(self) -> None:
-        """Run ``evaluate`` if some systems have per-turn scores."""
-        if any(file.kind == "scores" for file in self._answered.workspace.scored_systems()):
-            self._ask("evaluate")
+    def _scored(self, name: str) -> None:
+        """Run a study on per-turn scores or answers, which are small; of runs alone, the turns are checked already."""
+        answered = self._answered.workspace
+        files = answered.scored_systems() if name == "evaluate" else answered.formulation_files().values()
+        if any(file.kind != "runs" for file in files):
+            self._ask(name)
 
     def _ask(self, name: str) -> None:
         study(name).prepare(self.workspace.of(self.project))
