@@ -116,7 +116,7 @@ def draw_relevance(result: Clariq, metrics: Sequence[str]) -> Drawing:
 
 def _compared(result: Clariq, task: str, metrics: Sequence[str], subject: str, slug: str) -> list[Table]:
     frame = result.comparisons[result.comparisons["task"] == task]
-    rows = frame[frame["metric"].isin(metrics)]
+    rows = pd.concat([frame[frame["metric"] == metric] for metric in metrics])
     if not len(rows):
         return []
     pairs = counted(len(frame) // frame["metric"].nunique(), "pair")

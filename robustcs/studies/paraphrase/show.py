@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from robustcs.documents.document import Block
 from robustcs.documents.tables import result_table
+from robustcs.lazy import pd
 from robustcs.similarity.near_duplicates import FEW_CHARACTERS
 from robustcs.studies.paraphrase.analysis import Variations
 from robustcs.studies.paraphrase.stages import Paraphrased
@@ -15,7 +16,8 @@ _SHOWN, _EXAMPLES = 2, 5
 def show(result: Variations | Paraphrased) -> tuple[Block, ...]:
     """Return the counts of each stage or category, and examples."""
     if isinstance(result, Variations):
-        shown = result.variations.groupby("category", sort=False).head(_SHOWN)
+        rows = result.variations
+        shown = pd.concat([rows[rows["category"] == name].head(_SHOWN) for name in result.categories["category"]])
         return (
             result_table(
                 result, "categories", "Variations of the turns by category", ["category", "says", "turns", "valid", "share"],
