@@ -10,10 +10,11 @@ import numpy as np
 
 from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Heading, Table
 from robustcs.documents.tables import result_table, wide_table
-from robustcs.documents.words import measure_label, noted, number, score, threshold_label
+from robustcs.documents.words import noted, number, score
 from robustcs.errors import UsageError, refuse_unknown
 from robustcs.lazy import pd
 from robustcs.result import Field, text
+from robustcs.similarity.answers import parse_answer_measure
 from robustcs.studies.correlate.analysis import ALIKE, CORNERS, DIFFERENT_ANSWERS, SAME_ANSWERS, SUBSETS, UNLIKE, Correlate
 from robustcs.wording import FORMULATION_NAMES, counted, system_name
 
@@ -63,28 +64,17 @@ def similarity_label(name: str) -> str:
 
 def answers_label(name: str) -> str:
     """Return ``overlap of the top 1000`` for ``overlap_1000`` and ``QR correct (P@1 = 1)`` for ``P_1=1``; keep other names."""
-    kind, _, depth = name.rpartition("_")
-    if kind in ("overlap", "jaccard") and depth.isdigit():
-        return f"{'overlap' if kind == 'overlap' else 'Jaccard similarity'} of the top {depth}"
-    if name == "answer_jaccard":
-        return "Jaccard similarity of the answers"
-    if name == "rbo" or name.startswith("rbo_0") or name.startswith("rbo_."):
-        return "rank-biased overlap" + (f" (p = {name[4:]})" if name != "rbo" else "")
-    if rule := _rule_label(name):
-        return f"QR correct ({rule})"
     try:
-        return f"{measure_label(name)}, QR − Human"
+        one = parse_answer_measure(name)
     except UsageError:
         return name  # a column of the user's own file
-
-
-def _rule_label(name: str) -> str | None:
-    """Return ``P@1 > 0`` for ``P_1>0``; None for anything but a measure with a threshold."""
-    for operator in (">=", ">", "="):
-        measure, found, value = name.partition(operator)
-        if found:
-            return f"{measure_label(measure)} {threshold_label(operator + value)}"
-    return None
+    if one.measure is not None:
+        label = one.measure.label
+        return f"{label}, QR − Human" if one.threshold is None else f"QR correct ({label} {one.threshold.label})"
+    if one.kind == "rbo":
+        return f"rank-biased overlap (p = {one.persistence:g})" if "_" in name else "rank-biased overlap"
+    kind = "overlap" if one.kind == "overlap" else "Jaccard similarity"
+    return f"{kind} of the top {one.depth}" if one.depth else f"{kind} of the answers"
 
 
 def corner_labels(y: str) -> tuple[str, str]:
@@ -140,7 +130,7 @@ def _pearson(result: Correlate, rows: pd.DataFrame, index: Sequence[Field], capt
     told = rows[rows["subset"].isin(shown)]
     note = f"Pearson's r over turns{note} (number of turns in brackets). {_jackknife(result)}"
     if result.rule and "correct" in shown:
-        note += f" Human ✓: turns on which Human is correct ({_rule_label(result.rule)})."
+        note += f" Human ✓: turns on which Human is correct {answers_label(result.rule).removeprefix('QR correct ')}."
     names = [field.name for field in index]
     labels = [", ".join((*own, _SUBSETS[row.subset])) for own, row in zip(told[names].values, told.itertuples(), strict=True)]
     return wide_table(
