@@ -249,11 +249,11 @@ def on_scale(labels: Labels, scale: tuple[int, int], rule: OffScale, path: StrPa
     elif counts:
         if outside.all():
             raise input_error(path, None, f"no grade is on the scale {lowest} to {highest}", "check the file", "off-scale")
-        labels = replace(labels, qrels=_taken(qrels, ~outside), lines=None)
+        labels = replace(labels, qrels=taken(qrels, ~outside), lines=None)
     return Judge(labels, counts)
 
 
-def _taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
+def taken(qrels: Qrels, kept: np.ndarray) -> Qrels:
     """Return the judgments selected by ``kept`` (bool[n]), and the turns that still have any."""
     codes, turn_codes = np.unique(qrels.turn_codes[kept], return_inverse=True)
     return replace(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.judgments import taken
 from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, evaluate
@@ -132,12 +133,8 @@ def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list
 
 def only_turns(qrels: Qrels, turns: Collection[str]) -> Qrels | None:
     """Return the judgments of ``turns``; None if there are none."""
-    rows = np.flatnonzero(np.isin(np.array(qrels.turns), list(turns))[qrels.turn_codes])
-    documents = qrels.documents.texts()
-    judgments = [
-        (qrels.turns[qrels.turn_codes[row]], documents[qrels.document_codes[row]], int(qrels.grades[row])) for row in rows
-    ]
-    return as_qrels(qrels.name, judgments) if judgments else None
+    kept = np.isin(np.array(qrels.turns), list(turns))[qrels.turn_codes]
+    return taken(qrels, kept) if kept.any() else None
 
 
 def turn_sets(qrels: Qrels, level: int, subset: Collection[str] | None) -> Mapping[str, Qrels]:
