@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -115,10 +116,8 @@ class SnippetAgreement(Result):
 
     def spec(self, name: str) -> TableSpec:
         """Return the declaration of a table; that of ``texts`` has a column J_k for each number of annotators."""
-        texts = self.content["texts"]
-        if name != "texts" or not isinstance(texts, pd.DataFrame):
-            return super().spec(name)
-        return _texts_table(max(2, int(texts["annotators"].max())))
+        most = max(2, *(len(text.annotations) for text in self.compared.values()))
+        return _texts_table(most) if name == "texts" else super().spec(name)
 
 
 def snippet_agreement(
@@ -147,9 +146,6 @@ def snippet_agreement(
     chosen = {key: _chosen(text) for key, text in texts.items()}
     expected = {key: _chosen(references[key]) for key in texts if key in references}
     overlaps = {key: _against_reference(chosen[key], some, majority) for key, some in expected.items()}
-    annotations = SnippetAgreement.annotations.frame(
-        [row for key, text in texts.items() for row in _annotations(text, chosen[key])]
-    )
     # if references were cut to sentences, report the time and size of the original paragraph annotations
     read = given if cut_note else {key: given[key] for key in given if key in texts}
     groups = [(name, some) for name, some in (("annotators", texts), ("reference", read)) if some]
@@ -159,22 +155,23 @@ def snippet_agreement(
     without = len(texts) - len(expected) if references else 0
     told = [cut_note] if cut_note else []
     told += [f"no reference for {without} of {counted(len(texts), 'text')}: excluded from that comparison"] if without else []
-    texts_table = _texts(texts, chosen, overlaps)
-    by_text = texts_table.set_index(["turn", "passage"])["jaccard"].to_dict()
     rule = majority_rule(
         {len(chosen[key]) for key in overlaps}, majority, "sentences" if read_unit == "selection" else "characters"
     )
     compared = units.take([key in overlaps for key in texts])
     empty = sum(not some.any() for some in expected.values())
     evaluated = units.stated(replace(evaluated, notes=(*evaluated.notes, *told)))
+    rows = [row for key, text in texts.items() for row in _annotations(text, chosen[key])]
+    by_text = cache(lambda: _texts(texts, chosen, overlaps))
+    agreed = cache(lambda: by_text().set_index(["turn", "passage"])["jaccard"].to_dict())
     return SnippetAgreement(evaluated, read_unit, texts, references, content={
         "jaccard": lambda: _jaccard(list(chosen.values()), units),
         "reference": lambda: _reference(list(overlaps.values()), rule, compared, empty),
         "chance": lambda: _chance(list(chosen.values()), units, seed),
         "statistics": lambda: [_statistics(name, some, unit) for name, some in groups],
         "work": lambda: effort.work_rows(groups, unit),
-        "confidence": lambda: effort.confidence_rows(texts, by_text, units),
-        "workers": lambda: _workers(annotations), "annotations": annotations, "texts": texts_table,
+        "confidence": lambda: effort.confidence_rows(texts, agreed(), units),
+        "workers": lambda: _workers(SnippetAgreement.annotations.frame(rows)), "annotations": rows, "texts": by_text,
     })  # fmt: skip
 
 

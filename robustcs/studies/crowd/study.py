@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from robustcs.documents.files import write_folder
 from robustcs.documents.text import anchor
@@ -21,7 +21,6 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.ratings import Grade, read_gold_checks, read_grades, read_turn_list
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import CrowdFiles, Project, needs, only
 from robustcs.project.workspace import Workspace
@@ -116,7 +115,7 @@ def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> t
     converted = {one.run.name for one in mapped}
     pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()
     result = crowd(judgments, rankings, measures, evaluated, graded, mapped, pool, workspace.project.seed)
-    return result, files_of_crowd(judgments, result.pool, [pair for pair in runs if pair[0].name in converted])
+    return result, files_of_crowd(judgments, pool, [pair for pair in runs if pair[0].name in converted])
 
 
 def _grades(workspace: Workspace, files: CrowdFiles) -> tuple[GradesPart, list[str]]:
@@ -228,7 +227,9 @@ def _run(
         call.tell("to write the qrels, the pool and the converted runs, add --folder DIR")
 
 
-def files_of_crowd(judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tuple[Run, Ranking]]) -> dict[str, str]:
+def files_of_crowd(
+    judgments: Judgments, pool: Sequence[tuple[Any, ...]], runs: Sequence[tuple[Run, Ranking]]
+) -> dict[str, str]:
     """Return file name → content, in the formats of trec_eval.
 
     ``qrels_CRITERION.txt``, ``qrels_CRITERION_filtered.txt``, ``qrels_CRITERION_subset.txt``
@@ -242,8 +243,8 @@ def files_of_crowd(judgments: Judgments, pool: pd.DataFrame, runs: Sequence[tupl
         f"qrels_{anchor(criterion)}{'' if name == 'all' else f'_{name}'}.txt": qrels_text(qrels)
         for criterion, sets in judgments.items() for name, qrels in sets.items()
     }  # fmt: skip
-    if len(pool):
-        files["pool.txt"] = "".join(f"{row.turn} Q0 {row.item} 1 0.0 pool\n" for row in pool.itertuples())
+    if pool:
+        files["pool.txt"] = "".join(f"{turn} Q0 {item} 1 0.0 pool\n" for turn, item, *_ in pool)
     return files | {f"{anchor(run.name)}.trec": run_text(run, ranking) for run, ranking in runs}
 
 

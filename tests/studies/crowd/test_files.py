@@ -13,7 +13,7 @@ from robustcs.inputs.mixed_initiative import Asked, map_to_bank
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
-from robustcs.studies.crowd.analysis import Crowd, as_qrels, build_pool, judgments_of
+from robustcs.studies.crowd.analysis import as_qrels, build_pool, judgments_of
 from robustcs.studies.crowd.study import files_of_crowd
 
 RUN = map_to_bank([Asked("1_10", "Q1", 0.1), Asked("1_2", "Q1", 1), Asked("1_2", "Q2", 2.5)], None, "My run").run
@@ -22,7 +22,7 @@ JUDGMENTS = judgments_of({"Relevance!": as_qrels("r", [("1_10", "Q1", 1), ("1_2"
 
 
 def test_files_are_what_trec_eval_reads(tmp_path: Path) -> None:
-    files = files_of_crowd(JUDGMENTS, Crowd.pool.frame(build_pool([RANKING], 1, {})), [(RUN, RANKING)])
+    files = files_of_crowd(JUDGMENTS, build_pool([RANKING], 1, {}), [(RUN, RANKING)])
     assert files == {
         "qrels_relevance.txt": "1_2 0 Q2 3\n1_10 0 Q1 1\n",
         "qrels_relevance_filtered.txt": "1_2 0 Q2 3\n",
