@@ -201,9 +201,6 @@ class Command:
         return (*(one for one in parameters_of(self.ask) if one.name not in names), *own)
 
 
-command = Command
-
-
 def check_common_turns(first: str, one: Iterable[str], second: str, other: Iterable[str]) -> None:
     """Raise :class:`UsageError` unless two inputs, named ``first`` and ``second``, have a turn in common."""
     if not set(one) & set(other):

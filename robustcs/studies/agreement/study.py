@@ -19,7 +19,7 @@ from robustcs.studies.agreement.findings import rating_findings, snippet_finding
 from robustcs.studies.agreement.ratings import RatingAgreement, rating_agreement
 from robustcs.studies.agreement.show import present_layers, show
 from robustcs.studies.signature import Count, File, Opt
-from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question
 
 
 def _files(project: Project) -> AgreementFiles:
@@ -147,7 +147,7 @@ def _chosen(known: AgreementFiles, files: Sequence[str], reference: Sequence[str
     return known.given(snippets=known.snippets, ratings=known.ratings, **references) if reference else known
 
 
-COMMAND = command(ask, ("agreement.reference", *UNIT, *SEED), retrieves=False, run=_run)
+COMMAND = Command(ask, ("agreement.reference", *UNIT, *SEED), retrieves=False, run=_run)
 
 
 #: Number of texts with layers in the report: those with the lowest agreement.

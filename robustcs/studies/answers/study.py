@@ -26,7 +26,7 @@ from robustcs.studies.answers.findings import answer_findings, turns_to_read, ve
 from robustcs.studies.answers.outcomes import Journey
 from robustcs.studies.answers.show import overview, show
 from robustcs.studies.signature import MOST, Opt
-from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question
 from robustcs.wording import counted, some_of, system_name
 
 #: Agreement of word matching with people, for the note of results that depend on it.
@@ -242,7 +242,7 @@ def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="-
     call.emit(workspace, result, show(result))
 
 
-COMMAND = command(ask, ("answers.responses", "answers.tasks", "answers.gold_passages", "answers.labels", "answers.snippets",
+COMMAND = Command(ask, ("answers.responses", "answers.tasks", "answers.gold_passages", "answers.labels", "answers.snippets",
     "answers.nuggets", "answers.assignments", "answers.runs", "answers.human", "collection", "gold", "metric", "threshold",
     "missing", "order", "documents", *UNIT, *SEED), retrieves=False, run=_run,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from robustcs.result import Evaluated
 from robustcs.studies.audit.analysis import Audit, audit, common_pairs
 from robustcs.studies.audit.findings import audit_findings, verdicts
 from robustcs.studies.audit.show import overview, show
-from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Question, command
+from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Command, Question
 
 
 def ask(workspace: Workspace, *, off_scale: Literal["refuse", "drop", "clip"] = "refuse") -> Audit:
@@ -51,7 +51,7 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
     return lambda: audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed)
 
 
-COMMAND = command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))
+COMMAND = Command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))
 _READING = (
     "How to read it: the judge graded passages that also have human grades. The square shows how often each pair of grades"
     " occurs. The lines show whether the judge is too generous or too strict, and whether that depends on the turn or on the"

@@ -21,7 +21,7 @@ from robustcs.studies.breakdown.findings import finding, verdicts
 from robustcs.studies.breakdown.show import show, show_turns
 from robustcs.studies.breakdown.show_rewriters import overview, slice_findings
 from robustcs.studies.signature import Opt, Slices
-from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Command, Question
 
 
 def ask(workspace: Workspace, *, slices: Slices = None, find_slices: bool = False) -> Breakdown:
@@ -75,7 +75,7 @@ def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, **split: Any) -> N
     call.emit(workspace, result, (*shown.show(result, call.tables), *cards))
 
 
-COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), run=_run)
+COMMAND = Command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), run=_run)
 
 
 #: The bins to read first: rewriter errors, and turns that a rewrite answers and Human does not.

@@ -21,7 +21,7 @@ from robustcs.result import Basis, Evaluated
 from robustcs.studies.check.analysis import Check, check
 from robustcs.studies.check.readiness import Readiness
 from robustcs.studies.check.survey import Survey
-from robustcs.studies.study import FORMULATIONS, Call, command
+from robustcs.studies.study import FORMULATIONS, Call, Command
 from robustcs.wording import counted, some_of, told_once, verb
 
 #: Measure by which Human and Original are compared.
@@ -181,7 +181,7 @@ def _run(call: Call) -> None:
         raise InputError(problems, total)
 
 
-COMMAND = command(ask, (*FORMULATIONS, "runs", "components", "new_judgments", "judges", "paraphrases", "collection",
+COMMAND = Command(ask, (*FORMULATIONS, "runs", "components", "new_judgments", "judges", "paraphrases", "collection",
     "texts", "raw_texts", "relevance_level", "missing", "order", "depth", "documents", "jobs",
     "dask"), retrieves=False, run=_run,
 )  # fmt: skip

@@ -29,7 +29,7 @@ from robustcs.studies.clariq.analysis import Clariq, clariq
 from robustcs.studies.clariq.findings import clariq_findings, verdicts
 from robustcs.studies.clariq.show import show
 from robustcs.studies.clariq.tasks import BASELINES, Outputs, tasks_of
-from robustcs.studies.study import SEED, Answer, Question, command, read_given
+from robustcs.studies.study import SEED, Answer, Command, Question, read_given
 from robustcs.wording import counted, some_of
 
 #: The values of a unit: a number, or one for each question.
@@ -272,7 +272,7 @@ class ClariqInputs:
         return {unit: lists[key][0] for unit, key in keys.items() if lists.get(key)}
 
 
-COMMAND = command(ask, ("clariq.topics", "clariq.questions", "clariq.runs", "clariq.qrels", "clariq.performance",
+COMMAND = Command(ask, ("clariq.topics", "clariq.questions", "clariq.runs", "clariq.qrels", "clariq.performance",
     "clariq.evaluations", "clariq.needs", "clariq.preferences", "clariq.conversations", "missing", "order", *SEED),
     retrieves=False,
 )  # fmt: skip

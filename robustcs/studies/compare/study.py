@@ -36,7 +36,7 @@ from robustcs.studies.compare.cases import NO_RANKINGS, SCORING, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
 from robustcs.studies.compare.gate import no_worse, parse_condition
 from robustcs.studies.signature import File, Opt, at_least
-from robustcs.studies.study import SEED, UNIT, Call, command
+from robustcs.studies.study import SEED, UNIT, Call, Command
 
 #: A project, its file or folder, or the folder of a report.
 Side = Project | str | Path
@@ -359,4 +359,4 @@ def _run(
         raise click.exceptions.Exit(code)
 
 
-COMMAND = command(ask, ("metric", "threshold", "jobs", "dask", *UNIT, *SEED), retrieves=False, run=_run)
+COMMAND = Command(ask, ("metric", "threshold", "jobs", "dask", *UNIT, *SEED), retrieves=False, run=_run)

@@ -17,7 +17,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.studies.components.analysis import Components, components
 from robustcs.studies.components.findings import components_findings, verdicts
 from robustcs.studies.components.show import cut_of, overview, show, to_read
-from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Question, command
+from robustcs.studies.study import BY, SCORING, SEED, UNIT, Answer, Command, Question
 
 
 def ask(workspace: Workspace) -> Components:
@@ -70,7 +70,7 @@ def _texts(workspace: Workspace, wordings: Iterable[str], turns: Sequence[str]) 
     return {name: texts for name, texts in found.items() if texts}
 
 
-COMMAND = command(
+COMMAND = Command(
     ask, ("qrels", "components", "rewrites", "texts", "raw_texts", "threshold", *SCORING, *BY, *UNIT, *SEED),
     retrieves="cells",
 )  # fmt: skip

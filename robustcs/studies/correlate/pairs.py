@@ -82,7 +82,6 @@ class _Reader:
         self.notes: list[str] = []
         self.left_out: list[tuple[str, str, str]] = []
         self.missing: dict[str, set[str]] = {}
-        self._pairs: dict[str, RankingPair] = {}
         self.basis: Basis = "runs"
         self.human, self.rewriters = question_pairs(workspace, with_original)
         self.parts = [self.human, *self.rewriters]
@@ -234,7 +233,7 @@ class _Reader:
         apart: tuple[str, ...] = ()
         equal = 0
         if self.basis == "runs" and not any(one.kind == "given" for one in wanted):
-            pair = self._paired(part.name)
+            pair = self._paired[part.name]
             ranked = zip(pair.turns, equal_rankings(pair), pair.lengths[:, 0] > 0, strict=True)
             found = fit(ours, theirs, {turn: bool(same) for turn, same, answered in ranked if answered})
             apart, equal = found.equal_apart, len(found.equal)
@@ -296,10 +295,11 @@ class _Reader:
                 self.notes.append(f"the shortest run ends at rank {depth}: {one.kind} covers the top {depth}")
         return [replace(one, name=f"{one.kind}_{depth}", depth=depth) if one.depth > depth else one for one in wanted]
 
-    def _paired(self, name: str) -> RankingPair:
-        if name not in self._pairs:
-            self._pairs[name] = pair_rankings(self.runs[name][0], self.runs[self.human.name][0])
-        return self._pairs[name]
+    @cached_property
+    def _paired(self) -> dict[str, RankingPair]:
+        """Rewriter → its ranking paired with that of Human."""
+        human = self.runs[self.human.name][0]
+        return {part.name: pair_rankings(self.runs[part.name][0], human) for part in self.rewriters}
 
     def _values(self, one: AnswerMeasure, part: Formulation, scores: dict[str, pd.DataFrame] | None) -> tuple[str, pd.Series]:
         """Return the name of one y and its values by turn."""
@@ -316,7 +316,7 @@ class _Reader:
             first, second = self.predicted[part.name], self.predicted[self.human.name]
             both = first.keys() & second.keys()
             return one.name, pd.Series({turn: answer_jaccard(first[turn], second[turn]) for turn in both}, dtype=float)
-        pair = self._paired(part.name)
+        pair = self._paired[part.name]
         if one.kind == "rbo":
             values = rbo(pair, one.persistence)
         else:

@@ -14,7 +14,7 @@ from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.pairs import read_question_pairs
 from robustcs.studies.correlate.show import show
 from robustcs.studies.signature import Names, Opt
-from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import FORMULATIONS, SCORING, UNIT, Answer, Call, Command, Question
 
 #: The first one defines the outliers.
 DEFAULT_SIMILARITIES = ("rouge1_f", "rouge1_recall", "rouge1_precision", "rougeL_f")
@@ -88,7 +88,7 @@ def _run(call: Call, details: Names, **settings: Any) -> None:
     call.emit(workspace, result, show(result, details))
 
 
-COMMAND = command(ask, (*FORMULATIONS, "threshold", *SCORING, *UNIT), run=_run)
+COMMAND = Command(ask, (*FORMULATIONS, "threshold", *SCORING, *UNIT), run=_run)
 
 
 _READING = (

@@ -40,7 +40,7 @@ from robustcs.studies.crowd.analysis import (
 from robustcs.studies.crowd.findings import crowd_findings
 from robustcs.studies.crowd.show import show
 from robustcs.studies.signature import MOST, Folder, Opt
-from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command, read_given
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question, read_given
 from robustcs.wording import counted, some_of, verb
 
 #: The measures of CAsT-ReGIn.
@@ -259,7 +259,7 @@ def run_text(run: Run, ranking: Ranking) -> str:
     return "".join(lines)
 
 
-COMMAND = command(ask, ("crowd.gold_checks", "crowd.bank", "crowd.qrels", "crowd.subset", "crowd.runs", "metric",
+COMMAND = Command(ask, ("crowd.gold_checks", "crowd.bank", "crowd.qrels", "crowd.subset", "crowd.runs", "metric",
     "relevance_level", "missing", "order", *UNIT, *SEED), retrieves=False, run=_run,
 )  # fmt: skip
 

@@ -23,7 +23,7 @@ from robustcs.studies.diversity.analysis import Diversity, TextSet, diversity
 from robustcs.studies.diversity.findings import diversity_findings
 from robustcs.studies.diversity.show import show
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Question, check_common_turns, command
+from robustcs.studies.study import MOST_COMPARED, SEED, UNIT, Answer, Command, Question, check_common_turns
 from robustcs.wording import counted, told_once
 
 Pair = tuple[TextSet, TextSet]
@@ -193,7 +193,7 @@ def _of_project(workspace: Workspace) -> list[Pair]:
     return [(sets[source], sets[target]) for source, target in pairs if source in sets and target in sets]
 
 
-COMMAND = command(ask, ("rewrites", "samples", "paraphrases", *UNIT, *SEED), retrieves=False)
+COMMAND = Command(ask, ("rewrites", "samples", "paraphrases", *UNIT, *SEED), retrieves=False)
 
 
 _READING = (

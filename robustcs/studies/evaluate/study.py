@@ -21,7 +21,7 @@ from robustcs.studies.evaluate.analysis import Evaluation, evaluate
 from robustcs.studies.evaluate.findings import verdicts
 from robustcs.studies.evaluate.show import means_of, overview, show
 from robustcs.studies.signature import Opt, Slices
-from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
 from robustcs.wording import some_of, verb
 
 
@@ -122,7 +122,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     call.emit(workspace, result, show(result, call.tables))
 
 
-COMMAND = command(ask, (*SYSTEMS, *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)
+COMMAND = Command(ask, (*SYSTEMS, *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)
 
 
 _READING = (

@@ -20,7 +20,7 @@ from robustcs.studies.paraphrase.analysis import Texts, Variations, vary
 from robustcs.studies.paraphrase.show import show
 from robustcs.studies.paraphrase.stages import Paraphrased
 from robustcs.studies.signature import Folder, Opt, at_least
-from robustcs.studies.study import SEED, Call, check_common_turns, command
+from robustcs.studies.study import SEED, Call, Command, check_common_turns
 
 
 def ask(
@@ -168,4 +168,4 @@ def _files(result: Variations | Paraphrased) -> Mapping[str, str]:
     return {"paraphrases.csv": csv, "sheet.csv": sheet_csv(made)}
 
 
-COMMAND = command(ask, ("rewrites", *SEED), retrieves=False, run=_run)
+COMMAND = Command(ask, ("rewrites", *SEED), retrieves=False, run=_run)

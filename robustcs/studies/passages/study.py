@@ -11,7 +11,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.passages.analysis import PassageChoice, choose_passages
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import SEED, command
+from robustcs.studies.study import SEED, Command
 from robustcs.wording import counted
 
 
@@ -46,4 +46,4 @@ def ask(workspace: Workspace, *, number: Annotated[int, Opt("N", low=1, high=100
     return choose_passages(qrels, texts, evaluated, number, project.seed)
 
 
-COMMAND = command(ask, ("qrels", "collection", "relevance_level", *SEED), retrieves=False)
+COMMAND = Command(ask, ("qrels", "collection", "relevance_level", *SEED), retrieves=False)

@@ -20,7 +20,7 @@ from robustcs.retrieval.store import RankingStore
 from robustcs.studies.retrieve.analysis import Explanation, StoreSize
 from robustcs.studies.retrieve.show import show
 from robustcs.studies.signature import MOST, Folder, Opt
-from robustcs.studies.study import Call, command
+from robustcs.studies.study import Call, Command
 from robustcs.wording import counted
 
 _NOTHING = "nothing to do: every question has a run"
@@ -218,7 +218,7 @@ def _configured(project: Project, given: dict[str, Any]) -> Project:
     return replace(project, retrieval=RetrievalSettings(**given)) if "index" in given else project
 
 
-COMMAND = command(
+COMMAND = Command(
     ask, ("qrels", "original", "qr", "human", "runs", "rewrites", "texts", "raw_texts", "collection", "jobs"),
     retrieves=False, run=_run,
 )  # fmt: skip

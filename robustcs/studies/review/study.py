@@ -21,7 +21,7 @@ from robustcs.studies.review.analysis import Reviews, Value, review, slices_of
 from robustcs.studies.review.findings import findings, verdicts
 from robustcs.studies.review.show import show
 from robustcs.studies.signature import File, Opt
-from robustcs.studies.study import SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import SEED, UNIT, Answer, Call, Command, Question
 
 #: Study with a table of turns → name of its property, its column, and the columns that name the system.
 PROPERTIES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -135,7 +135,7 @@ def _run(call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument
     call.emit(workspace, result, show(result))
 
 
-COMMAND = command(ask, (*UNIT, *SEED), retrieves=False, run=_run)
+COMMAND = Command(ask, (*UNIT, *SEED), retrieves=False, run=_run)
 
 
 _READING = (

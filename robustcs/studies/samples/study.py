@@ -22,7 +22,7 @@ from robustcs.studies.samples.analysis import Sampled, Samples, compare_samples
 from robustcs.studies.samples.findings import samples_findings
 from robustcs.studies.samples.show import show
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Question, command
+from robustcs.studies.study import SCORING, SEED, UNIT, Answer, Command, Question
 from robustcs.wording import counted, some_of
 
 
@@ -109,7 +109,7 @@ def _rankings(workspace: Workspace, files: list[ScoredFile]) -> dict[str, float]
     return dict(zip(turns, (total / len(pairs)).tolist(), strict=True))
 
 
-COMMAND = command(ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), retrieves="samples")
+COMMAND = Command(ask, ("qrels", "qr", "rewrites", "samples", *SCORING, *UNIT, *SEED), retrieves="samples")
 
 
 _READING = (

@@ -10,7 +10,7 @@ from robustcs.documents.headline import headline_of
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.project.workspace import Workspace
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Question, command
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Command, Question
 from robustcs.studies.sweep.analysis import Sweep, sweep, threshold_grid
 from robustcs.studies.sweep.findings import finding
 from robustcs.studies.sweep.show import show
@@ -42,7 +42,7 @@ def _run(call: Call, step: str) -> None:
     call.emit(workspace, result, show(result, names=call.tables))
 
 
-COMMAND = command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED), run=_run)
+COMMAND = Command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED), run=_run)
 
 
 def _answer(workspace: Workspace) -> Answer:

@@ -7,7 +7,7 @@ from typing import Annotated
 from robustcs.project.workspace import Workspace
 from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
 from robustcs.studies.signature import Folder, Opt
-from robustcs.studies.study import SEED, Call, command
+from robustcs.studies.study import SEED, Call, Command
 from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
 from robustcs.wording import counted
 
@@ -70,4 +70,4 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: A
         call.tell("no file written; add --folder DIR to write the sets")
 
 
-COMMAND = command(ask, ("paraphrases", *SEED), retrieves=False, run=_run)
+COMMAND = Command(ask, ("paraphrases", *SEED), retrieves=False, run=_run)

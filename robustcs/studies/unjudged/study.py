@@ -26,7 +26,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.signature import MOST, Opt, Slices
-from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answer, Question, command
+from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answer, Command, Question
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Gaps, Settings, Unjudged, ranks_of_pairs, unjudged
 from robustcs.studies.unjudged.findings import unjudged_findings, verdicts
 from robustcs.studies.unjudged.show import show
@@ -198,7 +198,7 @@ def _short_lists(runs: Sequence[JudgedRun], depth: int) -> list[str]:
     return [f"fewer than {depth} passages: {first_of(told, 5)}"] if told else []
 
 
-COMMAND = command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order",
+COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevance_level", "missing", "order",
     "documents", "jobs", "dask", *BY, *UNIT, *SEED), on_request=("pairs", "tipping"),
 )  # fmt: skip
 
