@@ -20,7 +20,6 @@ from robustcs.inputs.collection import read_passages
 from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines
 from robustcs.inputs.turns import turn_sort_key
-from robustcs.lazy import pd
 from robustcs.project.model import Project
 from robustcs.project.open_questions import Maker, System, cells_of, retrievable, systems_of, unanswered, with_run
 from robustcs.project.workspace import Workspace
@@ -41,7 +40,7 @@ PLAN = table(
     "plan", "Turns that are answered already, one row per system, and one for all systems.",
     text("system"), count("turns", "turns with a text"),
     count("answered", "turns answered by a given run or by the store", "turns", "answered"),
-    count("to_retrieve", "turns to retrieve", "turns", "to retrieve"), 
+    count("to_retrieve", "turns to retrieve", "turns", "to retrieve"),
     share("share", "share of answered turns", "share", "answered"),
     count("texts", "different questions to retrieve; in the row for all systems, each counts once", "texts", "to retrieve"),
     text("run", "existing or future run of the system; empty for all systems"),
@@ -53,9 +52,7 @@ class Plan(Result):
     """Turns that are answered already, and turns to retrieve."""
 
     study = "retrieve"
-    declared = (PLAN,)
-
-    plan: pd.DataFrame
+    plan = PLAN
 
 
 def plan_table(result: Result) -> Table:
@@ -358,7 +355,7 @@ def plan_of(retrieval: Retrieval, *others: Retrieval) -> Plan:
         notes.append(f"{', '.join(mixed)}: turns with changed texts are retrieved from this index, others are in the given run")
     named = {turn for one in (retrieval, *others) for system in one.systems for turn in system.texts}
     evaluated = Evaluated(retrieval.workspace.project.policy, "texts", len(named), 0, tuple(notes))
-    return Plan(evaluated, PLAN.frame(rows))
+    return Plan(evaluated, content={"plan": rows})
 
 
 def _row(name: str, turns: int, missing: Sequence[object], run: str) -> tuple[Any, ...]:
