@@ -224,11 +224,8 @@ class _Reader:
     ) -> QuestionPairs | str:
         """Return the pair of a rewriter; if it has no turn to compare, the reason."""
         values = dict(self._values(one, part, scores) for one in wanted)
-        if scores is not None:
-            texts = self.workspace.texts_of(scores[self.human.name].index.tolist(), self.basis)
-        else:
-            known = set().union(*(series.index for series in values.values()))
-            texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
+        known = set().union(*(series.index for series in values.values())) if scores is None else scores[self.human.name].index
+        texts = self.workspace.texts_of(sorted(known, key=turn_sort_key), self.basis)
         ours, theirs = texts[part.name], texts[self.human.name]
         apart: tuple[str, ...] = ()
         equal = 0
