@@ -10,7 +10,7 @@ import numpy as np
 
 from robustcs.errors import Problem
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
-from robustcs.result import Evaluated, Result, count, flag, number, share, table, text
+from robustcs.result import Result, count, flag, number, share, table, text
 
 #: Cutoffs of the shares of judged passages.
 JUDGED_AT = (3, 10)
@@ -65,23 +65,13 @@ class Check(Result):
     problems: tuple[tuple[Problem, ...], int] = ((), 0)
 
 
-def check(
-    evaluated: Evaluated,
-    files: Sequence[Mapping[str, Any]],
-    skipped: Sequence[Mapping[str, Any]],
-    matrices: Sequence[GradeMatrix],
-    texts: Mapping[str, Mapping[str, str]],
-    answered: Mapping[str, Collection[str]],
-    turns: Sequence[str],
-    commands: Sequence[tuple[str, bool, str | None, str | None]],
-    problems: tuple[tuple[Problem, ...], int] = ((), 0),
-) -> Check:
-    """Compare files, runs and texts with the judged or scored ``turns``. Changes and scores nothing.
+def text_rows(
+    texts: Mapping[str, Mapping[str, str]], answered: Mapping[str, Collection[str]], turns: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Return the rows of ``texts``: how these texts, by formulation and turn, fit the judged or scored ``turns``.
 
-    ``texts``: formulation → turn → text; ``answered``: formulation → the turns that its run answers, if known;
-    ``skipped``, ``commands``: rows of the tables of these names.
+    ``answered``: formulation → the turns that its run answers, if known.
     """
-    runs = [_run(matrix) for matrix in matrices]
     judged = set(turns)
     original = texts.get("original", {})
     rows = []
@@ -91,11 +81,11 @@ def check(
         without, extra = (len(judged - known.keys()), len(known.keys() - judged)) if turns else (None, None)
         lacking = sum(turn not in answered[formulation] for turn in known) if formulation in answered else None
         rows.append((formulation, len(known), without, extra, lacking, same))
-    content = {"files": files, "runs": runs, "texts": rows, "commands": commands, "skipped": skipped}
-    return Check(evaluated, problems, content={spec.name: spec.rows(content[spec.name]) for spec in Check.declared})
+    return rows
 
 
-def _run(matrix: GradeMatrix) -> tuple[Any, ...]:
+def run_row(matrix: GradeMatrix) -> tuple[Any, ...]:
+    """Return the row of a run: how it fits the judgments."""
     answered = matrix.retrieved[~matrix.missing]
     depths = (int(answered.min()), float(np.median(answered)), int(answered.max())) if len(answered) else (0, 0.0, 0)
     shares = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from robustcs.project.text_run_match import FEW, fit, ranked_alike
 from robustcs.project.trust import customary_level, limits_of_qrels, limits_of_rows, limits_of_sources, limits_of_turns
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
-from robustcs.studies.check.analysis import Check, check
+from robustcs.studies.check.analysis import Check, run_row, text_rows
 from robustcs.studies.check.readiness import Readiness
 from robustcs.studies.check.survey import Survey
 from robustcs.studies.study import FORMULATIONS, Call, Command
@@ -163,10 +164,13 @@ def ask(workspace: Workspace) -> Check:
     basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
     evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))
     problems = (tuple(survey.problems), len(survey.problems) + survey.uncounted)
-    commands = Readiness(workspace, survey).rows()
-    return check(
-        evaluated, survey.files, survey.skipped, survey.matrices, survey.texts, survey.answered, turns, commands, problems
-    ).with_notes(workspace.notes)
+    content: dict[str, Any] = {
+        "files": survey.files, "runs": map(run_row, survey.matrices),
+        "texts": text_rows(survey.texts, survey.answered, turns), "commands": Readiness(workspace, survey).rows(),
+        "skipped": survey.skipped,
+    }  # fmt: skip
+    made = Check(evaluated, problems, content={spec.name: spec.rows(content[spec.name]) for spec in Check.declared})
+    return made.with_notes(workspace.notes)
 
 
 def _run(call: Call) -> None:
