@@ -48,10 +48,15 @@ def one_line(text: str) -> str:
     return _SPACE.sub(" ", visible(text)).strip()
 
 
-def shortened(text: str, most: int) -> str:
-    """Return :func:`one_line` text, cut to ``most`` characters with an ellipsis if it is longer."""
-    line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+def shortened(name: str, most: int) -> str:
+    """Return :func:`one_line` text of at most ``most`` characters; the last quarter is its end, where names often differ."""
+    line, end = one_line(name), most // 4
+    return line if len(line) <= most else f"{line[: most - 1 - end]}…{line[-end:]}"
+
+
+def beginning(text: str, most: int) -> str:
+    """Return ``text``, cut to ``most`` characters with an ellipsis if it is longer."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def panel_titles(titles: Sequence[str], most: int) -> list[str]:

@@ -37,6 +37,7 @@ from typing import Any
 
 from robustcs.documents.figures import BIN_LABELS
 from robustcs.documents.headline import headline_cut, headline_measure
+from robustcs.documents.text import beginning
 from robustcs.documents.words import cut_label, measure_label
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Binned, Formulations
@@ -103,8 +104,8 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         if answers:
             entry |= {"answers": [answers.get(name, {}).get(turn) for name in names], "gold": list(gold.get(turn, ()))}
         if responses:
-            entry["responses"] = [_shortened(one.get(turn, ""), answer_length) for one in responses.values()]
-            entry["gold"] = [_shortened(one, answer_length) for one in gold.get(turn, ())]
+            entry["responses"] = [beginning(one.get(turn, ""), answer_length) for one in responses.values()]
+            entry["gold"] = [beginning(one, answer_length) for one in gold.get(turn, ())]
         turns.append(entry)
     return {
         "formulations": [system_name(name) for name in names],
@@ -116,7 +117,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         "runs": list(tops),
         "depth": DEPTH,
         "relevant": project.policy.relevance_level,
-        "passages": [(passage, _shortened(collection.get(passage, ""), length)) for passage in passages],
+        "passages": [(passage, beginning(collection.get(passage, ""), length)) for passage in passages],
         "readable": [
             {
                 "name": name,
@@ -227,10 +228,6 @@ def _wanted(tops: Mapping[str, Top], turns: list[str]) -> list[str]:
     """Return the ids of all passages shown, each once."""
     found = (passage for turn in turns for top in tops.values() for passage, _ in top.get(turn, ()))
     return list(dict.fromkeys(found))
-
-
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def _answers(project: Project) -> tuple[dict[str, dict[str, str]], Mapping[str, tuple[str, ...]]]:

@@ -22,7 +22,7 @@ def test_ratings_fill_each_bar() -> None:
     (panel,) = figure.panels
     assert [bar.points[1][0] - bar.points[0][0] for bar in bars(panel)] == pytest.approx([0.5, 0.02, 0.48, 1.0])
     assert words(panel) == ["1", "3", "x"]  # no room for the 2
-    assert [label for _, label in panel.y_ticks] == ["a" * 35 + "…", "$kind$"]
+    assert [label for _, label in panel.y_ticks] == ["a" * 26 + "…" + "a" * 9, "$kind$"]
     assert len({bar.colour for bar in bars(panel)[:3]}) == 3
 
 

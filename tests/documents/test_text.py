@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustcs.documents.document import Column
-from robustcs.documents.text import anchor, breakable, column_batches, head_groups, one_line, panel_titles, visible
+from robustcs.documents.text import (
+    anchor,
+    beginning,
+    breakable,
+    column_batches,
+    head_groups,
+    one_line,
+    panel_titles,
+    shortened,
+    visible,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -67,8 +77,13 @@ def test_batches_repeat_the_row_names_and_keep_every_column() -> None:
     assert column_batches([Column("only", "left")], [500], 2, 80) == [[0]]
 
 
+def test_shortened_names_differ_at_the_end() -> None:
+    assert [shortened(f"a rewriter with a long name {number}", 12) for number in (1, 2)] == ["a rewrit…e 1", "a rewrit…e 2"]
+    assert shortened("twelve chars", 12) == "twelve chars" and beginning("twelve or more", 8) == "twelve…"
+
+
 def test_titles_of_panels_drop_what_all_share_if_one_is_too_long() -> None:
     assert panel_titles(["NDCG@3, cv", "NDCG@3, t5"], 12) == ["NDCG@3, cv", "NDCG@3, t5"]
     assert panel_titles(["NDCG@3, manual_bm25", "NDCG@3, t5"], 12) == ["manual_bm25", "t5"]
-    assert panel_titles(["NDCG@3, manual_bm25", "P@1, t5"], 12) == ["NDCG@3, man…", "P@1, t5"]
-    assert panel_titles(["NDCG@3, manual_bm25"], 12) == ["NDCG@3, man…"]
+    assert panel_titles(["NDCG@3, manual_bm25", "P@1, t5"], 12) == ["NDCG@3, …m25", "P@1, t5"]
+    assert panel_titles(["NDCG@3, manual_bm25"], 12) == ["NDCG@3, …m25"]

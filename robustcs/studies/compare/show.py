@@ -11,7 +11,7 @@ from robustcs.documents.data import to_json
 from robustcs.documents.document import Block, Card, Cards, Paragraph, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table
-from robustcs.documents.text import shortened, visible
+from robustcs.documents.text import beginning, one_line, visible
 from robustcs.documents.words import clustered, noted, number, threshold_label
 from robustcs.errors import ExitCode, UsageError
 from robustcs.evaluation.state import SHOWN as BEST
@@ -216,7 +216,7 @@ def _turns(result: Comparison) -> dict[str, Any]:
         "runs": names if result.tops else [],
         "depth": BEST,
         "relevant": result.evaluated.policy.relevance_level,
-        "passages": [(name, shortened(result.passages.get(name, ""), _LENGTH)) for name in passages],
+        "passages": [(name, beginning(one_line(result.passages.get(name, "")), _LENGTH)) for name in passages],
         "turns": turns,
         "left_out": 0,
     }
