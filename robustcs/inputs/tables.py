@@ -259,9 +259,12 @@ def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator
 
     Rows that are not CSV, have another number of columns than the header, or are not JSON objects go to ``problems``.
 
-    Raises :class:`InputError` for a file without rows.
+    Raises :class:`InputError` for a file without rows, and for one JSON value in several lines or a list.
     """
-    if shape_of(path) == "table":
+    shape = shape_of(path)
+    if shape == "json" and not next(filled_lines(path))[1].rstrip().endswith("}"):
+        raise input_error(path, None, "JSON, but not an object per line", "write one JSON object per line", "not-json")
+    if shape == "table":
         table = _distinct(path, open_table(path))
         header, rows = list(table.columns), table.rows(problems)
     else:

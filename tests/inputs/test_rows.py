@@ -105,7 +105,9 @@ def test_bad_rows_are_told_together(tmp_path: Path) -> None:
     [
         ("", "the file is empty; check the path"),
         ("a,a\n1,2\n", "two columns have the same name; give every column its own name in the first line"),
-        ("[1]\n", "not a JSON object; write one JSON object per line"),
+        ("[1]\n", "a: JSON, but not an object per line; write one JSON object per line$"),
+        ('[\n {\n  "a": 1\n },\n {"b": 2}\n]\n', "a: JSON, but not an object per line; write one JSON object per line$"),
+        ('{"a": 1}\n[1]\n', "a:2: not a JSON object; write one JSON object per line$"),
     ],
 )
 def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:
