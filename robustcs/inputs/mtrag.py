@@ -142,11 +142,13 @@ def has_scores(record: Mapping[str, Any]) -> bool:
 
 
 def passages(records: Iterable[Record]) -> Iterator[tuple[int, str, str]]:
-    """Yield line (0 without lines), id and text of every passage with both."""
+    """Yield line (0 without lines), id and text of every passage with both; several tasks may list the same passage."""
+    seen = set()
     for record in records:
         for one in _objects(record.fields, "contexts"):
             passage, text = one.get("document_id"), one.get("text")
-            if is_turn_id(passage) and isinstance(text, str):
+            if is_turn_id(passage) and isinstance(text, str) and (passage, text) not in seen:
+                seen.add((passage, text))
                 yield record.line or 0, str(passage), text
 
 

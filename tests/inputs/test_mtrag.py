@@ -25,6 +25,7 @@ from robustcs.inputs.sniff import identify
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import answer_files
+from robustcs.retrieval.collection import checked_passages
 from tests.formulations import score_frame
 from tests.inputs.test_run_formats import rows, written
 
@@ -54,6 +55,12 @@ def test_all_that_a_task_holds(tmp_path: Path) -> None:
     assert read_slices(path) == {
         "Answerability": {"c1<::>2": "ANSWERABLE", "c1<::>4": "UNANSWERABLE"}, "Multi-Turn": {"c1<::>2": "Follow-up, N/A"}
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_passages_of_several_tasks_are_indexed_once(tmp_path: Path, lines: bool) -> None:
+    path = written(tmp_path, [FIRST, {**SECOND, "contexts": FIRST["contexts"]}], lines)
+    assert [(passage, text) for _, passage, text in checked_passages(path)] == [("d1", "one"), ("d2", "two")]
 
 
 def test_passages_of_a_list_of_tasks(tmp_path: Path) -> None:
