@@ -129,7 +129,7 @@ def identify(path: StrPath) -> Identified | None:
     except InputError:
         return None
     found = None if table.separator == " " else next((kind for fits, kind in _TABLES if fits(table)), None)
-    if found is None and table.is_named and len(set(table.names)) == len(table.names):
+    if found is None and table.is_named:
         found = _of_table(table, lines)
     if found is not None:
         return replace(found, shape="table" if table.is_named else "lines")

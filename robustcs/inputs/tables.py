@@ -146,7 +146,8 @@ def open_table(path: StrPath) -> Table:
 
 
 def _distinct(path: StrPath, table: Table) -> Table:
-    if len(set(table.names)) < len(table.names):
+    names = list(filter(None, table.names))  # spreadsheets write empty columns, too
+    if len(set(names)) < len(names):
         found, advice = "two columns have the same name", "give every column its own name in the first line"
         raise input_error(path, table.line, found, advice, "wrong-columns")
     return table

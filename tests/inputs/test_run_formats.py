@@ -310,11 +310,12 @@ def test_beir_judgments(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_broken_tables_of_judgments(tmp_path: Path, content: str, message: str) -> None:
-    if "rel,rel" in content:
-        with pytest.raises(InputError):
-            read_qrels(written(tmp_path, content))
-        return
     assert refused(read_qrels, written(tmp_path, content)) == message
+
+
+def test_empty_columns_of_a_spreadsheet_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, "qid;docno;score;;\n1_1;a;0,5;;\n1_1;b;0,75;;\n")
+    assert rows(read_run(path)) == [("1_1", "a", 0.5), ("1_1", "b", 0.75)]
 
 
 def test_scores_in_tables(tmp_path: Path) -> None:
