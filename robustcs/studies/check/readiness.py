@@ -241,11 +241,25 @@ class Readiness:
     # ------------------------------------------------------------ the report
 
     def _report_error(self, errors: Mapping[str, RobustcsError | None]) -> RobustcsError | None:
-        """Return the error of ``report``: a broken file, or no command of the report that can run; else None."""
-        found = [errors[one.name] for one in STUDIES if one.in_report]
-        if broken := next((error for error in found if isinstance(error, InputError)), None):
-            return broken
-        if None not in found:
+        """Return the error of ``report``: a broken file, or no analysis with complete inputs; else None.
+
+        ``errors``: those of the commands. A command that can run answers its only question.
+        """
+        answered = False
+        for one in STUDIES:
+            questions = [question for question in one.part("study").QUESTIONS if not question.joins] if one.in_report else []
+            for question in questions:
+                try:
+                    part = question.part(self.project)
+                except UsageError:
+                    continue
+                error = errors[one.name]
+                if error is not None or len(questions) > 1:
+                    error = Readiness(self.workspace.of(part), self.survey)._error(one)
+                if isinstance(error, InputError):
+                    return error
+                answered = answered or (error is None)
+        if not answered:
             return UsageError("nothing-to-report", "no analysis has all its inputs", "add the inputs of a command above")
         wrong = {**self.survey.foreign, **self.survey.broken}
         cards = ("qrels", "gold", "rewrites", "collection", "ratings")
