@@ -8,7 +8,6 @@ import numpy as np
 
 from robustcs.documents.document import Block, Figure, Table
 from robustcs.documents.drawing import COLUMN_WIDTH, INK, Drawing, Panel, letters, page_width, room, round_ticks
-from robustcs.documents.forest import MeanPanel, forest
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.tables import Shown, result_table, wide_table
 from robustcs.documents.text import shortened
@@ -18,8 +17,8 @@ from robustcs.studies.audit.analysis import ALL, FOUND, Audit
 from robustcs.studies.audit.systems import ALPHA
 from robustcs.wording import counted, sentences
 
-#: Maximum numbers of judges with details, of judges in the overview, and of rows for pairs; JSON and CSV contain all.
-_JUDGES, _BEST, _SHOWN = 3, 10, 10
+#: Maximum numbers of judges with details, and of rows for pairs; JSON and CSV contain all.
+_JUDGES, _SHOWN = 3, 10
 _METHODS = {"kendall": "Kendall's τ", "tau_ap": "τ AP", "rbo": "RBO"}
 
 
@@ -139,33 +138,6 @@ def _figure(result: Audit, judges: list[str]) -> Figure:
         caption += " Right: mean scores of the systems; lines connect pairs in opposite order."
     words = f"Judges compared with human judges. {'; '.join(parts)}."
     return Figure("audit", caption + others, words, lambda: audit_figure(result, judges))
-
-
-def overview(result: Audit) -> tuple[Table | Figure, ...]:
-    """Return agreement beyond chance and bias of the judges, highest agreement first."""
-    found = result.agreement[result.agreement["kappa"].notna()].sort_values("kappa", ascending=False, kind="stable")
-    if not len(found):
-        return ()
-    cut = f" The {_BEST} closest of {len(found)} judges." if len(found) > _BEST else ""
-    bias = result.spec("bias")
-    shares: list[Shown] = [bias.field(name).called(title) for name, title in (
-        ("judge_share", "calls relevant"), ("human_share", "human judges"), ("ratio", "ratio"))]  # fmt: skip
-    of_bias = ["judge", "judge_share", "human_share", "ratio", "ratio_low", "ratio_high"]
-    best = found.head(_BEST).merge(_whole(result)[of_bias], on="judge", how="left")
-    note = (
-        f"Cohen's κ: 1 is full agreement, 0 is chance agreement; 95% CI in brackets{clustered(result.evaluated.unit)}."
-        " Ratio: share that the judge calls relevant divided by the share that human judges call relevant."
-    )
-    caption = f"How close is each judge to human judges?{cut}"
-    table = result_table(result, "agreement", caption, ["judge", "kappa", *shares], note, rows=best, slug="overview")
-    words = "; ".join(f"{row.judge} {number(row.kappa, 2)}" for row in best.itertuples())
-    caption = f"Agreement of judges with human judges beyond chance (Cohen's κ) with 95% CI.{cut}"
-    return table, Figure("closest", caption, f"Cohen's κ: {words}.", lambda: _closest(best))
-
-
-def _closest(rows: pd.DataFrame) -> Drawing:
-    limits = (rows[name].to_numpy() for name in ("ci_low", "kappa", "ci_high"))
-    return forest(list(rows["judge"]), [MeanPanel("Agreement with human judges", *limits)], "κ (95% CI)")
 
 
 # ---------------------------------------------------------------- the figure

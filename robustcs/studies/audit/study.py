@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from robustcs.documents.document import Figure, Table
 from robustcs.evaluation.judgments import OffScale
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.project.hole_imputation import judged_pool
@@ -14,7 +15,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.audit.analysis import Audit, audit, common_pairs
 from robustcs.studies.audit.findings import audit_findings, verdicts
-from robustcs.studies.audit.show import overview, show
+from robustcs.studies.audit.show import show
 from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Command, Question
 
 
@@ -68,8 +69,10 @@ def _part(project: Project) -> Project:
 
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
-    findings = audit_findings(result)
-    return Answer(findings, _READING, show(result), result, verdicts=verdicts(result), overview=overview(result))
+    blocks = show(result)
+    opening = tuple(one for one in blocks if isinstance(one, Table | Figure) and one.slug in ("agreement", "audit"))
+    rest = tuple(one for one in blocks if one not in opening)
+    return Answer(audit_findings(result), _READING, rest, result, verdicts=verdicts(result), overview=opening)
 
 
 QUESTIONS = (

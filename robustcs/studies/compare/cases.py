@@ -189,7 +189,7 @@ class Cases:
             common = set(parts[0].turns) & set(parts[1].turns)
             if not common:
                 continue
-            one, other = (part.on(tuple(common)) for part in parts)
+            one, other = (part.on(common) for part in parts)
             for threshold in distinct_thresholds(metric, self.thresholds):
                 wrong = wrong_by(condition.what, threshold)
                 least = self._least_growth([one, other], threshold, wrong)

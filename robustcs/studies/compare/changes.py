@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,16 +65,12 @@ class Change:
     low: np.ndarray | None
     high: np.ndarray | None
 
-    def on(self, turns: Sequence[str]) -> Change:
+    def on(self, turns: Set[str]) -> Change:
         """Return the change restricted to these turns."""
-        rows = [place for place, turn in enumerate(self.turns) if turn in set(turns)]
-        old, new, *more = (
-            None if one is None else one[rows] for one in (self.old, self.new, self.rescored, self.low, self.high)
-        )
-        assert old is not None and new is not None
-        return replace(
-            self, turns=tuple(self.turns[row] for row in rows), old=old, new=new, rescored=more[0], low=more[1], high=more[2]
-        )
+        rows = [place for place, turn in enumerate(self.turns) if turn in turns]
+        parts = {name: getattr(self, name) for name in ("old", "new", "rescored", "low", "high")}
+        kept: dict[str, Any] = {name: None if values is None else values[rows] for name, values in parts.items()}
+        return replace(self, turns=tuple(self.turns[row] for row in rows), **kept)
 
     @property
     def fair(self) -> np.ndarray:
@@ -85,9 +81,7 @@ class Change:
 def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored | None) -> Iterable[Change]:
     """Yield the change of a run for every measure that both states have, over the turns that both score."""
     for metric in new.scores:
-        if metric not in old.scores:
-            continue
-        turns = tuple(sorted(old.scores[metric].keys() & new.scores[metric].keys(), key=turn_sort_key))
+        turns = tuple(sorted(old.scores.get(metric, {}).keys() & new.scores[metric].keys(), key=turn_sort_key))
         if not turns:
             continue
 
@@ -98,12 +92,12 @@ def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored
         before, after = of(old.scores), of(new.scores)
         assert before is not None and after is not None
         if rescored is not None:
-            low, high = of(rescored.low), of(rescored.high)
-        else:
-            ends = [of(values) for values in (new.low, new.high, old.low, old.high)]
-            low = None if ends[0] is None or ends[3] is None else ends[0] - ends[3]
-            high = None if ends[1] is None or ends[2] is None else ends[1] - ends[2]
-        yield Change(name, metric, turns, before, after, of(rescored.scores) if rescored else None, low, high)
+            yield Change(name, metric, turns, before, after, of(rescored.scores), of(rescored.low), of(rescored.high))
+            continue
+        least, most, old_least, old_most = (of(values) for values in (new.low, new.high, old.low, old.high))
+        low = None if least is None or old_most is None else least - old_most
+        high = None if most is None or old_least is None else most - old_least
+        yield Change(name, metric, turns, before, after, None, low, high)
 
 
 class Aligned:

@@ -115,8 +115,7 @@ def _conclusions(result: Comparison) -> Block:
         return Paragraph("Fewer than two systems are in both states, so no pair of systems is compared.")
     level = f"p ≤ {ALPHA:g}, adjusted by max-T over the pairs of a measure"
     if not len(flipped):
-        same = "conclusion about 1 pair of systems is" if total == 1 else f"conclusions about {total:,} pairs of systems are"
-        return Paragraph(f"The {same} unchanged ({level}).")
+        return Paragraph(f"No conclusion about {counted(total, 'pair')} of systems changed ({level}).")
     note = f"{len(flipped)} of {counted(total, 'pair')} flipped ({level}). No significant difference does not mean equal."
     return result_table(
         result, "conclusions", "Conclusions that flipped", ["metric", "first", "second", "old", "new"], note, rows=flipped

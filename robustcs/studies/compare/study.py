@@ -283,17 +283,11 @@ def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
 
 def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:
     """Return the best passages of these runs in both states, as far as they are known."""
-    found: dict[str, Top] = {}
-    for when, side in zip(("old", "new"), sides, strict=True):
-        if side.workspace is not None:
-            files = {name: path for name, path in side.workspace.project.systems.items() if name in runs}
-            found |= {f"{name}, {when}": top for name, top in side.workspace.tops(files, SHOWN).items()}
-        else:
-            for name, system in side.state.systems.items():
-                if name in runs and system.heads:
-                    head = {turn: [(document, grade) for document, grade in top[:SHOWN]] for turn, top in system.heads.items()}
-                    found[f"{name}, {when}"] = head
-    return found
+    return {
+        f"{name}, {when}": {turn: list(top[:SHOWN]) for turn, top in system.heads.items()}
+        for when, side in zip(("old", "new"), sides, strict=True)
+        for name, system in side.state.systems.items() if name in runs and system.heads
+    }  # fmt: skip
 
 
 def _passages(sides: Sequence[_Opened], tops: Mapping[str, Top]) -> dict[str, str]:
