@@ -15,7 +15,7 @@ from robustcs.lazy import pd
 from robustcs.result import count, text
 from robustcs.studies.augment.analysis import ALPHA, Augmentation
 from robustcs.studies.augment.whatif import WhatIf
-from robustcs.wording import counted, system_name, verb
+from robustcs.wording import counted, system_name
 
 #: Rows shown of tables that grow with the number of turns or pairs. JSON and CSV have all.
 _SHOWN = 10
@@ -115,14 +115,12 @@ def _ranking(result: Augmentation) -> list[Block]:
 def _turns(result: Augmentation) -> list[Block]:
     note = "Largest in: the run whose score changes most. New grades: rank:grade; empty if only the ideal ranking changed."
     columns: list[Shown] = ["turn", text("system", header="largest in"), "before", "after", "new_grades"]
-    blocks: list[Block] = []
-    for metric, label, part in _by_metric(result.tables["turns"]):
-        most = part.drop_duplicates("turn")
-        blocks.append(result_table(
-            result, "turns", f"{label}: turns with the largest changes", columns, note + _more(most, "turns"),
-            rows=most.head(_SHOWN), slug=f"turns-{metric}",
-        ))  # fmt: skip
-    return blocks
+    most = result.tables["turns"].drop_duplicates(["metric", "turn"])
+    return [
+        result_table(result, "turns", f"{label}: turns with the largest changes", columns, note + _more(part, "turns"),
+                     rows=part.head(_SHOWN), slug=f"turns-{metric}")
+        for metric, label, part in _by_metric(most)
+    ]  # fmt: skip
 
 
 def draw_change(measures: pd.DataFrame) -> Drawing:
@@ -155,18 +153,13 @@ def draw_change(measures: pd.DataFrame) -> Drawing:
 
 def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
     gist = (
-        f"{counted(drawn.holes, 'unjudged passage')} {verb(drawn.holes, 'is', 'are')} in the top {drawn.depth} of"
-        f" {'at least one' if drawn.holes else 'any'} run. Deeper passages remain unjudged and count as not relevant."
+        f"Unjudged passages in the top {drawn.depth} of at least one run: {drawn.holes:,}. Deeper passages remain unjudged and"
+        " count as not relevant."
     )
-    if drawn.check and math.isnan(drawn.check.coverage):
-        gist += (
-            " Your judgments cannot test the hole model: hiding those at the ranks of the unjudged passages changes no score."
-        )
-    elif drawn.check:
-        gist += (
-            f" Test of the hole model on your judgments, with a tenth of them hidden {drawn.check.hidings} times: the 95%"
-            f" intervals covered {percent(drawn.check.coverage)} of the true means and differences."
-        )
+    if drawn.check:
+        tested = f"the 95% intervals covered {percent(drawn.check.coverage)} of the true means and differences"
+        tested = "no score changed, so it cannot be tested" if math.isnan(drawn.check.coverage) else tested
+        gist += f" Test of the hole model, with a tenth of your judgments hidden {drawn.check.hidings} times: {tested}."
     moved = drawn.pairs[drawn.pairs["flips"] > 0]
     note = (
         f"Over {drawn.draws} draws of grades; a passage has the same grade in all runs. {len(moved)} of"
@@ -235,7 +228,7 @@ def _judged(result: Augmentation) -> Sequence[Block]:
             if (judge, metric) in pairs:
                 own = pairs[judge, metric]
                 note = f"First − second. p and interval: a single comparison. p adj.: Holm over {counted(len(own), 'pair')}."
-                note += f" Shown: the {_SHOWN} smallest p; JSON and CSV have all." if len(own) > _SHOWN else ""
+                note += _more(own, "pairs, smallest p first")
                 blocks.append(result_table(
                     result, "estimate_pairs", f"{label} with {judge}: which systems differ?",
                     ["first", "second", "corrected", "human_only", "p", "p_corrected"], note,
@@ -253,13 +246,9 @@ def _judged(result: Augmentation) -> Sequence[Block]:
             first = part.iloc[0]
             note = (
                 f"Number of {unit}s, of {first['units']}, that need human judgments, including the {first['judged_units']}"
-                " that have them; sufficient in 80% of similar studies."
+                " that have them; sufficient in 80% of similar studies. Before a pilot, the value of the judge is unknown (–),"
+                " and the numbers without it assume that human scores vary like the judge's."
             )
-            if part["with_judge"].isna().any():
-                note += (
-                    " Before a pilot, the value of the judge is unknown: the numbers hold without the judge and assume that"
-                    " human scores vary like the judge's."
-                )
             blocks.append(result_table(
                 result, "plan", f"How many {unit}s for {measure_label(metric)} within ±{first['within']:g} ({judge})?",
                 ["system", "with_judge", "people_alone"], note, rows=part, slug=f"plan-{judge}-{metric}",

@@ -173,13 +173,8 @@ def _judged_alone(workspace: Workspace, depth: int, within: float | None, off_sc
     people = None if within is not None and project.qrels is None else workspace.qrels
     judged = hole_imputation.judged_pool(workspace, people, off_scale)
     found = estimate(judged, measures, project.policy, within, project.seed)
-    notes += [
-        *(people.notes if people else ()),
-        *judged.notes(off_scale),
-        *judged.pool.notes,
-        *judged.turns.notes,
-        *found.notes,
-    ]
+    notes += [*(people.notes if people else ()), *judged.notes(off_scale)]
+    notes += [*judged.pool.notes, *judged.turns.notes, *found.notes]
     evaluated = Evaluated(
         project.policy, "runs", found.turns, int(judged.turns.lacking.sum()), tuple(dict.fromkeys(notes)),
         unit=found.unit, units=found.units,

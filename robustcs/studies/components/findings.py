@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import Cut, at
@@ -37,19 +36,15 @@ def verdicts(result: Components) -> tuple[Verdict, ...]:
 def components_findings(result: Components) -> tuple[str, ...]:
     """Return effect sizes, the upper limit, and the missing cell that could show most."""
     cut = cut_of(result)
-    said = [_thresholds(result), _sizes(result, cut[0])]
-    if len(result.choice):
-        said.append(_upper(result, cut[0]))
-    if len(result.missing):
-        said.append(_to_fill(result, cut))
-    return tuple(filter(None, said))
+    said = [_thresholds(result), _sizes(result, cut[0]), *([_upper(result, cut[0])] if len(result.choice) else [])]
+    return tuple(filter(None, [*said, *([_to_fill(result, cut)] if len(result.missing) else [])]))
 
 
 def _blamed(result: Components, cut: Cut) -> Verdict:
     row = next(at(result.factors, cut).itertuples())
     first, second = ("wording", "ranker") if row.difference >= 0 else ("ranker", "wording")
     share, other = getattr(row, first), getattr(row, second)
-    said = f"the average system of the grid loses {whole_percent(share)} of the turns to the {first} alone"
+    said = f"The average system of the grid loses {whole_percent(share)} of the turns to the {first} alone"
     p = f"adjusted {p_text(row.p_corrected)}"
     if row.p_corrected <= ALPHA:
         said += f", more than to the {second} ({whole_percent(other)}, {p})"
@@ -64,20 +59,20 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
     between = percent_range(getattr(row, f"{first}_low"), getattr(row, f"{first}_high"))
     basis = f"mean over {counted(row.systems, 'system')}; correct if {cut_label(cut)}"
     tone = {"wording": "qr", "ranker": "qa"}[first]
-    return Verdict(whole_percent(share), between, _sentence(said), basis, float(share), tone, caveat=caveat)
+    return Verdict(whole_percent(share), between, said, basis, float(share), tone, caveat=caveat)
 
 
 def _unanswered(result: Components, cut: Cut) -> Verdict:
     own = at(result.blame, cut)
     row = next(own[own["cause"] == "none"].itertuples())
-    said = f"no system of the grid answers {whole_percent(row.share)} of the turns"
+    said = f"No system of the grid answers {whole_percent(row.share)} of the turns"
     basis = f"{row.count} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
     # without weight, because it names no component
-    return Verdict(whole_percent(row.share), percent_range(row.ci_low, row.ci_high), _sentence(said), basis, 0.0)
+    return Verdict(whole_percent(row.share), percent_range(row.ci_low, row.ci_high), said, basis, 0.0)
 
 
 def _leads(result: Components, cut: Cut) -> Verdict:
-    row, label = _choice(result, cut[0]), measure_label(cut[0])
+    [row], label = result.rows("choice", metric=cut[0]), measure_label(cut[0])
     best, second = f"{row.wording}/{row.ranker}", f"{row.second_wording}/{row.second_ranker}"
     size, leads = number(abs(row.other_lead), 3), "leads" if row.other_lead >= 0 else "trails"
     said = f"{best} has the highest mean {label} ({number(row.value, 3)}) and leads {second} by {number(row.lead, 3)}"
@@ -92,24 +87,25 @@ def _leads(result: Components, cut: Cut) -> Verdict:
 
 
 def _changes(result: Components, cut: Cut) -> list[Verdict]:
-    row = _largest(result, cut[0])
-    if row is None:
+    gains = [row for row in result.rows("swaps", metric=cut[0]) if row.difference > 0]
+    if not gains:
         return []
+    row = max(gains, key=lambda one: one.difference)
+    old, kept = (row.wording, row.ranker) if row.changed == "wording" else (row.ranker, row.wording)
     size = number(row.difference, 3)
-    said = f"the single change with the largest gain is {_change(row)}: {size} {measure_label(cut[0])}"
+    said = f"The single change with the largest gain is from {old} to {row.to} with {kept}: {size} {measure_label(cut[0])}"
     said += "" if row.p_corrected <= ALPHA else ", which is not significant"
-    basis = f"{_p(row)}, {result.families[cut[0]].describe('pair')}"
+    basis = f"adjusted {p_text(row.p_corrected)}, {result.families[cut[0]].describe('pair')}"
     between = number_interval(row.ci_low, row.ci_high).strip("–")
-    return [Verdict(size, between, _sentence(said), basis, float(row.difference), subject="differences")]
+    return [Verdict(size, between, said, basis, float(row.difference), subject="differences")]
 
 
 def _thresholds(result: Components) -> str:
     """Return that the answer depends on the threshold, if both components lose significantly more at some threshold."""
-    sides = {}
-    for name, sign in (("wording", 1), ("ranker", -1)):
-        rows = result.factors
-        rows = rows[(rows["p_corrected"] <= ALPHA) & (sign * rows["difference"] > 0)]
-        sides[name] = [cut_label((row.metric, row.threshold)) for row in rows.itertuples()]
+    sides: dict[str, list[str]] = {"wording": [], "ranker": []}
+    for row in result.rows("factors"):
+        if row.p_corrected <= ALPHA and row.difference:
+            sides["wording" if row.difference > 0 else "ranker"].append(cut_label((row.metric, row.threshold)))
     if not all(sides.values()):
         return ""
     where = [f"the {name} loses more at {', '.join(cuts[:3])}{and_more(len(cuts), 3)}" for name, cuts in sides.items()]
@@ -125,7 +121,7 @@ def _sizes(result: Components, metric: str) -> str:
 
 
 def _upper(result: Components, metric: str) -> str:
-    row = _choice(result, metric)
+    [row] = result.rows("choice", metric=metric)
     between = "" if math.isnan(row.gain_low) else f", 95% CI {signed_interval(row.gain_low, row.gain_high)}"
     return (
         f"The best system of every turn would reach {number(row.upper, 3)} {measure_label(metric)}, {number(row.gain, 3)} more"
@@ -141,25 +137,3 @@ def _to_fill(result: Components, cut: Cut) -> str:
         f"Of {counted(len(rows), 'missing cell')}, {row.wording}/{row.ranker} could show most: if correct, it would change the"
         f" cause of some system on {row.turns} of {counted(result.evaluated.turns, 'turn')}."
     )
-
-
-def _largest(result: Components, metric: str) -> Any:
-    rows = result.swaps[(result.swaps["metric"] == metric) & (result.swaps["difference"] > 0)]
-    return None if rows.empty else next(rows.loc[[rows["difference"].idxmax()]].itertuples())
-
-
-def _choice(result: Components, metric: str) -> Any:
-    return next(result.choice[result.choice["metric"] == metric].itertuples())
-
-
-def _change(row: Any) -> str:
-    old, kept = (row.wording, row.ranker) if row.changed == "wording" else (row.ranker, row.wording)
-    return f"from {old} to {row.to} with {kept}"
-
-
-def _p(row: Any) -> str:
-    return f"adjusted {p_text(row.p_corrected)}"
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]

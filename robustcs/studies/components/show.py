@@ -106,16 +106,15 @@ def _systems(result: Components, cut: Cut) -> Table:
 
 
 def _means(result: Components) -> list[Table]:
-    tables = []
+    tables, value = [], result.spec("means").field("value")
+    if wide := len(result.grid.rankers) > _WIDE:
+        value = value.bare
     for metric in dict.fromkeys((cut_of(result)[0], *result.means["metric"])):
-        rows = result.means[result.means["metric"] == metric]
-        value, caption = result.spec("means").field("value"), f"Mean {measure_label(metric)} by wording and ranker"
+        rows, label = result.means[result.means["metric"] == metric], measure_label(metric)
         note = f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons.{notes_of(rows)}"
-        if len(result.grid.rankers) > _WIDE:
-            value, note = value.bare, "CSV and JSON contain the intervals."
-        group = "" if value.limits else measure_label(metric)
         tables.append(wide_table(
-            result, "means", caption, ["wording"], "ranker", [value], note, rows=rows, group=group, slug=f"means-{metric}"
+            result, "means", f"Mean {label} by wording and ranker", ["wording"], "ranker", [value],
+            "CSV and JSON contain the intervals." if wide else note, rows=rows, group=label * wide, slug=f"means-{metric}",
         ))  # fmt: skip
     return tables
 
@@ -135,13 +134,10 @@ def _factors(result: Components) -> Table:
 def _effects(result: Components) -> Table:
     rows = result.effects
     heads = {name: measure_label(name) for name in dict.fromkeys(rows["metric"])}
-    first = rows.iloc[0]
-    used = ""
-    if first["wordings"] and result.grid.missing:
-        used = (
-            f" Complete subgrid: {first['wordings'].replace('|', ', ')} with {first['rankers'].replace('|', ', ')}; other cells"
-            " are not used."
-        )
+    wordings, rankers = (rows[name].iloc[0].replace("|", ", ") for name in ("wordings", "rankers"))
+    used = (
+        f" Complete subgrid: {wordings} with {rankers}; other cells are not used." if result.grid.missing and wordings else ""
+    )
     note = (
         "ω²: variance due to the effect, divided by this variance plus the error variance of the analysis of variance turn ×"
         " wording × ranker. Interactions: the effect of one depends on the other; turn × wording means that different turns"
@@ -199,15 +195,11 @@ def _missing(result: Components, cut: Cut) -> Table:
 
 
 def _figures(result: Components, cut: Cut) -> list[Figure]:
-    rows = ranked(result, cut)
-    metric = cut[0]
-    means = [f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in rows.itertuples()]
-    label = measure_label(metric)
-    return [
-        _causes(result, cut),
-        Figure("means", f"Mean {label} of every wording with every ranker.", f"Mean {label}: {', '.join(means)}.",
-               lambda: _heatmap(result, metric)),
-    ]  # fmt: skip
+    means = [f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in ranked(result, cut).itertuples()]
+    said = f"Mean {measure_label(cut[0])}"
+    heatmap = Figure("means", f"{said} of every wording with every ranker.", f"{said}: {', '.join(means)}.",
+                     lambda: _heatmap(result, cut[0]))  # fmt: skip
+    return [_causes(result, cut), heatmap]
 
 
 def _causes(result: Components, cut: Cut) -> Figure:

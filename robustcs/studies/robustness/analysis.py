@@ -51,14 +51,9 @@ def tests_of(of: str) -> tuple[Field, ...]:
     return (
         p_value("p", "two-sided sign-flip test by unit"),
         p_value("p_corrected", f"p adjusted by max-T over all {of} of a measure", "p adj."),
-        p_value("t_p", "two-sided cluster-robust t test, not adjusted", "p (t)"),
-        _LOW,
-        _HIGH,
-        P_FLOOR,
-        EXACT,
+        p_value("t_p", "two-sided cluster-robust t test, not adjusted", "p (t)"), _LOW, _HIGH, P_FLOOR, EXACT,
         number("effect", "effect size: standardized mean drop over units"),
-        difference("detectable", "smallest true drop that this design detects with 80% power at .05"),
-        EQUIVALENT,
+        difference("detectable", "smallest true drop that this design detects with 80% power at .05"), EQUIVALENT,
         text("note", "limits of the numbers"),
     )  # fmt: skip
 

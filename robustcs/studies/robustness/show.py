@@ -86,7 +86,7 @@ def _drops(result: Robustness, metric: str) -> Table:
     measures = result.measures[result.measures["metric"] == metric]
     means = result.groups[result.groups["metric"] == metric]
     unit, named = result.evaluated.unit, means.rename(columns={"mean_drop": "drop"}).assign(set="mean of " + means["group"])
-    rows = pd.concat([part for _, part in pd.concat([measures, named]).groupby("group", sort=False)])
+    rows = pd.concat([measures, named])
     note = (
         f"Two-sided tests, paired over {counted(result.evaluated.units, unit)}. p: sign-flip test by {unit}; the 95% CI inverts"
         f" this test for a single comparison. p adj.: max-T over {counted(len(measures), 'set')}, or for means over"
@@ -106,12 +106,11 @@ def _drops(result: Robustness, metric: str) -> Table:
 
 
 def _risk(result: Robustness) -> Table:
-    risk = result.risk
     return result_table(
         result, "risk", "How many turns gain and lose compared with the baseline?",
         ["metric", "set", "wins", "losses", "ties", "urisk", "expected"],
         "U_Risk: mean gain, with losses multiplied by 2. If equal: mean U_Risk if set and baseline were swapped at random.",
-        rows=pd.concat([part for _, part in risk.groupby("metric", sort=False)]), by="metric", rules=[0],
+        by="metric", rules=[0],
     )  # fmt: skip
 
 

@@ -23,13 +23,9 @@ def unjudged_findings(result: Unjudged, groups: Collection[str]) -> tuple[str, .
 
     Drops are those from Human to the other formulations, and from each baseline to its sets. ``groups``: names of the groups.
     """
-    shares = result.rates.set_index("system")["share"]
     bounded = result.bounds[result.bounds["low"].notna()]
     if not len(bounded):
-        return (ONLY_RELEVANT,) if result.settings.positives else (
-            f"{whole_percent(shares.min())} ({system_name(str(shares.idxmin()))}) to {whole_percent(shares.max())}"
-            f" ({system_name(str(shares.idxmax()))}) of the top {result.settings.depth} passages are unjudged.",
-        )  # fmt: skip
+        return (ONLY_RELEVANT if result.settings.positives else f"{_unjudged(result).text}.",)
     metric = headline_measure(bounded["metric"])
     means = result.drops[result.drops["metric"] == metric].set_index("group")
     sentences = []
@@ -66,9 +62,8 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
     """Return the verdict on an expected drop, with the measured drop as its basis."""
     size, label = plain(abs(row.expected)), measure_label(row.metric)
     group, baseline = (system_name(name) for name in (row.group, row.baseline))
-    loses = row.expected >= 0
-    moves = f"loses an estimated {size} {label} to" if loses else f"gains an estimated {size} {label} over"
-    ends = (row.expected_low, row.expected_high) if loses else (-row.expected_high, -row.expected_low)
+    ends = (row.expected_low, row.expected_high) if row.expected >= 0 else (-row.expected_high, -row.expected_low)
+    moves = f"loses an estimated {size} {label} to" if row.expected >= 0 else f"gains an estimated {size} {label} over"
     said = f"{group} {moves} {baseline} if a model grades the unjudged passages"
     if not is_significant(row._asdict()):
         said = (
@@ -125,11 +120,8 @@ def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> 
         text += " ".join(["", expected_drop(drop, expected), *filter(None, (tips,))])
     if math.isnan(least):
         return text
-    sure = (
-        "a loss on these turns is proven" if least > 0
-        else "a loss on these turns is not proven" if most > 0
-        else "there is no loss on these turns"
-    )  # fmt: skip
+    sure = "a loss on these turns is proven" if least > 0 else "a loss on these turns is not proven"
+    sure = sure if most > 0 else "there is no loss on these turns"
     own = f" (each set compared with {baseline} separately)" if row.sets > 1 else ""
     return (
         f"{text} Whatever grades the unjudged passages {_scope(result, label)} have, the drop lies between {plain(least)} and"
@@ -152,13 +144,10 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
             " (max-T over the draws, adjusted for all pairs and groups)."
         )
     open_ = pairs[~pairs["separable"].astype(bool)]
-    if not len(open_):
-        proven = f"No grades of the unjudged passages {_scope(result, label)} reverse any of {total} by {label} on these turns."
-        return (" ".join([*sentences, proven]),)
     named = [f"{system_name(row.first)} and {system_name(row.second)}" for row in open_.head(_NAMED).itertuples()]
     sentences.append(
-        f"The order by {label} is proven on these turns for {len(pairs) - len(open_)} of {total}. Not proven:"
-        f" {'; '.join(named)}{and_more(len(open_), len(named))}. Some grades of the unjudged passages {_scope(result, label)}"
-        " might level or reverse these orders, however unlikely the grades are."
+        f"Whatever grades the unjudged passages {_scope(result, label)} have, the order by {label} on these turns is the same"
+        f" for {len(pairs) - len(open_)} of {total}."
+        + (f" Not proven: {'; '.join(named)}{and_more(len(open_), len(named))}." if named else "")
     )
     return (" ".join(sentences),)

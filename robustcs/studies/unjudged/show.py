@@ -13,7 +13,6 @@ from robustcs.documents.slices import slices_table
 from robustcs.documents.tables import result_table, wide_table
 from robustcs.documents.words import measure_label, percent, score
 from robustcs.evaluation.bounds import ROUNDING
-from robustcs.lazy import pd
 from robustcs.result import number
 from robustcs.studies.unjudged.analysis import Unjudged
 from robustcs.wording import counted, system_name
@@ -57,10 +56,7 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
     if frame["residual"].notna().any():
         columns.insert(6, "residual")
         note += " Residual: how much RBP could rise, also through ranks after the end of short lists."
-    yield result_table(
-        result, "bounds", "How much could judging change the scores?", columns, note,
-        rows=pd.concat([part for _, part in frame.groupby("metric", sort=False)]), by="metric",
-    )  # fmt: skip
+    yield result_table(result, "bounds", "How much could judging change the scores?", columns, note, by="metric")
 
 
 def _expected(result: Unjudged) -> Iterable[Block]:

@@ -134,7 +134,7 @@ def test_warnings_of_the_hole_model_are_printed(
 
 def test_what_if_without_holes(capsys: pytest.CaptureFixture[str], project: tuple[str, ...]) -> None:
     out = " ".join(call(capsys, *project, "--what-if", 40, "--metric", "P_3", "--pool-depth", 3).split())
-    assert "0 unjudged passages are in the top 3 of any run. Deeper passages" in out
+    assert "Unjudged passages in the top 3 of at least one run: 0. Deeper passages" in out
 
 
 def test_files_of_every_kind(capsys: pytest.CaptureFixture[str], project: tuple[str, ...], tmp_path: Path) -> None:
