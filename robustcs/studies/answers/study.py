@@ -196,23 +196,22 @@ def _nuggets(
     """Return the nuggets of the file and all further nuggets of the assignments."""
     found: dict[str, dict[str, Item]] = {}
 
-    def take(topic: str, one: Nugget) -> bool:
-        """Add a nugget. Return whether it is new."""
-        known = found.setdefault(topic, {})
-        item = Item("nuggets", topic, one.text, one.importance, frozenset(one.passages))
-        return known.setdefault(one.text, item) is item
+    def add(topics: Mapping[str, Sequence[Nugget]]) -> int:
+        """Add the nuggets that are not yet known. Return their number."""
+        before = sum(map(len, found.values()))
+        for topic, nuggets in topics.items():
+            for one in nuggets:
+                item = Item("nuggets", topic, one.text, one.importance, frozenset(one.passages))
+                found.setdefault(topic, {}).setdefault(one.text, item)
+        return sum(map(len, found.values())) - before
 
     if files.nuggets is not None:
         read = read_nuggets(files.nuggets)
         workspace.remember("nuggets", files.nuggets, sum(map(len, read.values())))
-        for topic, nuggets in read.items():
-            for nugget in nuggets:
-                take(topic, nugget)
-    new = [
-        take(topic, nugget) for topics in assigned.values() for topic, one in topics.items() for nugget in one.nuggets
-    ]  # fmt: skip
-    if files.nuggets is not None and any(new):
-        notes.append(f"{counted(sum(new), 'nugget')} added from the assignments, since the file of nuggets does not list them")
+        add(read)
+    new = sum(add({topic: one.nuggets for topic, one in topics.items()}) for topics in assigned.values())
+    if files.nuggets is not None and new:
+        notes.append(f"{counted(new, 'nugget')} added from the assignments, since the file of nuggets does not list them")
     for name, topics in assigned.items():
         missing = sum(
             len(found.get(topic, {}).keys() - {nugget.text for nugget in one.nuggets}) for topic, one in topics.items()
