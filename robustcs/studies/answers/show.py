@@ -157,16 +157,14 @@ def _pairs(result: Answers) -> Table:
     """Return the pairs of systems with the smallest adjusted p in an outcome or in the measure of gold items."""
     names: dict[str, str] = {outcome: named(outcome) for outcome in OUTCOMES}
     names |= {metric: measure_label(metric) for metric in (headline(result, gold) for gold in golds(result))}
-    pairs = result.pairs[result.pairs["metric"].isin(list(names))]
-    shown = pairs.sort_values("p_corrected", kind="stable").head(SHOWN)
-    families = [result.families[metric] for metric in dict.fromkeys(shown["metric"])]
+    pairs = result.pairs[result.pairs["metric"].isin(list(names))].sort_values("p_corrected", kind="stable")
+    families = [result.families[metric] for metric in dict.fromkeys(pairs["metric"])]
     return result_table(
         result, "pairs", "Which systems differ?",
         [text("metric", header="Outcome or measure"), "first", "second", "difference", "p", "p_corrected"],
-        f"First minus second: differences of shares of all turns, or of means. Shown: the {len(shown)} of"
-        f" {counted(len(pairs), 'difference')} with the smallest adjusted p. p adj.: {families[0].describe('pair')} of an"
-        f" outcome or measure.{sentences(dict.fromkeys(family.note for family in families))}",
-        rows=shown.assign(metric=shown["metric"].map(names)),
+        "First minus second: differences of shares of all turns, or of means; smallest adjusted p first. p adj.:"
+        f" {families[0].describe('pair')} of an outcome or measure.{sentences(family.note for family in families)}",
+        rows=pairs.assign(metric=pairs["metric"].map(names)), most=SHOWN,
     )  # fmt: skip
 
 

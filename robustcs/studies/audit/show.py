@@ -55,9 +55,8 @@ def show(result: Audit) -> tuple[Block, ...]:
         rows = result.tables[name]
         if name == "conflicts":
             rows = rows.sort_values("difference", key=abs, ascending=False, kind="stable")
-        cut = f" First {_SHOWN} of {counted(len(rows), 'row')}; JSON and CSV contain all." if len(rows) > _SHOWN else ""
         if len(rows):
-            blocks.append(result_table(result, name, caption, columns, note + cut, rows=rows.head(_SHOWN)))
+            blocks.append(result_table(result, name, caption, columns, note, rows=rows, most=_SHOWN))
     return tuple(blocks)
 
 

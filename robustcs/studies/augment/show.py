@@ -45,10 +45,6 @@ def _by_metric(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     return [(str(name), measure_label(str(name)), part) for name, part in frame.groupby("metric", sort=False)]
 
 
-def _more(frame: pd.DataFrame, what: str) -> str:
-    return f" Shown: the first {_SHOWN} of {len(frame)} {what}; JSON and CSV have all." if len(frame) > _SHOWN else ""
-
-
 # ---------------------------------------------------------------- before and after
 
 
@@ -65,7 +61,7 @@ def _change(result: Augmentation) -> list[Block]:
     if len(conflicts):
         blocks.append(result_table(
             result, "conflicts", "Passages judged twice with different grades", ["turn", "document", "old", "new", "kept"],
-            _more(conflicts, "conflicts").strip(), rows=conflicts.head(_SHOWN),
+            most=_SHOWN,
         ))  # fmt: skip
     blocks += [
         result_table(
@@ -117,8 +113,8 @@ def _turns(result: Augmentation) -> list[Block]:
     columns: list[Shown] = ["turn", text("system", header="largest in"), "before", "after", "new_grades"]
     most = result.tables["turns"].drop_duplicates(["metric", "turn"])
     return [
-        result_table(result, "turns", f"{label}: turns with the largest changes", columns, note + _more(part, "turns"),
-                     rows=part.head(_SHOWN), slug=f"turns-{metric}")
+        result_table(result, "turns", f"{label}: turns with the largest changes", columns, note, rows=part, most=_SHOWN,
+                     slug=f"turns-{metric}")
         for metric, label, part in _by_metric(most)
     ]  # fmt: skip
 
@@ -173,8 +169,7 @@ def _what_if(result: Augmentation, drawn: WhatIf) -> list[Block]:
         closest = moved.sort_values("flips", ascending=False, kind="stable")
         blocks.append(result_table(
             result, "flips", "Could two runs swap ranks?", ["metric", "first", "second", "difference", "mean", "flips"],
-            f"Difference: first − second. Flips: share of draws with the opposite order.{_more(closest, 'pairs')}",
-            rows=closest.head(_SHOWN),
+            "Difference: first − second. Flips: share of draws with the opposite order.", rows=closest, most=_SHOWN,
         ))  # fmt: skip
     return [*blocks, *tipping_table(result, drawn.tipping)]
 
@@ -228,11 +223,10 @@ def _judged(result: Augmentation) -> Sequence[Block]:
             if (judge, metric) in pairs:
                 own = pairs[judge, metric]
                 note = f"First − second. p and interval: a single comparison. p adj.: Holm over {counted(len(own), 'pair')}."
-                note += _more(own, "pairs, smallest p first")
                 blocks.append(result_table(
                     result, "estimate_pairs", f"{label} with {judge}: which systems differ?",
                     ["first", "second", "corrected", "human_only", "p", "p_corrected"], note,
-                    rows=own.sort_values("p", kind="stable").head(_SHOWN), slug=f"estimate_pairs-{judge}-{metric}",
+                    rows=own.sort_values("p", kind="stable"), most=_SHOWN, slug=f"estimate_pairs-{judge}-{metric}",
                 ))  # fmt: skip
     if len(tables["sample"]):
         blocks.append(result_table(

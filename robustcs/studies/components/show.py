@@ -74,10 +74,6 @@ def ranked(result: Components, cut: Cut) -> pd.DataFrame:
     return every.sort_values("value", ascending=False, kind="stable", ignore_index=True)
 
 
-def _shown(rows: pd.DataFrame) -> str:
-    return f" Shown: the {SHOWN} best of {counted(len(rows), 'system')}." if len(rows) > SHOWN else ""
-
-
 def _cells(result: Components) -> str:
     grid = result.grid
     size = f"{counted(len(grid.wordings), 'wording')} × {counted(len(grid.rankers), 'ranker')}"
@@ -98,10 +94,10 @@ def _systems(result: Components, cut: Cut) -> Table:
         f"Counts of {counted(result.evaluated.turns, 'turn')}, on {rows['by_none'].iloc[0]} of which no system is correct."
         " Wording: another wording with the same ranker is correct, but no other ranker with the same wording. Ranker: the"
         " reverse. Either: each change alone is enough. Both: only both changes together help."
-        f" Grid: {_cells(result)}.{_shown(rows)} {LUCK} 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
+        f" Grid: {_cells(result)}. {LUCK} 95% CI: Wilson intervals{clustered(result.evaluated.unit)}."
     )
     caption = f"Which component loses the answer? Correct if {cut_label(cut)}"
-    return result_table(result, "blame", caption, columns, note, rows=rows.head(SHOWN), slug="systems",
+    return result_table(result, "blame", caption, columns, note, rows=rows, most=SHOWN, slug="systems",
                         hint="CSV and JSON contain every threshold, with intervals and averages.")  # fmt: skip
 
 
@@ -154,16 +150,15 @@ def _swaps(result: Components, metric: str) -> Table:
     gains = rows[rows["difference"] > 0]
     columns: list[Shown] = [_SYSTEM, "changed", "to", "difference", "p_corrected", "effect"]
     told = noted((f"{row.wording}/{row.ranker} to {row.to}", row.note) for row in gains.head(SHOWN).itertuples())
-    shown = f"Shown: the {SHOWN} largest gains of {len(gains)}. " if len(gains) > SHOWN else ""
     note = (
-        f"{shown}Every change of one component that raises the mean; the opposite changes lose as much. 95% CI and p: sign-flip"
+        "Every change of one component that raises the mean; the opposite changes lose as much. 95% CI and p: sign-flip"
         f" test{clustered(result.evaluated.unit)}; the interval is not adjusted; p adj.:"
         f" {result.families[metric].describe('pair')} of systems. Effect: mean difference divided by its standard deviation"
         f" over {result.evaluated.unit}s.{told}"
     )
     caption = f"What would changing one component gain? {measure_label(metric)}"
     hint = "--table swaps --format csv lists every change and measure."
-    return result_table(result, "swaps", caption, columns, note, rows=gains.head(SHOWN), hint=hint)
+    return result_table(result, "swaps", caption, columns, note, rows=gains, most=SHOWN, hint=hint)
 
 
 def _best(result: Components) -> list[Table]:
@@ -209,7 +204,8 @@ def _causes(result: Components, cut: Cut) -> Figure:
     places = [order.get(key) for key in zip(own["wording"], own["ranker"], strict=True)]
     own = own.assign(system=own["wording"] + "/" + own["ranker"], place=places)
     own = own[own["place"].notna()].sort_values("place", kind="stable")
-    caption = f"Share of the turns by cause for each system, correct if {cut_label(cut)}.{_shown(best)}"
+    caption = f"Share of the turns by cause for each system, correct if {cut_label(cut)}."
+    caption += f" Shown: the {SHOWN} best of {counted(len(best), 'system')}." if len(best) > SHOWN else ""
     return share_figure("causes", caption, own, "system", "cause", COLOURS)
 
 

@@ -30,11 +30,10 @@ def _orders(result: Worklist) -> Table:
             f" {row.holes:,} (80% range: {row.judgments_low:,} to {row.judgments_high:,})."
         )
     return result_table(
-        result, "orders", f"Which system is better? {counted(number, 'order')}: {', '.join(settled)}"
-        + (f" (first {_SHOWN}, open orders first)" if number > _SHOWN else ""),
+        result, "orders", f"Which system is better? {counted(number, 'order')}: {', '.join(settled)}",
         ["baseline", "system", "metric", "difference", *expected, "state", *(["judgments"] if expected else [])],
         f"Now: baseline minus system. Proven: no grades of the passages below can change the order.{takes}",
-        rows=result.orders.sort_values("state", key=lambda column: column != "open", kind="stable").head(_SHOWN),
+        rows=result.orders.sort_values("state", key=lambda column: column != "open", kind="stable"), most=_SHOWN,
     )  # fmt: skip
 
 
@@ -47,6 +46,6 @@ def _worklist(result: Worklist) -> Table:
     note += f" Topics are ordered by {by}; the passages of a topic by turn, then by {by}. CSV and JSON contain all passages."
     return result_table(
         result, "worklist",
-        f"{counted(number, 'passage')} to judge, {judged} judged so far" + (f": the first {_SHOWN}" if number > _SHOWN else ""),
-        ["turn", "document", "systems", "best_rank", "influence", *model, "grade"], note, rows=result.worklist.head(_SHOWN),
+        f"{counted(number, 'passage')} to judge, {judged} judged so far",
+        ["turn", "document", "systems", "best_rank", "influence", *model, "grade"], note, most=_SHOWN,
     )  # fmt: skip

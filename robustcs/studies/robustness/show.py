@@ -162,7 +162,6 @@ def _variations(result: Robustness, metric: str, group: str) -> Table:
 def _turns(result: Robustness, metric: str, group: str) -> Table:
     turns = result.turns
     part = turns[(turns["metric"] == metric) & (turns["group"] == group)].sort_values("range", ascending=False, kind="stable")
-    shown = part.head(_SHOWN).fillna({"text": ""})
     columns: list[Shown] = [
         "turn", *(["text"] if part["text"].notna().any() else []), "baseline",
         (text("lowest"), lambda row: f"{score(row.low)} {row.low_set}"),
@@ -170,7 +169,7 @@ def _turns(result: Robustness, metric: str, group: str) -> Table:
     ]  # fmt: skip
     return result_table(
         result, "turns", f"{group}: turns whose {measure_label(metric)} varies most with the wording", columns,
-        f"Shown: {len(shown)} of {counted(len(part), 'turn')}; CSV and JSON have all.", rows=shown, slug=f"turns-{group}",
+        rows=part.fillna({"text": ""}), most=_SHOWN, slug=f"turns-{group}",
     )  # fmt: skip
 
 

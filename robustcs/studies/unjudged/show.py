@@ -65,14 +65,13 @@ def _expected(result: Unjudged) -> Iterable[Block]:
     if not pairs["expected"].notna().any():
         return
     distance = pairs["expected"].abs() / (pairs["holes_high"] - pairs["holes_low"] + ROUNDING)
-    rows = pairs.loc[distance.sort_values(kind="stable").index].head(_CLOSEST)
-    note = holes.expected_note(result)
-    if len(pairs) > len(rows):
-        note += f" Shown: the {len(rows)} of {len(pairs)} pairs with the least certain order; CSV and JSON have all."
+    rows = pairs.loc[distance.sort_values(kind="stable").index]
+    note = f"{holes.expected_note(result)} Pairs with the least certain order come first."
     if not result.settings.tipped:
         note += " --table tipping shows for all pairs how wrong the hole model may be."
     columns = ["metric", "first", "second", "difference", *holes.expected_columns(result.tipping)]
-    yield result_table(result, "pairs", "How much do two runs probably differ?", columns, note, rows=rows, slug="expected")
+    caption = "How much do two runs probably differ?"
+    yield result_table(result, "pairs", caption, columns, note, rows=rows, most=_CLOSEST, slug="expected")
 
 
 def _tipping(result: Unjudged) -> Iterable[Block]:
@@ -98,11 +97,9 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
     )
     if not open_["exact"].all():
         note += " The bounds of MAP and bpref are not exact: fewer orders may be unproven."
-    if len(open_) > _CLOSEST:
-        note += f" Shown: the first {_CLOSEST}; CSV and JSON have all."
     yield result_table(
         result, "pairs", "Which orders of two runs are not proven?",
-        ["metric", "first", "second", "difference", "low", "high"], note, rows=open_.head(_CLOSEST), by="metric",
+        ["metric", "first", "second", "difference", "low", "high"], note, rows=open_, by="metric", most=_CLOSEST,
     )  # fmt: skip
 
 

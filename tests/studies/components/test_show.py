@@ -31,7 +31,7 @@ def grid(wordings: int, rankers: int, without: set[tuple[int, int]] | None = Non
 
 def test_the_best_systems_open_a_report() -> None:
     table, figure = overview(grid(6, 3))
-    assert isinstance(table, Table) and len(table.rows) == SHOWN and "Shown: the 15 best of 18 systems." in table.note
+    assert isinstance(table, Table) and len(table.rows) == SHOWN and "The first 15 of 18 rows." in table.note
     assert table.rows[0][0] == "w0/r0" and "6 wordings × 3 rankers." in table.note
     assert isinstance(figure, Figure) and figure.alt.startswith("w0/r0: correct 83.3%") and "18 systems" in figure.caption
 
