@@ -146,15 +146,13 @@ def coverage_findings(result: Answers) -> tuple[str, ...]:
     if len(pairs):
         differ = int((pairs["p_corrected"] <= 0.05).sum())
         sentences.append(f"Pairs of systems that differ significantly (adjusted p ≤ 0.05): {differ} of {len(pairs)}.")
-    causes = main_causes(result)
-    missed = (_missed(result, str(system), part) for system, part in causes.groupby("system", sort=False))
+    missed = (_missed(result, str(system), part) for system, part in main_causes(result).groupby("system", sort=False))
     return (*sentences, *filter(None, missed))
 
 
 def _missed(result: Answers, system: str, part: Any) -> str:
     """Return the number of items that a system misses and the most frequent known cause; empty without misses."""
-    count = part.set_index("cause")["count"]
-    items = int(part["items"].iloc[0])
+    count, items = part.set_index("cause")["count"], int(part["items"].iloc[0])
     missed = items - int(count[COVERED])
     if not missed:
         return ""

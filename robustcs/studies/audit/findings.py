@@ -7,7 +7,7 @@ from typing import Any
 
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, number, number_interval, percent, plain, signed
+from robustcs.documents.words import measure_label, number, number_interval, percent, plain, signed, with_interval
 from robustcs.lazy import pd
 from robustcs.studies.audit.analysis import ALL, Audit
 from robustcs.studies.audit.systems import ALPHA
@@ -58,28 +58,22 @@ def audit_findings(result: Audit) -> tuple[str, ...]:
 def _about(result: Audit, name: str, found: pd.Series, bias: pd.DataFrame) -> str:
     sentences = [f"{name} and the human judges graded different passages."]
     if name in bias.index:
-        sentences = [f"{name} {_bias(bias.loc[name])}."]
-        sentences.append(
-            f"Cohen's κ with the human judges is {plain(found['kappa'], 2)}{_between(found, 'ci_low', 'ci_high')}."
-        )
+        kappa = with_interval(found, "kappa", 2)
+        sentences = [f"{name} {_bias(bias.loc[name])}.", f"Cohen's κ with the human judges is {kappa}."]
     sentences += [f"{text[0].upper()}{text[1:]}." for text in _systems(result, name)]
     return " ".join(sentences)
 
 
-def _verdict(row: Any) -> str:
-    """Return ``overrates`` or ``underrates`` if the interval of the ratio of relevant passages excludes 1, else nothing."""
-    return "overrates" if row["ratio_low"] > 1 else "underrates" if row["ratio_high"] < 1 else ""
-
-
 def _bias(row: Any) -> str:
-    way = _verdict(row)
+    """Return whether a judge over- or underrates relevance: whether the interval of the ratio excludes 1."""
+    way = "overrates" if row["ratio_low"] > 1 else "underrates" if row["ratio_high"] < 1 else ""
+    way = way or "does not significantly over- or underrate"
+    ratio = f"calls {percent(row['judge_share'])} of the passages relevant, human judges none"
     if row["ratio"] == row["ratio"]:
         ratio = f"calls {plain(row['ratio'], 2)} times as many passages relevant as human judges do"
         ratio += _between(row, "ratio_low", "ratio_high")
-    else:
-        ratio = f"calls {percent(row['judge_share'])} of the passages relevant, human judges none"
     mean = f"Its mean grade differs from theirs by {signed(row['mean_difference'], 2)}{_between(row, 'ci_low', 'ci_high')}"
-    return f"{f'{way} relevance' if way else 'does not significantly over- or underrate relevance'}: it {ratio}. {mean}"
+    return f"{way} relevance: it {ratio}. {mean}"
 
 
 def _between(row: Any, low: str, high: str) -> str:

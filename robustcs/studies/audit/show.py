@@ -76,18 +76,14 @@ def _agreement(result: Audit) -> Table:
 
 
 def _bias(result: Audit) -> Table:
-    rows = _whole(result)
     note = (
         f"Relevant: grade ≥ {result.evaluated.policy.relevance_level}. Ratio: judge / human. Judge − human: difference of the"
         " mean grades."
     )
     columns = ["judge", "human_share", "judge_share", "ratio", "mean_difference"]
-    return result_table(result, "bias", "Does the judge over- or underrate relevance?", columns, note, rows=rows)
-
-
-def _whole(result: Audit) -> pd.DataFrame:
-    """Return the rows of table ``bias`` on all pairs."""
-    return result.bias[result.bias["slice"] == ALL]
+    return result_table(
+        result, "bias", "Does the judge over- or underrate relevance?", columns, note, rows=result.rows("bias", slice=ALL)
+    )
 
 
 def _slices(result: Audit) -> Table:
@@ -125,7 +121,7 @@ def _figure(result: Audit, judges: list[str]) -> Figure:
     parts = [
         f"{row.judge}: {number(100 * row.judge_share, 0)}% relevant, human judges {number(100 * row.human_share, 0)}%;"
         f" difference of mean grades {signed(row.mean_difference, 2)}"
-        for row in _whole(result).head(len(judges)).itertuples()
+        for row in result.rows("bias", slice=ALL)[: len(judges)]
     ]
     more = result.bias["judge"].nunique() - len(judges)
     others = f" The tables contain {counted(more, 'more judge')}." if more else ""

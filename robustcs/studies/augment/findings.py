@@ -37,10 +37,8 @@ def augment_findings(result: Augmentation) -> tuple[str, ...]:
         return ()
     part = _headline(result.tables["measures"])
     metric = str(part["metric"].iloc[0])
-    least, most = part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]
-    span = f"{signed(least['difference'], 3)} ({system_name(least['system'])})"
-    if len(part) > 1:
-        span = f"{span} to {signed(most['difference'], 3)} ({system_name(most['system'])})"
+    ends = [part.loc[part["difference"].idxmin()], part.loc[part["difference"].idxmax()]][: len(part)]
+    span = " to ".join(f"{signed(one['difference'], 3)} ({system_name(one['system'])})" for one in ends)
     added = counted(int(result.tables["files"]["added"].sum()), "new judgment")
     sentences = [f"With {added}, {measure_label(metric)} changes by {span}; {_moved(part)}."]
     ranking = result.tables["ranking"]

@@ -238,8 +238,9 @@ def _measured(
 def _suspected(judge: str, sample: pd.DataFrame, kind: str) -> list[str]:
     """Return a note if the judge scores the human-judged units differently from the others."""
     row = sample.iloc[sample["p"].argmin()]
-    return [
+    note = (
         f"the human-judged {kind}s are probably not a random sample: their {row['metric']} by {judge} is"
         f" {row['judged_mean']:.3f}, that of the others {row['other_mean']:.3f} (p = {row['p']:.3f}); the corrected scores are"
         " then not reliable"
-    ] if row["p"] <= 0.05 else []  # fmt: skip
+    )
+    return [note] if row["p"] <= 0.05 else []

@@ -32,7 +32,7 @@ from robustcs.studies.augment.judged import Estimated, estimate
 from robustcs.studies.augment.show import show
 from robustcs.studies.augment.whatif import what_if as draw
 from robustcs.studies.signature import MOST, File, Opt
-from robustcs.studies.study import SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
+from robustcs.studies.study import SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
 from robustcs.wording import counted as in_words
 
 
@@ -248,9 +248,7 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     call.emit(workspace, result, show(result))
 
 
-COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "collection", "metric", "relevance_level", "missing",
-    "order", "depth", "documents", "jobs", "dask", *UNIT, *SEED), run=_run,
-)  # fmt: skip
+COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "collection", *SCORING, *UNIT, *SEED), run=_run)
 
 
 _READING = (

@@ -254,19 +254,18 @@ def _tails(sums: Floats, subsets: Subsets) -> Floats:
 
 def _decided(case: Case, evidence: Evidence, test: Any) -> Decision:
     """Return the decision on a case. ``test`` is its row of :func:`_tested`, or None if it was not tested."""
-    drop, problems = float(case.drop.mean()), "; ".join(case.problems)
-    if test is None:
-        outcome: Outcome = "cannot tell"
-        if not case.same(evidence):  # the hole model has no draws
-            return Decision(drop, outcome, "; ".join(filter(None, [case.undrawn, problems])))
-        reason = problems
-        if not problems:
-            outcome, reason = _unmoved(case, evidence)
-        return Decision(drop, outcome, reason)
-    expected = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
-    outcome, *parts = _judged(case, evidence, test, drop, expected)
-    numbers = (float(test.p), float(test.p_corrected), float(test.ci_low), float(test.ci_high), expected)
-    return Decision(drop, outcome, "; ".join(filter(None, [*parts, problems])), *numbers)
+    drop, parts = float(case.drop.mean()), list[str]()
+    outcome: Outcome = "cannot tell"
+    numbers: tuple[float, ...] = ()
+    if test is not None:
+        expected = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
+        outcome, *parts = _judged(case, evidence, test, drop, expected)
+        numbers = (float(test.p), float(test.p_corrected), float(test.ci_low), float(test.ci_high), expected)
+    elif not case.same(evidence):  # the hole model has no draws
+        parts = [case.undrawn]
+    elif not case.problems:
+        outcome, *parts = _unmoved(case, evidence)
+    return Decision(drop, outcome, "; ".join(filter(None, [*parts, *case.problems])), *numbers)
 
 
 def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: float) -> tuple[Any, ...]:

@@ -32,11 +32,6 @@ LUCK = (
     "A grid has one run per cell, so part of a difference may be luck; robustcs samples measures luck from repeated samples of"
     " a rewriter."
 )
-#: Cause → the caption of its turns to read.
-_LOST = {
-    "wording": "The wording loses the answer", "ranker": "The ranker loses the answer", "either": "Either change alone helps",
-    "both": "Only changing both components helps", "none": "No system answers",
-}  # fmt: skip
 _CORRECT_IF: Shown = (text("Correct if"), lambda row: cut_label((row.metric, row.threshold)))
 _SYSTEM: Shown = (text("System"), lambda row: f"{row.wording}/{row.ranker}")
 
@@ -50,7 +45,11 @@ def show(result: Components) -> tuple[Block, ...]:
     tables += [_swaps(result, cut[0])] if len(result.swaps) else []
     tables += _best(result) if len(result.choice) else []
     tables += [_missing(result, cut)] if len(result.missing) else []
-    return (*tables, *_figures(result, cut))
+    means = [f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in ranked(result, cut).itertuples()]
+    said = f"Mean {measure_label(cut[0])}"
+    heatmap = Figure("means", f"{said} of every wording with every ranker.", f"{said}: {', '.join(means)}.",
+                     lambda: _heatmap(result, cut[0]))  # fmt: skip
+    return (*tables, _causes(result, cut), heatmap)
 
 
 def overview(result: Components) -> tuple[Table | Figure, ...]:
@@ -189,14 +188,6 @@ def _missing(result: Components, cut: Cut) -> Table:
     return result_table(result, "missing", caption, [_SYSTEM, "turns", "share"], note, rows=rows)
 
 
-def _figures(result: Components, cut: Cut) -> list[Figure]:
-    means = [f"{row.wording}/{row.ranker} {number(row.value, 3)}" for row in ranked(result, cut).itertuples()]
-    said = f"Mean {measure_label(cut[0])}"
-    heatmap = Figure("means", f"{said} of every wording with every ranker.", f"{said}: {', '.join(means)}.",
-                     lambda: _heatmap(result, cut[0]))  # fmt: skip
-    return [_causes(result, cut), heatmap]
-
-
 def _causes(result: Components, cut: Cut) -> Figure:
     best = ranked(result, cut)
     own = at(result.blame, cut)
@@ -221,7 +212,7 @@ def to_read(result: Components) -> tuple[Cards, ...]:
         names = own.index[own["cause"] == cause]
         gain = (highest[names] - own.loc[names, "value"]).sort_values(ascending=False, kind="stable")
         cards = tuple(_card(result, turns, str(name), own.loc[name, "value"]) for name in gain.index[:CARDS])
-        caption = f"{_LOST[cause]}: {counted(len(names), 'turn')} of {best.wording}/{best.ranker}, which has the highest mean"
+        caption = f"Cause {cause}: {counted(len(names), 'turn')} of {best.wording}/{best.ranker}, which has the highest mean"
         caption += f" {measure_label(cut[0])}; correct if {cut_label(cut)}"
         caption += f"; shown: the {CARDS} on which other systems score highest above it" if len(names) > CARDS else ""
         blocks.append(Cards(f"turns-{cause}", caption, cards))

@@ -152,16 +152,14 @@ class State:
         settled = f"{in_words(number, 'order')} of systems: {', '.join(parts) or 'none settled'}"
         if self.settled:
             return settled
-        open_ = self.count("open")
-        if self.total is None:
-            if any(order.sure == order.sure for order in self.orders):  # there are draws, but nothing to ask
-                return f"{settled}; no passage is left that could settle the open {verb(open_, 'order', 'orders')}"
-            return f"{settled}; too few judgments to estimate how many more are needed"
-        needs = f"the open {verb(open_, 'order', 'orders')} probably {verb(open_, 'needs', 'need')}"
-        return (
-            f"{settled}; {needs} {in_words(self.total.median, 'more judgment')}"
-            f" (80% range: {self.total.low:,} to {self.total.high:,})"
-        )
+        orders = f"the open {verb(self.count('open'), 'order', 'orders')}"
+        if self.total is not None:
+            ends = f"(80% range: {self.total.low:,} to {self.total.high:,})"
+            needs = verb(self.count("open"), "needs", "need")
+            return f"{settled}; {orders} probably {needs} {in_words(self.total.median, 'more judgment')} {ends}"
+        if any(order.sure == order.sure for order in self.orders):  # there are draws, but nothing to ask
+            return f"{settled}; no passage is left that could settle {orders}"
+        return f"{settled}; too few judgments to estimate how many more are needed"
 
     def tables(self, left: int) -> dict[str, Content]:
         """Return the tables ``orders`` and ``outlook``, with ``left`` passages still to judge."""

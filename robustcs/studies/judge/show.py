@@ -19,7 +19,7 @@ def show(result: Worklist) -> tuple[Block, ...]:
 def _orders(result: Worklist) -> Table:
     number, states = len(result.orders), result.orders["state"].value_counts()
     settled = [f"{states[state]} {state}" for state in ("proven", "certain", "open") if states.get(state)]
-    [row] = result.outlook.itertuples()
+    [row] = result.rows("outlook")
     takes, expected = "", list[str]()
     if result.orders["expected"].notna().any():
         expected = ["expected", "sure"]

@@ -22,7 +22,7 @@ from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_shee
 from robustcs.studies.judge.show import show
 from robustcs.studies.judge.terminal import Sitting
 from robustcs.studies.signature import File, Opt, at_least
-from robustcs.studies.study import SYSTEMS, Call, Command
+from robustcs.studies.study import SCORING, SYSTEMS, Call, Command
 from robustcs.wording import counted, verb
 
 
@@ -290,6 +290,4 @@ def _passages(workspace: Workspace, wanted: set[str]) -> dict[str, str]:
     return read_passages(collection, wanted) if collection and wanted else {}
 
 
-COMMAND = Command(ask, (*SYSTEMS, "collection", "metric", "relevance_level", "missing", "order", "depth", "documents", "jobs",
-    "dask"), run=_run,
-)  # fmt: skip
+COMMAND = Command(ask, (*SYSTEMS, "collection", *SCORING), run=_run)

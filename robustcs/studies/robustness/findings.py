@@ -73,11 +73,8 @@ def _drop(row: Mapping[str, Any], label: str, groups: int, result: Robustness) -
         said += f" A drop larger than {result.margin:g} is ruled out."
     if row["p_corrected"] <= _LEVEL:
         return said
-    found = counted(result.evaluated.units, unit)
-    least = f"; with {found}, the test has 80% power for a drop of {plain(row['detectable'])}"
-    if math.isnan(row["detectable"]):
-        least = ""
-    return f"{said} The {way} is not significant{least}."
+    power = f"with {counted(result.evaluated.units, unit)}, the test has 80% power for a drop of {plain(row['detectable'])}"
+    return f"{said} The {way} is not significant{'' if math.isnan(row['detectable']) else f'; {power}'}."
 
 
 def _adjusted(row: Mapping[str, Any], groups: int) -> str:

@@ -20,7 +20,7 @@ from robustcs.studies.robustness.experiment import SETS, Experiment, experiment,
 from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from robustcs.studies.robustness.show import show
 from robustcs.studies.signature import Opt, Slices
-from robustcs.studies.study import BY, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
+from robustcs.studies.study import BY, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
 
 
 def ask(
@@ -137,9 +137,7 @@ def _group(text: str) -> tuple[str, Group]:
     return name, Group(baseline.strip(), tuple(part.strip() for part in sets))
 
 
-COMMAND = Command(ask, (*SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", "metric", "relevance_level",
-    "missing", "order", "depth", "documents", "jobs", "dask", *BY, *UNIT, *SEED), run=_run,
-)  # fmt: skip
+COMMAND = Command(ask, (*SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judgments", *SCORING, *BY, *UNIT, *SEED), run=_run)
 
 
 _READING = (

@@ -57,7 +57,7 @@ def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
     blocks = to_read(grid(2, 2))
     assert [block.slug for block in blocks] == ["turns-none"]
     assert blocks[0].caption == (
-        "No system answers: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5"
+        "Cause none: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5"
     )
     first, second = blocks[0].cards
     assert first.title == "1_0 · 0.0000" and first.fields[0] == ("w0", "Who made it?")
