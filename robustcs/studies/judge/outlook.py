@@ -136,17 +136,15 @@ class Outlook:
 
     def learn(self, judged: Mapping[Pair, int], fitted: Fitted | None = None) -> None:
         """Fit the model to the judgments and the grades ``judged``, unless it is given."""
-        model, effects = fitted or self._fitted(judged)
+        grades = self.holes.with_grades(judged)
+        model, effects = fitted or (self.holes.model(grades)[0], None)
+        if model is not None and effects is None:
+            effects = hole_order.hole_effects(self.contest, grades, model.pairs, model.levels)
         #: Unjudged passages at the time of the fit.
-        self.covered = self.contest.holes(self.holes.with_grades(judged))
+        self.covered = self.contest.holes(grades)
         trusted = model is not None and len(model.judged) >= ENOUGH
         self.model, self.effects = (model, effects) if trusted else (None, None)
         self.drawn = hole_order.drawn_grades(model, self.holes.with_grades({})) if model is not None and trusted else None
-
-    def _fitted(self, judged: Mapping[Pair, int]) -> Fitted:
-        grades = self.holes.with_grades(judged)
-        model, _ = self.holes.model(grades)
-        return model, None if model is None else hole_order.hole_effects(self.contest, grades, model.pairs, model.levels)
 
     def of(self, judged: Mapping[Pair, int], queue: Sequence[Pair]) -> State:
         """Return the state of the orders with the grades ``judged``; ``queue`` is the order of judging."""

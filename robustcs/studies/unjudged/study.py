@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -107,7 +107,8 @@ def ask(
             builder.add(found[1])
         return found[0]
 
-    read = workspace.per_run(files, _Read(qrels, depth, ranks, builder.turns if builder else None), keep=keep)
+    reading = partial(_read, qrels=qrels, depth=depth, ranks=ranks, turns=builder.turns if builder else None)
+    read = workspace.per_run(files, reading, keep=keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     runs, evaluated = _evaluated(workspace, files, read, notes)
     turns, more = runs[0].matrix.turns, list[str]()
@@ -138,18 +139,11 @@ def ask(
     return unjudged(gaps, evaluated)
 
 
-@dataclass(frozen=True)
-class _Read:
-    """Reads a ranking as a :class:`JudgedRun`, and for the pool if its ``turns`` are given."""
-
-    qrels: Qrels
-    depth: int
-    ranks: int | None
-    turns: Sequence[str] | None
-
-    def __call__(self, ranking: Ranking) -> tuple[JudgedRun, CollectedRun | None]:
-        run = judged_run(ranking, self.qrels, self.depth, self.ranks)
-        return run, None if self.turns is None else collect_run(self.turns, ranking)
+def _read(
+    ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None, turns: Sequence[str] | None
+) -> tuple[JudgedRun, CollectedRun | None]:
+    """Return a run with its grades, and for the pool if its ``turns`` are given."""
+    return judged_run(ranking, qrels, depth, ranks), None if turns is None else collect_run(turns, ranking)
 
 
 def _compared(project: Project) -> dict[str, Group]:
