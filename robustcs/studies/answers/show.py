@@ -158,7 +158,7 @@ def _pairs(result: Answers) -> Table:
     names: dict[str, str] = {outcome: named(outcome) for outcome in OUTCOMES}
     names |= {metric: measure_label(metric) for metric in (headline(result, gold) for gold in golds(result))}
     pairs = result.pairs[result.pairs["metric"].isin(list(names))].sort_values("p_corrected", kind="stable")
-    families = [result.families[metric] for metric in dict.fromkeys(pairs["metric"])]
+    families = [result.families[metric] for metric in dict.fromkeys(pairs["metric"].head(SHOWN))]
     return result_table(
         result, "pairs", "Which systems differ?",
         [text("metric", header="Outcome or measure"), "first", "second", "difference", "p", "p_corrected"],
