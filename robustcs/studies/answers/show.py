@@ -64,22 +64,20 @@ def overview(result: Answers) -> tuple[Table | Figure, ...]:
     systems = list(dict.fromkeys(result.outcomes["system"]))
     if answers_alone(result):
         return (_outcomes(result, systems, "overview"), _flow_figure(result, systems))
-    outcomes = result.outcomes[result.outcomes["outcome"] == "made_up"].drop_duplicates("system")
-    parts = {
-        **{cause: result.causes[result.causes["cause"] == cause] for cause in ("generator", "retrieval", "unknown")},
-        "made_up": outcomes.assign(share=outcomes["of_kind"], ci_low=outcomes["of_kind_low"], ci_high=outcomes["of_kind_high"]),
-        "unsupported": result.support.assign(share=result.support["unsupported"]),
-    }
-    heads = {"generator": "lost by generator", "retrieval": "lost by retrieval", "unknown": "lost, unknown",
-             "made_up": "made up", "unsupported": "unsupported"}  # fmt: skip
-    share = result.spec("causes").field("share")
-    found = {name: {row.system: row for row in rows.itertuples(index=False)} for name, rows in parts.items() if len(rows)}
 
-    def column(name: str) -> Shown:
-        rows = found[name]
-        return share.called(heads[name]), lambda system: cell(share, rows[system]) if system in rows else "–"
+    def column(head: str, name: str, value: str, **chosen: str) -> list[Shown]:
+        rows = {row.system: row for row in reversed(result.rows(name, **chosen))}
+        field = result.spec(name).field(value).called(head)
+        return [(field, lambda system: cell(field, rows[system]) if system in rows else "–")] if rows else []
 
-    columns: list[Shown] = [(text("system", header="System"), str), *map(column, found)]
+    columns: list[Shown] = [
+        (text("system", header="System"), str),
+        *column("lost by generator", "causes", "share", cause="generator"),
+        *column("lost by retrieval", "causes", "share", cause="retrieval"),
+        *column("lost, unknown", "causes", "share", cause="unknown"),
+        *column("made up", "outcomes", "of_kind", outcome="made_up"),
+        *column("unsupported", "support", "unsupported"),
+    ]
     note = (
         f"Lost: share of the {answerable(result)} turns whose answer is wrong or missing; by generator: a gold passage was"
         f" given, by retrieval: no gold passage was given.{_unknown(result)} Made up: share of the unanswerable turns that are"

@@ -186,25 +186,18 @@ def page(result: Comparison, inputs: Sequence[Mapping[str, Any]]) -> str:
 
 def _turns(result: Comparison) -> dict[str, Any]:
     """Return every changed turn in the form of :mod:`robustcs.reporting.turns`, with each run in its old and new state."""
-    frame = result.turns
-    runs = list(dict.fromkeys(frame["system"]))
-    metrics = list(dict.fromkeys(frame["metric"]))
-    sides = [
-        (f"{run}, {when}", state.systems[run]) for run in runs for when, state in (("old", result.old), ("new", result.new))
-    ]
-    passages: dict[str, int] = {}
-    turns = []
-    for turn in dict.fromkeys(frame["turn"]):
-        tops = [result.tops.get(name, {}).get(str(turn), []) for name, _ in sides]
-        turns.append({
-            "turn": str(turn),
-            "topic": conversation(str(turn)),
-            "texts": [system.texts.get(turn) for _, system in sides],
-            "scores": [[system.scores.get(metric, {}).get(turn) for _, system in sides] for metric in metrics],
-            "bins": [],
-            "top": [[(passages.setdefault(name, len(passages)), grade) for name, grade in top] for top in tops],
-        })  # fmt: skip
-    names = [name for name, _ in sides]
+    runs, metrics, changed = (list(dict.fromkeys(result.turns[name])) for name in ("system", "metric", "turn"))
+    states = (("old", result.old), ("new", result.new))
+    sides = {f"{run}, {when}": state.systems[run] for run in runs for when, state in states}
+    names, passages = list(sides), dict[str, int]()
+    turns = [{
+        "turn": str(turn), "topic": conversation(str(turn)),
+        "texts": [system.texts.get(turn) for system in sides.values()],
+        "scores": [[system.scores.get(metric, {}).get(turn) for system in sides.values()] for metric in metrics],
+        "bins": [],
+        "top": [[(passages.setdefault(document, len(passages)), grade)
+                 for document, grade in result.tops.get(name, {}).get(str(turn), ())] for name in names],
+    } for turn in changed]  # fmt: skip
     return {
         "formulations": names,
         "systems": names,

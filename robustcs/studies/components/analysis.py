@@ -264,7 +264,6 @@ def _swaps(grid: Grid, cubes: Mapping[str, np.ndarray], units: Units, seed: int)
 def _swap(metric: str, old: Cell, new: Cell, row: Mapping[Any, Any]) -> dict[str, Any]:
     changed = "wording" if old[1] == new[1] else "ranker"
     to = new[changed == "ranker"]
-    row = {name: row[name] for name in row if not name.startswith("detectable_")}
     return {"wording": old[0], "ranker": old[1], "changed": changed, "to": to, "metric": metric, **row}
 
 

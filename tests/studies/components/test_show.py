@@ -56,9 +56,7 @@ def test_many_rankers_leave_no_room_for_intervals() -> None:
 def test_turns_to_read_are_those_of_the_best_system_by_cause() -> None:
     blocks = to_read(grid(2, 2))
     assert [block.slug for block in blocks] == ["turns-none"]
-    assert blocks[0].caption == (
-        "Cause none: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5"
-    )
+    assert blocks[0].caption == ("Cause none: 2 turns of w0/r0, which has the highest mean NDCG@3; correct if NDCG@3 ≥ 0.5")
     first, second = blocks[0].cards
     assert first.title == "1_0 · 0.0000" and first.fields[0] == ("w0", "Who made it?")
     assert first.fields[1] == ("Correct", "no system") and second.fields[0][0] == "Correct"
