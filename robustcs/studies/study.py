@@ -188,7 +188,7 @@ class Command:
     retrieves: Retrieves = True
     run: Callable[..., None] | None = None
 
-    @property
+    @cached_property
     def help(self) -> str:
         """Text of ``--help``."""
         return help_of(self.ask)

@@ -50,8 +50,6 @@ _GROWS = {"qa": "QA errors", "qr": "rewriter errors"} | {name: f"outcome {name.r
 #: Adjusted p-values up to this are significant.
 ALPHA = 0.05
 
-What = str
-
 _CONDITION = re.compile(
     r"(?:(?P<metric>[^\s:]+)?(?::(?P<run>\S+))?\s+)?(?P<what>drop|p|qa|qr|OUTCOMES)"
     r"\s*(?P<operator>[<>])\s*(?P<value>[0-9]*\.?[0-9]+)".replace("OUTCOMES", "|".join(OUTCOMES))
@@ -74,7 +72,7 @@ class Condition:
     """
 
     text: str
-    what: What
+    what: str
     value: float
     metric: str | None = None
     run: str | None = None
