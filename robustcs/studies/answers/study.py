@@ -248,10 +248,9 @@ COMMAND = Command(ask, ("answers.responses", "answers.tasks", "answers.gold_pass
 
 
 _READING = (
-    "How to read it: read the figure from left to right. Turns that have an answer should end as correct (or answered), all"
-    " others as abstained or asked back. Made up: an answer to a question that has none. Refused: no answer although a gold"
-    " passage was given; the generator caused it. Without a gold passage, retrieval caused it. Word matching recognises neither"
-    " paraphrases nor negations."
+    "How to read it: turns that have an answer should end as correct (or answered), all others as abstained or asked back."
+    " Made up: an answer to a question that has none. Refused: no answer although a gold passage was given. Word matching"
+    " recognises neither paraphrases nor negations."
 )
 
 

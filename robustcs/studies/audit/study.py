@@ -54,9 +54,8 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
 
 COMMAND = Command(ask, ("qrels", "judges", *SYSTEMS[1:], "collection", *SCORING, *UNIT, *SEED))
 _READING = (
-    "How to read it: the judge graded passages that also have human grades. The square shows how often each pair of grades"
-    " occurs. The lines show whether the judge is too generous or too strict, and whether that depends on the turn or on the"
-    " runs that found the passage. The same bias for all runs changes scores but not conclusions; a bias in favor of some runs"
+    "How to read it: the square shows how often each pair of grades occurs. The lines show whether the judge is too generous"
+    " or too strict, and where. The same bias for all runs changes scores but not conclusions; a bias in favor of some runs"
     " can reverse conclusions."
 )
 

@@ -252,9 +252,8 @@ COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "collection", *SCOR
 
 
 _READING = (
-    "How to read it: open dots are scores with the old judgments, filled dots with the new ones added. A score rises if new"
-    " passages of the run are relevant. It falls if relevant passages of other runs improve the ideal ranking. Check whether"
-    " the order of the runs changes, not only their scores."
+    "How to read it: a score rises if new passages of the run are relevant, and falls if relevant passages of other runs"
+    " improve the ideal ranking. Check whether the order of the runs changes, not only their scores."
 )
 
 

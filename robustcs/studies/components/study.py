@@ -77,9 +77,8 @@ COMMAND = Command(
 
 
 _READING = (
-    "How to read it: each system is one wording of the questions with one ranker. A turn that it does not answer has one cause:"
-    " the wording if another wording with the same ranker answers it, the ranker if another ranker with the same wording does,"
-    " either if each change alone is enough, both if only the two together help, and none if no system of the grid answers it."
+    "How to read it: each system is one wording of the questions with one ranker. The cause of a turn that it does not answer"
+    " is the change that would have answered it; none if no system of the grid answers it."
 )
 
 

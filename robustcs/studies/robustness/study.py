@@ -141,10 +141,9 @@ COMMAND = Command(ask, (*SYSTEMS, "paraphrases", "texts", "raw_texts", "new_judg
 
 
 _READING = (
-    "How to read it: every test set paraphrases the same turns and is compared with its baseline turn by turn. A point to the"
-    " right of zero is a loss. If its interval includes zero, the loss may be due to chance. Paraphrases retrieve unjudged"
-    " passages, which count as not relevant here. The hole model predicts their grades from the judged passages; the"
-    " sentence after each drop gives the expected drop with these grades."
+    "How to read it: every test set paraphrases the same turns and is compared with its baseline turn by turn. If the interval"
+    " of a loss includes zero, the loss may be due to chance. Unjudged passages count as not relevant; the sentence after each"
+    " drop gives the expected drop if the hole model grades them."
 )
 
 

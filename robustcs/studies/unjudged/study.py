@@ -198,11 +198,9 @@ COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "metric", "relevanc
 
 
 _READING = (
-    "How to read it: the hole model predicts the grades of unjudged passages from the judged ones; it reads no text. Without"
-    " it, unjudged passages count as not relevant. The dot is the score as computed. The line around it runs from"
-    " the lowest to the highest possible score, over all grades of the unjudged passages of all these runs, however unlikely."
-    " These are bounds, not a confidence interval. They do not show whether two systems differ, because a passage retrieved"
-    " by both has the same grade in both. The table of pairs tries all grades for both systems at once."
+    "How to read it: the hole model predicts the grades of unjudged passages from the judged ones; it reads no text. The"
+    " bounds of a score cover all grades, however unlikely; they are not a confidence interval. They do not show whether two"
+    " systems differ, because a passage retrieved by both has the same grade in both; the table of pairs does."
 )
 
 
