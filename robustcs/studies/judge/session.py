@@ -83,7 +83,10 @@ class JudgmentFile:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except (OSError, ValueError) as error:
             raise not_written(path, error) from None
-        self._lock()
+        if not lock(self._file):
+            os.close(self._file)
+            advice = "end that session, or name another file with --judgments"
+            raise UsageError("in-use", f"{path} is in use by another session", advice)
         try:
             raw = path.read_bytes()
             self.grades = _parse(path, raw, scale)
@@ -136,12 +139,6 @@ class JudgmentFile:
         os.ftruncate(self._file, start)
         os.fsync(self._file)
         del self.grades[last]
-
-    def _lock(self) -> None:
-        if not lock(self._file):
-            os.close(self._file)
-            advice = "end that session, or name another file with --judgments"
-            raise UsageError("in-use", f"{self.path} is in use by another session", advice)
 
     def _repair(self, raw: bytes, scale: Scale) -> None:
         if not raw:

@@ -28,6 +28,8 @@ _FORMULA = re.compile(r"[=+\-@]")
 _NUMBER_OR_DATE = re.compile(r"[0-9.,:/eE+ -]+")
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
 _GRADE = re.compile(r"([0-9]+)[.,]0+")
+_CORRECT = "correct the grade, or clear the cell"
+_CHECK = "check the id, which the spreadsheet may have changed; clear the grade if the sheet is of other runs or another --top"
 
 
 def write_sheet(path: Path, pairs: Sequence[Pair], texts: Mapping[str, str], passages: Mapping[str, str]) -> None:
@@ -88,7 +90,8 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
             pair = _id_of(cells[turn_at]), _id_of(cells[document_at])
             found = misfit_of(pair, grade, scale, worklist)
             if found:
-                problems.add(line, found, _advice(found), "bad-grade" if found.startswith("grade") else "unknown-pair")
+                slug, advice = ("bad-grade", _CORRECT) if found.startswith("grade") else ("unknown-pair", _CHECK)
+                problems.add(line, found, advice, slug)
                 continue
             for source, earlier in ((grades, "in an earlier line"), (known, "in the judgments")):
                 if source.get(pair, int(grade)) != int(grade):
@@ -99,14 +102,6 @@ def read_sheet(path: Path, scale: Scale, worklist: Collection[Pair], known: Mapp
         problems.add(rows.line_num, f"not valid CSV ({error})", "save the sheet again as CSV (UTF-8)", "not-csv")
     problems.raise_if_any()
     return grades, blank
-
-
-def _advice(found: str) -> str:
-    if found.startswith("grade"):
-        return "correct the grade, or clear the cell"
-    return (
-        "check the id, which the spreadsheet may have changed; clear the grade if the sheet is of other runs or another --top"
-    )
 
 
 def _text_cell(text: str) -> str:
