@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -180,13 +179,9 @@ def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
         columns={"difference": "change"}
     )
     columns = ("old", "new", "rescored", "low", "high")
-    means = {name: [_mean(getattr(change, name)) for change in changes] for name in columns}
+    means = {name: [float(getattr(change, name).mean()) for change in changes] for name in columns}
     systems, turns = [change.run for change in changes], [len(change.turns) for change in changes]
     return frame.assign(system=systems, metric=metrics, turns=turns, **means)
-
-
-def _mean(values: np.ndarray | None) -> float:
-    return math.nan if values is None else float(values.mean())
 
 
 def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:
@@ -195,8 +190,8 @@ def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequen
         before, after = old.systems[change.run], new.systems[change.run]
         cuts = distinct_thresholds(change.metric, thresholds)
         for place in np.flatnonzero(np.abs(change.new - change.old) >= ROUNDING):
-            turn, was, now = change.turns[place], float(change.old[place]), float(change.new[place])
-            again = None if change.rescored is None else float(change.rescored[place])
+            turn, values = change.turns[place], (change.old, change.rescored, change.new)
+            was, again, now = (float(one[place]) for one in values)
             why = _why(turn, was, again, now, before, after, old, new)
             rows.append((
                 change.run, turn, change.metric, was, now, now - was, why, _crossed(was, now, cuts),
@@ -206,7 +201,7 @@ def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequen
 
 
 def _why(
-    turn: str, was: float, again: float | None, now: float, before: SystemState, after: SystemState, old: State, new: State
+    turn: str, was: float, again: float, now: float, before: SystemState, after: SystemState, old: State, new: State
 ) -> str:
     """Return the cause of a changed score: words or ranking, judgments, both, scores or policy."""
     if not before.rankings or not after.rankings:
@@ -215,9 +210,9 @@ def _why(
     new_ranking = before.rankings.get(turn) != after.rankings.get(turn)
     new_judgments = old.judgments.get(turn) != new.judgments.get(turn)
     # if both changed, one may have had no effect on this score
-    if new_ranking and (again is None or abs(now - again) >= ROUNDING):
+    if new_ranking and not abs(now - again) < ROUNDING:
         parts.append("words" if before.texts.get(turn) != after.texts.get(turn) else "ranking")
-    if new_judgments and (again is None or abs(again - was) >= ROUNDING):
+    if new_judgments and not abs(again - was) < ROUNDING:
         parts.append("judgments")
     return " and ".join(parts) or "policy"
 

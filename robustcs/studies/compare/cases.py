@@ -169,7 +169,8 @@ class Cases:
             if not turns or not condition.addresses(name, what) or not self._judgeable(what):
                 continue
             before, now = (np.array([one.outcomes[turn] == what for turn in turns], dtype=float) for one in (old or new, new))
-            yield self._case(condition, [Change(name, what, turns, before, now, None, None, None)], what, np.positive)
+            unknown = np.full(len(turns), np.nan)
+            yield self._case(condition, [Change(name, what, turns, before, now, *[unknown] * 3)], what, np.positive)
 
     def _judgeable(self, what: str) -> bool:
         """Return whether both states have what an outcome needs: a criterion for correct and wrong answers."""
@@ -262,7 +263,7 @@ class Cases:
         ranked = [] if condition.what in OUTCOMES else parts
         rankings = [[_ranked(state.systems[part.run], part.turns) for part in ranked] for state in (self.old, self.new)]
         low, high = least if all(map(all, rankings)) else math.nan, math.nan
-        if harm is np.negative and first.low is not None and first.high is not None and all(map(all, rankings)):
+        if harm is np.negative and all(map(all, rankings)):
             low, high = -float(first.high.mean()), -float(first.low.mean())
         lost, problems = self._lost(parts)
         judged, fallen = self._judged(ranked)
@@ -315,7 +316,7 @@ class Cases:
 
     def _incomparable(self, parts: Sequence[Change]) -> list[str]:
         """Return problems of old runs that cannot be scored under the new judgments and policy."""
-        again = [part for part in parts if part.rescored is None and self.old.systems[part.run].rankings]
+        again = [part for part in parts if np.isnan(part.rescored).any() and self.old.systems[part.run].rankings]
         old, new = self.old, self.new
         problems = []
         if any(old.judgments.get(turn) != new.judgments.get(turn) for part in again for turn in part.turns if new.judgments):

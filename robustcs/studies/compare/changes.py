@@ -54,28 +54,30 @@ class Rescored:
 
 @dataclass(frozen=True)
 class Change:
-    """Scores of one run and measure on the turns that both states score; ``low`` and ``high`` bound new − old."""
+    """Scores of one run and measure on the turns that both states score; ``low`` and ``high`` bound new − old.
+
+    ``rescored``, ``low`` and ``high`` are nan if they are unknown for any of the turns.
+    """
 
     run: str
     metric: str
     turns: tuple[str, ...]
     old: np.ndarray
     new: np.ndarray
-    rescored: np.ndarray | None
-    low: np.ndarray | None
-    high: np.ndarray | None
+    rescored: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
     def on(self, turns: Set[str]) -> Change:
         """Return the change restricted to these turns."""
         rows = [place for place, turn in enumerate(self.turns) if turn in turns]
-        parts = {name: getattr(self, name) for name in ("old", "new", "rescored", "low", "high")}
-        kept: dict[str, Any] = {name: None if values is None else values[rows] for name, values in parts.items()}
+        kept: dict[str, Any] = {name: getattr(self, name)[rows] for name in ("old", "new", "rescored", "low", "high")}
         return replace(self, turns=tuple(self.turns[row] for row in rows), **kept)
 
     @property
     def fair(self) -> np.ndarray:
         """The old scores, under the new judgments if known."""
-        return self.old if self.rescored is None else self.rescored
+        return np.where(np.isnan(self.rescored), self.old, self.rescored)
 
 
 def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored | None) -> Iterable[Change]:
@@ -85,19 +87,16 @@ def changes_of(name: str, old: SystemState, new: SystemState, rescored: Rescored
         if not turns:
             continue
 
-        def of(values: ByTurn | None, turns: tuple[str, ...] = turns, metric: str = metric) -> np.ndarray | None:
-            known = (values or {}).get(metric)
-            return None if known is None or any(turn not in known for turn in turns) else np.array([known[t] for t in turns])
+        def of(values: ByTurn, turns: tuple[str, ...] = turns, metric: str = metric) -> np.ndarray:
+            known = values.get(metric, {})
+            found = np.array([known.get(turn, np.nan) for turn in turns])
+            return found * np.nan if np.isnan(found).any() else found
 
-        before, after = of(old.scores), of(new.scores)
-        assert before is not None and after is not None
+        low, high = of(new.low) - of(old.high), of(new.high) - of(old.low)
         if rescored is not None:
-            yield Change(name, metric, turns, before, after, of(rescored.scores), of(rescored.low), of(rescored.high))
-            continue
-        least, most, old_least, old_most = (of(values) for values in (new.low, new.high, old.low, old.high))
-        low = None if least is None or old_most is None else least - old_most
-        high = None if most is None or old_least is None else most - old_least
-        yield Change(name, metric, turns, before, after, None, low, high)
+            low, high = of(rescored.low), of(rescored.high)
+        again = of(rescored.scores if rescored else {})
+        yield Change(name, metric, turns, of(old.scores), of(new.scores), again, low, high)
 
 
 class Aligned:
