@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from pathlib import Path
 from typing import Annotated, Literal
 
 from robustcs.errors import UsageError
@@ -110,23 +109,25 @@ def ask(
     reading = partial(_read, qrels=qrels, depth=depth, ranks=ranks, turns=builder.turns if builder else None)
     read = workspace.per_run(files, reading, keep=keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
-    runs, evaluated = _evaluated(workspace, files, read, notes)
-    turns, more = runs[0].matrix.turns, list[str]()
-    filled = None
+    counted = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in read], holes=True)
+    runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
+    evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()))
+    notes = list(dict.fromkeys([*notes, *qrels.notes, *(note for run in read for note in run.matrix.notes), *counted.notes]))
+    turns, filled = runs[0].matrix.turns, None
     if builder is not None:
         filled = fill(workspace, builder, measures, turns)
         filled = replace(filled, warnings=(*selection_warnings(project), *filled.warnings))
         evaluated = replace(evaluated, unit=filled.units.kind, units=filled.units.count)
-        more += filled.warnings
+        notes += filled.warnings
     if pairs is None and not tipping and len(runs) > MOST_COMPARED:
-        more.append(f"the pairs of {len(runs)} runs are not compared (more than {MOST_COMPARED} runs); use --table pairs")
+        notes.append(f"the pairs of {len(runs)} runs are not compared (more than {MOST_COMPARED} runs); use --table pairs")
     pairs = bool(tipping) or len(runs) <= MOST_COMPARED if pairs is None else pairs
     tipped = pairs and expected and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
     positives = only_relevant(qrels, policy.relevance_level)
-    more += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
+    notes += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
     cut, told = slicings(workspace, turns, slices) if slices else ((), ())
     units = units_of(turns, policy.unit) if cut else None
-    evaluated = replace(evaluated, notes=(*evaluated.notes, *more, *told))
+    evaluated = replace(evaluated, notes=(*notes, *told))
     if units is not None:
         evaluated = units.stated(evaluated)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
@@ -170,19 +171,6 @@ def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     if len(groups) > 1:
         groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
     return groups, notes
-
-
-def _evaluated(
-    workspace: Workspace, files: Sequence[tuple[str, Path]], runs: Sequence[JudgedRun], notes: Sequence[str]
-) -> tuple[Sequence[JudgedRun], Evaluated]:
-    """Return the runs on the turns that count under the policy, and what was evaluated, with its notes."""
-    told = [*notes, *workspace.qrels.notes, *(note for run in runs for note in run.matrix.notes)]
-    turns = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in runs], holes=True)
-    if not turns.counted.all():
-        runs = [only_turns(run, turns.counted) for run in runs]
-    notes = tuple(dict.fromkeys([*told, *turns.notes]))
-    policy = workspace.project.policy
-    return runs, Evaluated(policy, "runs", int(turns.counted.sum()), int(turns.lacking.sum()), notes)
 
 
 def _short_lists(runs: Sequence[JudgedRun], depth: int) -> list[str]:
