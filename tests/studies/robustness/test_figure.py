@@ -17,7 +17,7 @@ def test_drops_keep_their_places() -> None:
         assert [x for x, _ in points] == [0.1, -0.1, 0.0]
         assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)
     names = [label for _, label in figure.panels[0].y_ticks]
-    assert names == ["one", "a name much longer than…", "mean"]
+    assert names == ["one", "a name much longe…n take", "mean"]
     assert min(panel.bottom for panel in figure.panels) > 0
     assert max(panel.left + panel.width for panel in figure.panels) < figure.width
     assert "mean" in svg_text(figure, "drops", "alt")
