@@ -6,13 +6,14 @@ Lengths and places on the page are in inches from the bottom left corner, sizes 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
-
-from robustcs.documents.font import text_width
 
 #: Widths in inches of a figure in one column and across both columns of a paper.
 COLUMN_WIDTH = 3.4
@@ -38,6 +39,30 @@ _TICKS = 2.6
 
 Numbers = Iterable[float]
 Point = tuple[float, float]
+
+
+@cache
+def font_folder() -> Path:
+    """Return the folder of DejaVu Sans, which comes with matplotlib, so that figures are the same on every machine."""
+    found = find_spec("matplotlib")  # without importing it
+    assert found is not None and found.origin is not None  # robustcs requires matplotlib
+    return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+
+
+@cache
+def advances(bold: bool = False) -> Mapping[int, float]:
+    """Return code point → width of its character as a share of the font size, for all characters of the font."""
+    from fontTools.ttLib import TTFont
+
+    font = TTFont(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf", lazy=True)
+    widths, units = font["hmtx"], font["head"].unitsPerEm
+    return {code: widths[glyph][0] / units for code, glyph in font.getBestCmap().items()}
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """Return the width of one line of text in inches; ``size`` is that of the font in points."""
+    known = advances(bold)
+    return sum(known.get(ord(character), 1.0) for character in text) * size / 72
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Literal
 
 import typst
 
-from robustcs.documents.font import advances, font_folder
+from robustcs.documents.drawing import advances, font_folder
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

@@ -15,9 +15,22 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.path import Path as Outline
 
-from robustcs.documents.drawing import COLUMN_WIDTH, FULL_WIDTH, INK, Area, Drawing, Lines, Words, is_dark, mixed, round_ticks
+from robustcs.documents.drawing import (
+    COLUMN_WIDTH,
+    FULL_WIDTH,
+    INK,
+    Area,
+    Drawing,
+    Lines,
+    Words,
+    advances,
+    font_folder,
+    is_dark,
+    mixed,
+    round_ticks,
+    text_width,
+)
 from robustcs.documents.figures import BIN_COLOURS, BIN_LABELS, save_figure
-from robustcs.documents.font import advances, font_folder, text_width
 from robustcs.documents.plots import matplotlib_figure
 from robustcs.documents.svg import svg_text
 from robustcs.errors import UsageError
