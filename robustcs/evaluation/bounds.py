@@ -2,7 +2,7 @@
 
 Each passage in the ``scope`` could have any whole grade from 0 to ``max_grade``, the same in every run that retrieves it. The
 bounds of a turn are the lowest and highest value over all these grades and over the current judgments. (The current judgments
-differ from "all grades are 0" only for bpref and ``judged``.) Scopes:
+differ from "all grades are 0" only for ``judged``.) Scopes:
 
 ``cutoff``
     The unjudged passages within the measure's cutoff (of either run): what judging this top k could change.
@@ -14,9 +14,8 @@ differ from "all grades are 0" only for bpref and ``judged``.) Scopes:
     relevant passages. Only this scope covers all changes from judging these runs to any depth.
 
 Turns are independent, so the bounds of a mean are the means of the bounds. All bounds are exact, at any cutoff and depth,
-except those of bpref if passages are graded that the run does not retrieve, and those of differences of average precision and
-bpref. Nothing is sampled or enumerated beyond O(depth) candidates per turn. The proofs are in
-:mod:`robustcs.evaluation.extremes`.
+except those of differences of average precision. bpref has no bounds, because it ignores unjudged passages. Nothing is
+sampled or enumerated beyond O(depth) candidates per turn. The proofs are in :mod:`robustcs.evaluation.extremes`.
 
 The bounds of a difference can be much narrower than the bounds of the two runs imply, because a passage has one grade in both
 runs. They can also be wider, because a passage that only one run retrieves affects the ideal ranking of the other.
@@ -31,7 +30,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.extremes import CELLS, LARGEST, OF_RUN, Asked, Case, Side, bpref_ends, precision_ends
+from robustcs.evaluation.extremes import BOUNDED, LARGEST, OF_RUN, Asked, Case, Side, precision_ends
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
@@ -132,15 +131,15 @@ def run_pairs(runs: Sequence[GradeMatrix], passages: Sequence[Codes], pool: Code
 
 
 class PairMeasure:
-    """A native measure on R runs of the same T turns. The inputs of a run for the bounds of pairs are computed once.
+    """A measure on R runs of the same T turns. The inputs of a run for the bounds of pairs are computed once.
 
-    Raises ``ValueError`` for a measure that is not native.
+    Raises ``ValueError`` for a measure whose family is not :data:`~robustcs.evaluation.extremes.BOUNDED`.
     """
 
     def __init__(
         self, runs: Sequence[GradeMatrix], measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope = "cutoff"
     ):
-        if measure.family not in NATIVE:
+        if measure.family not in BOUNDED:
             raise ValueError(f"no bounds for {measure}")
         self.runs, self.measure, self.policy, self.scope = runs, measure, policy, scope
         self.exact = measure.family in LARGEST
@@ -196,73 +195,38 @@ class PairMeasure:
         return Case(self.asked, turns, sides[0], sides[1], rows[order]).ends()
 
     def _apart(self, pairs: RunPairs, counts: Codes) -> tuple[Scores, Scores]:
-        """Return bounds for average precision and bpref: lowest − highest and highest − lowest of the two runs.
+        """Return bounds for average precision: lowest − highest and highest − lowest of the two runs.
 
         No difference lies outside: the bounds of each run cover all grades of its own passages and of those that it does not
         retrieve. ``counts``: the number of passages for every turn of every pair.
         """
-        by_pair = counts.reshape(len(pairs.first), -1, 1)
+        by_pair = counts.reshape(len(pairs.first), -1)
         first, second = (
-            np.concatenate([self.ends(run, own) for run, own in zip(side, by_pair, strict=True)], axis=1)[..., 0]
+            np.concatenate([self._ends(run, own) for run, own in zip(side, by_pair, strict=True)], axis=1)
             for side in (pairs.first, pairs.second)
         )
         return first[0] - second[1], first[1] - second[0]
 
-    def ends(self, run: int, graded: Codes) -> Scores:
-        """Return float64[2, T, E]: the bounds of average precision or bpref of a run, for E numbers of graded passages.
+    def _ends(self, run: int, graded: Codes) -> Scores:
+        """Return float64[2, T]: the bounds of average precision of a run.
 
-        ``graded`` (int64[T, E]): the number of graded passages of a turn, including those of the run within the cutoff.
+        ``graded`` (int64[T]): the number of graded passages of a turn, including those of the run within the cutoff.
         """
         if not self.runs[run].grades.shape[1]:
-            return np.zeros((2, *graded.shape))
-        of_family = precision_ends if self.measure.family == "map" else bpref_ends
+            return np.zeros((2, len(graded)))
         parts = []
         for number, block in enumerate(self.runs[run].blocks(_TURNS)):
             asked, top = graded[number * _TURNS :][:_TURNS], top_of(block, self.measure, self.policy)
-            low, high = of_family(top, self.asked.max_grade, asked - (top.grades == UNJUDGED).sum(axis=1)[:, None])
-            score = self.scores[run, number * _TURNS :][:_TURNS, None]
+            low, high = precision_ends(top, self.asked.max_grade, asked - (top.grades == UNJUDGED).sum(axis=1))
+            score = self.scores[run, number * _TURNS :][:_TURNS]
             low = np.where((asked > 0) & (low < score - ROUNDING), np.maximum(low, 0.0), score)
             parts.append([low, np.where((asked > 0) & (high > score + ROUNDING), np.minimum(high, 1.0), score)])
         return np.concatenate(parts, axis=1)
 
-
-class MeanDifferences:
-    """Collects the mean bounds of pairs of runs for one measure.
-
-    Memory does not grow with the number of turns, except for average precision and bpref, whose runs are evaluated once with
-    all their pairs.
-    """
-
-    def __init__(self, asked: PairMeasure):
-        self.asked = asked
-        self._means: list[Scores] = []
-        self._counts: list[tuple[Codes, Codes, npt.NDArray[np.int32]]] = []
-
-    def add(self, pairs: RunPairs) -> None:
-        """Add pairs."""
-        if self.asked.exact:
-            found = self.asked.bounds(pairs)
-            parts = [part.reshape(len(pairs.first), -1).mean(axis=1) for part in (found.low, found.score, found.high)]
-            self._means.append(np.stack(parts))
-        else:
-            counts = self.asked.graded(pairs).reshape(len(pairs.first), -1).astype(np.int32)
-            self._counts.append((pairs.first, pairs.second, counts))
-
-    def means(self) -> Scores:
-        """Return float64[3, P]: mean low, difference and high of every pair, in the order in which they were added."""
-        if self.asked.exact:
-            return np.concatenate(self._means, axis=1) if self._means else np.zeros((3, 0))
-        asked = self.asked
-        first, second, counts = (np.concatenate(parts) for parts in zip(*self._counts, strict=True))
-        ends = np.zeros((2, len(first)))
-        for run in range(len(asked.runs)):
-            for side, sign in ((first, 1), (second, -1)):
-                for at in np.array_split(np.flatnonzero(side == run), max(1, counts.shape[1] * len(first) // CELLS)):
-                    if len(at):
-                        # the largest gain of the second run lowers the lower bound
-                        ends[:, at] += sign * asked.ends(run, counts[at].T.astype(np.int64)).mean(axis=1)[::sign]
-        means = asked.scores.mean(axis=1)
-        return np.stack([ends[0], means[first] - means[second], ends[1]])
+    def means(self, pairs: RunPairs) -> Scores:
+        """Return float64[3, P]: mean low, difference and high of every pair."""
+        found = self.bounds(pairs)
+        return np.stack([part.reshape(len(pairs.first), -1).mean(axis=1) for part in (found.low, found.score, found.high)])
 
 
 def difference_bounds(
@@ -287,12 +251,12 @@ def measure_bounds(
     scope: Scope = "cutoff",
     pool: Codes | None = None,
 ) -> Bounds:
-    """Return the bounds of every turn for a native measure; they equal the score without unjudged passages in the scope.
+    """Return the bounds of every turn; they equal the score without unjudged passages in the scope.
 
     ``pool`` (int64[T]): the number of graded passages, including those of the run within the cutoff. The scope ``pool``
-    requires it. In this scope, the bounds of bpref, and only these, are not exact but too wide.
+    requires it.
 
-    Raises ``ValueError`` for a measure that is not native.
+    Raises ``ValueError`` for a measure without bounds.
     """
     rows, ranks = np.nonzero(matrix.grades[:, : measure.cutoff] == UNJUDGED)
     inside = np.bincount(rows, minlength=len(matrix.turns))

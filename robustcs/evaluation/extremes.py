@@ -1,10 +1,10 @@
-r"""Largest difference of two scores over all grades of some passages, and bounds of average precision and bpref.
+r"""Largest difference of two scores over all grades of some passages, and bounds of average precision.
 
 Each passage gets one whole grade from 0 to ``max_grade``, which counts in both runs and in their ideal rankings and numbers of
 relevant passages. The weight of a passage is w = (its weight in the first run) − (its weight in the second), where the
 weight in a run is that of its rank, or 0 outside the cutoff. The smallest difference is minus the largest of second − first.
 The score of a single run is its difference from a run that retrieves nothing. All results are exact except for average
-precision and bpref, for which only the bounds of each run are known.
+precision, for which only the bounds of each run are known.
 """
 
 from __future__ import annotations
@@ -233,6 +233,9 @@ def _all_judged(top: Top) -> Scores:
     return NATIVE["judged"](replace(top, matrix=replace(top.matrix, grades=graded)))
 
 
+#: Families with bounds.
+BOUNDED = (*LARGEST, "map")
+
 #: Family → the value of each run that its largest difference requires in addition to the score.
 OF_RUN: dict[str, Callable[[Top], Scores]] = {
     "recall": lambda top: top.hits.sum(axis=1).astype(np.float64), "judged": _all_judged,
@@ -240,11 +243,11 @@ OF_RUN: dict[str, Callable[[Top], Scores]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------- bounds of one run, for measures without exact differences
+# ---------------------------------------------------------------- bounds of one run, for average precision
 
 
 def precision_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scores]:
-    """Return the bounds of average precision; ``below`` (int64[T, E]): graded passages outside the cutoff, for E cases.
+    """Return the bounds of average precision; ``below`` (int64[T]): number of graded passages outside the cutoff.
 
     It is Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y), where x and y are the
     numbers of unjudged passages inside and outside the cutoff that become relevant.
@@ -265,74 +268,11 @@ def precision_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scor
     high = quotient(base + from_zero(added), known + from_zero(unjudged)).max(axis=1)
 
     added = np.where(unjudged, (above + 1) / ranks + _sum_after((relevant | unjudged) / ranks), 0.0)
-    sums, counts = base + from_zero(added[:, ::-1]), known + from_zero(unjudged[:, ::-1])
-    low = [quotient(sums, counts + others[:, None]).min(axis=1) for others in (below * counted).T]
-    return np.stack(low, axis=1), np.broadcast_to(high[:, None], below.shape)
+    others = (below * counted)[:, None]
+    low = quotient(base + from_zero(added[:, ::-1]), known + others + from_zero(unjudged[:, ::-1])).min(axis=1)
+    return low, high
 
 
 def _sum_after(values: Scores) -> Scores:
     """Return, for each rank, the sum over all deeper ranks."""
     return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
-
-
-def bpref_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scores]:
-    """Return the bounds of bpref. bpref ignores unjudged passages; once graded, R relevant and N others are known.
-
-    Because at most N passages are above a passage, its penalty min(non-relevant above, R) / min(R, N) equals
-    min(non-relevant above, B) / B with B = min(R, N). With x relevant ones among the u new grades, R and N are fixed.
-    Exchanging a relevant passage with a non-relevant one above it lowers the number of non-relevant passages above it and
-    above those between, and raises none: the first x unjudged ranks give the maximum, the last x the minimum. The sum over
-    relevant ranks of min(non-relevant above, B) for every x comes from cumulative sums, because these numbers do not fall
-    along the ranking.
-
-    Of e passages outside the ranking (``below``, int64[T, E]), any number z may be relevant: R grows by z, N by e − z.
-    Penalties fall with B. So the largest B with the smallest R is never below the highest value, and the smallest B with the
-    largest R is never above the lowest.
-    """
-    low, high = np.ones(below.shape), np.zeros(below.shape)
-    nonrelevant = ((top.matrix.judged >= 0) & (top.matrix.judged < top.level)).sum(axis=1)
-    relevant, unjudged, counted = top.relevant, top.grades == UNJUDGED, max_grade >= top.level
-    for row in np.flatnonzero(unjudged.any(axis=1) | (below > 0).any(axis=1)):
-        numbers, each = np.unique(below[row], return_inverse=True)
-        ends = _bpref_of_turn(
-            top.grades[row], top.hits[row], unjudged[row], int(relevant[row]), int(nonrelevant[row]), numbers[:, None], counted
-        )
-        low[row], high[row] = ends[0][each], ends[1][each]
-    return low, high
-
-
-def _bpref_of_turn(
-    grades: Grades, hit: npt.NDArray[np.bool_], unjudged: npt.NDArray[np.bool_], relevant: int, nonrelevant: int,
-    outside: Codes, counted: bool,
-) -> tuple[Scores, Scores]:  # fmt: skip
-    """Return both bounds for every number of passages outside the ranking (int64[E, 1])."""
-    count = int(unjudged.sum())
-    others = np.cumsum((grades >= 0) & ~hit)
-    passed = np.cumsum(unjudged)
-    x = np.arange(count + 1) if counted else np.zeros(1, dtype=np.int64)
-    y = count - x
-    fewest, others_most = relevant + x, nonrelevant + y + outside
-    either_way = outside * counted
-    most, others_fewest = fewest + either_way, others_most - either_way
-    # B = 0 divides nothing: without others the penalty is 0, without relevant passages the sum is empty
-    small = np.maximum(np.minimum(fewest, others_fewest), 1)
-    large = np.maximum(np.minimum(np.minimum(most, others_most), (fewest + others_most) // 2), 1)
-
-    def total(values: npt.NDArray[Any], start: Codes, end: Codes, more: Codes, bound: Codes) -> Any:
-        """Return Σ min(values + more, bound) / bound over start:end, for every x; values must not fall."""
-        sums = np.concatenate(([0], np.cumsum(values)))
-        full = np.clip(np.searchsorted(values, bound - more, side="right"), start, end)
-        return (sums[full] - sums[start] + more * (full - start)) / bound + (end - full)
-
-    either = hit | unjudged
-    known_others, known_passed = others[hit], passed[hit]
-    nothing, size = np.zeros_like(x), np.full_like(x, either.sum())
-    # ranks above which all unjudged passages are relevant (high) or non-relevant (low)
-    split, known_split = (np.searchsorted(place, x, side="right") for place in (passed[either], known_passed))
-    least_passed = total(others[either], nothing, split, nothing, large)
-    least_passed = least_passed + total(known_others + known_passed, known_split, np.full_like(x, hit.sum()), -x, large)
-    split, known_split = (np.searchsorted(place, y, side="right") for place in (passed[either], known_passed))
-    most_passed = total(known_others + known_passed, nothing, known_split, nothing, small)
-    most_passed = most_passed + total(others[either], split, size, y, small)
-    low, high = quotient(hit.sum() + x - most_passed, most), quotient(hit.sum() + x - least_passed, fewest)
-    return low.min(axis=1), high.max(axis=1)

@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.evaluation.bounds import difference_bounds
+from robustcs.evaluation.extremes import BOUNDED
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.policy import EvaluationPolicy
 from robustcs.statistics import Codes, Floats
@@ -205,7 +205,7 @@ class _Bounds:
 
     def of(self, first: int, second: int, measure: Measure) -> tuple[float, float]:
         """Return low and high; NaN for measures that depend on which passages are judged."""
-        if measure.family not in NATIVE or measure.family in ("bpref", "judged"):
+        if measure.family not in BOUNDED or measure.family == "judged":
             return np.nan, np.nan
         contest = self.contest
         matrices, numbers = [self.matrices[first], self.matrices[second]], [self.numbers[first], self.numbers[second]]

@@ -62,7 +62,7 @@ class SystemState:
     scores
         Measure → turn → score.
     low, high
-        The same for the bounds of the scores (scope ``run``), for native measures of runs.
+        The same for the bounds of the scores (scope ``run``), for measures of runs that have bounds.
     rankings
         Turn → a digest of its ranking; empty for a system of per-turn scores.
     texts

@@ -16,10 +16,11 @@ import numpy as np
 
 from robustcs.errors import UsageError, input_error
 from robustcs.evaluation.bounds import measure_bounds
+from robustcs.evaluation.extremes import BOUNDED
 from robustcs.evaluation.holes import JudgedRun, judged_run, only_turns
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure, highest_score, parse_measure
-from robustcs.evaluation.measures import NATIVE, evaluate
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.state import DEEPEST, FORMAT, SHOWN, State, SystemState
@@ -228,7 +229,7 @@ def _of_run(
     bounds = {
         measure.name: measure_bounds(run.matrix, measure, policy, highest, "run")
         for measure in measures
-        if measure.family in NATIVE
+        if measure.family in BOUNDED
     }
     grades = [[None if grade == UNJUDGED else grade for grade in row] for row in run.matrix.grades[:, :depth].tolist()]
     return SystemState(

@@ -13,11 +13,12 @@ import numpy as np
 
 from robustcs.errors import ExitCode, UsageError
 from robustcs.evaluation.bounds import difference_bounds
+from robustcs.evaluation.extremes import BOUNDED
 from robustcs.evaluation.hole_expectation import fill_holes
 from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure, refuse_given
-from robustcs.evaluation.measures import NATIVE, evaluate
+from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Top
 from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
@@ -241,7 +242,7 @@ def _pair_scores(
     pool = pool_holes([first, second], numbers) + np.array([below.get(turn, 0) for turn in turns], dtype=np.int64)
     low, high = {}, {}
     for measure in measures:
-        if measure.family in NATIVE:
+        if measure.family in BOUNDED:
             bounds = difference_bounds([first.top, second.top], numbers, measure, policy, highest, "pool", pool)
             low[measure.name] = dict(zip(turns, bounds.low.tolist(), strict=True))
             high[measure.name] = dict(zip(turns, bounds.high.tolist(), strict=True))

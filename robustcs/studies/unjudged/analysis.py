@@ -12,7 +12,6 @@ import numpy as np
 from robustcs.evaluation import holes
 from robustcs.evaluation.bounds import (
     ROUNDING,
-    MeanDifferences,
     PairMeasure,
     Scope,
     condensed,
@@ -20,13 +19,13 @@ from robustcs.evaluation.bounds import (
     rbp_residual,
     run_pairs,
 )
-from robustcs.evaluation.extremes import LARGEST
+from robustcs.evaluation.extremes import BOUNDED, LARGEST
 from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, contrasts, expected_drops
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.judgments import SOURCES, sources_of_runs
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, Scores, score_columns
+from robustcs.evaluation.measures import Scores, score_columns
 from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import npt, pd
@@ -94,7 +93,7 @@ class Unjudged(Result):
     bounds = table(
         "bounds", "Lowest and highest score that grades of unjudged passages could give.",
         text("system", header="System"), measure(),
-        score("low", "null for measures that only trec_eval computes", "lowest"), score("score"),
+        score("low", "null for bpref and for measures that only trec_eval computes", "lowest"), score("score"),
         score("high", header="highest"),
         score("condensed", "score after unjudged passages are removed from the ranking"),
         score("residual", "weight of the unjudged ranks and of those after the end of the lists; null for other measures than"
@@ -102,7 +101,7 @@ class Unjudged(Result):
         count("unjudged", "unjudged passages in the scope, over all turns"), count("turns", "turns with unjudged passages"),
         text("scope", "unjudged passages that get grades: cutoff (within the cutoff of the measure), run or pool"),
         count("max_grade", "highest grade that an unjudged passage could get"),
-        flag("exact", "true if some grades reach low and high; false for bpref with scope pool, whose bounds may be too wide"),
+        flag("exact", "true if some grades reach low and high; false without bounds"),
     )  # fmt: skip
     pairs = table(
         "pairs", "Lowest and highest difference of two runs; a passage that both retrieve has one grade in both."
@@ -113,7 +112,7 @@ class Unjudged(Result):
                    " runs)"),
         difference("high", "upper bound"),
         flag("separable", "true if the bounds exclude 0: the same run is better under all these grades"),
-        flag("exact", "false for MAP and bpref: the true bounds may be narrower, and more pairs may be separable"),
+        flag("exact", "false for MAP: the true bounds may be narrower, and more pairs may be separable"),
         *EXPECTED,
     )  # fmt: skip
     measured = table(
@@ -179,8 +178,8 @@ class Gaps:
     judges: Mapping[str, Grades] = field(default_factory=dict)
 
     @cached_property
-    def _native(self) -> list[Measure]:
-        return [measure for measure in self.measures if measure.family in NATIVE]
+    def _bounded(self) -> list[Measure]:
+        return [measure for measure in self.measures if measure.family in BOUNDED]
 
     def bounds(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table ``bounds``."""
@@ -192,8 +191,8 @@ class Gaps:
             for metric in self.measures:
                 low = high = residual = np.nan
                 unjudged = turns = None
-                native = metric.family in NATIVE
-                if native:
+                bounded = metric.family in BOUNDED
+                if bounded:
                     found = measure_bounds(run.matrix, metric, self.policy, settings.max_grade, settings.scope, pool)
                     low, high, now = found.low.mean(), found.high.mean(), found.score
                     unjudged, turns = int(found.unjudged.sum()), int((found.unjudged > 0).sum())
@@ -203,18 +202,18 @@ class Gaps:
                     now = score_columns(run.matrix, [metric], self.policy)[metric.name]
                 rows.append((
                     run.name, metric.name, low, now.mean(), high, dense[metric.name].mean(), residual, unjudged, turns,
-                    settings.scope, settings.max_grade, native and not (metric.family == "bpref" and settings.scope == "pool"),
+                    settings.scope, settings.max_grade, bounded,
                 ))  # fmt: skip
         return rows
 
     @cached_property
     def _side_by_side(self) -> tuple[Scores | None, npt.NDArray[np.int64] | None]:
-        """Mean low, difference and high of every pair and native measure, and the unjudged passages of the pool by turn.
+        """Mean low, difference and high of every pair and measure with bounds, and the unjudged passages of the pool by turn.
 
         The first is float64[M, 3, P], or None if pairs are not compared. The second is int64[T] if the scope is pool, else
         None.
         """
-        settings, measures = self.settings, self._native
+        settings, measures = self.settings, self._bounded
         needed = ranks_of_pairs(measures, settings.scope)
         compared, pooled = settings.pairs and bool(measures), settings.scope == "pool"
         widths = [run.matrix.grades.shape[1] for run in self.runs]
@@ -225,14 +224,9 @@ class Gaps:
             pool = holes.pool_holes(some, numbers) if pooled else None
             pools += [pool] if pool is not None else []
             if compared:
-                asked = [
-                    MeanDifferences(PairMeasure(tops, measure, self.policy, settings.max_grade, settings.scope))
-                    for measure in measures
-                ]
-                for pairs in run_pairs(tops, numbers, pool):
-                    for one in asked:
-                        one.add(pairs)
-                means.append(np.stack([one.means() for one in asked]) * (len(tops[0].turns) / turns))
+                asked = [PairMeasure(tops, measure, self.policy, settings.max_grade, settings.scope) for measure in measures]
+                found = [np.stack([one.means(pairs) for one in asked]) for pairs in run_pairs(tops, numbers, pool)]
+                means.append(np.concatenate([np.zeros((len(asked), 3, 0)), *found], axis=2) * (len(tops[0].turns) / turns))
         return np.sum(means, axis=0) if compared else None, np.concatenate(pools) if pooled else None
 
     @cached_property
@@ -249,7 +243,7 @@ class Gaps:
         expected = self.expected[0] if self.settings.selection == "pool" or self.settings.tipped else {}
         nothing = np.full((len(first), len(EXPECTED)), np.nan)
         frames = []
-        for metric, (low, middle, high) in zip(self._native, () if means is None else means, strict=means is not None):
+        for metric, (low, middle, high) in zip(self._bounded, () if means is None else means, strict=means is not None):
             parts = {"metric": metric.name, "first": first, "second": second, "difference": middle, "low": low, "high": high,
                      "separable": (low > ROUNDING) | (high < -ROUNDING), "exact": metric.family in LARGEST}  # fmt: skip
             probably = expected.get(metric.name, nothing).T
@@ -294,9 +288,9 @@ def unjudged(gaps: Gaps, evaluated: Evaluated) -> Unjudged:
 
 def ranks_of_pairs(measures: Sequence[Measure], scope: Scope) -> int | None:
     """Return the depth to which ids of unjudged passages are needed to bound pairs of runs; None for all ranks."""
-    native = [measure for measure in measures if measure.family in NATIVE]
-    if scope == "cutoff" and all(measure.cutoff for measure in native):
-        return max((measure.cutoff or 0 for measure in native), default=0)
+    bounded = [measure for measure in measures if measure.family in BOUNDED]
+    if scope == "cutoff" and all(measure.cutoff for measure in bounded):
+        return max((measure.cutoff or 0 for measure in bounded), default=0)
     return None
 
 

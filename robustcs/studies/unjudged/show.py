@@ -49,9 +49,7 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
         f"{left_out} Condensed: score after unjudged passages are removed."
     )
     if frame["low"].isna().any():
-        note += " –: no bounds, because only trec_eval computes the measure."
-    if outer := [measure_label(name) for name in dict.fromkeys(frame[~frame["exact"] & frame["low"].notna()]["metric"])]:
-        note += f" The bounds of {', '.join(outer)} may be too wide."
+        note += " –: bpref and measures that only trec_eval computes have no bounds."
     columns = ["metric", "system", "low", "score", "high", "condensed", "unjudged", "turns"]
     if frame["residual"].notna().any():
         columns.insert(6, "residual")
@@ -96,7 +94,7 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
         f" that both runs retrieve has the same grade in both. Not proven: {len(open_)} of {counted(len(pairs), 'order')}."
     )
     if not open_["exact"].all():
-        note += " The bounds of MAP and bpref are not exact: fewer orders may be unproven."
+        note += " The bounds of MAP are not exact: fewer orders may be unproven."
     yield result_table(
         result, "pairs", "Which orders of two runs are not proven?",
         ["metric", "first", "second", "difference", "low", "high"], note, rows=open_, by="metric", most=_CLOSEST,
