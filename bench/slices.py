@@ -127,7 +127,7 @@ def coverage(sliced: Sliced, measure: str, units: int, trials: int, generator: n
     values = some.scores[measure][-1]
     own = [np.flatnonzero(some.units.codes == code) for code in range(some.units.count)]
     bounds = (0.0, 1.0)
-    truth = [(one.own.value, one.contrast.difference) for one in slices_of(values, sliced.slicings, some.units, 0)]
+    truth = [(one.own.value, one.contrast.difference) for one in slices_of([values], sliced.slicings, some.units, 0)[0]]
     counts = np.zeros(4)
     for _ in range(trials):
         drawn = generator.integers(some.units.count, size=units)
@@ -137,7 +137,7 @@ def coverage(sliced: Sliced, measure: str, units: int, trials: int, generator: n
         seed = int(generator.integers(2**31))
         again = Units("conversation", codes, tuple(map(str, range(units))))
         for one, (mean, difference) in zip(
-            slices_of(values[rows], taken, again, seed, bounds=bounds, draws=DRAWS), truth, strict=True
+            slices_of([values[rows]], taken, again, seed, bounds=bounds, draws=DRAWS)[0], truth, strict=True
         ):
             own_, found = one.own, one.contrast
             counts += [own_.low <= mean <= own_.high, own_.low == own_.low,
@@ -152,7 +152,7 @@ def level(sliced: Sliced, measure: str, how: str, trials: int, generator: np.ran
     for _ in range(trials):
         values = shuffled(table[generator.integers(len(table))], sliced.some.units, how, generator)
         seed = int(generator.integers(2**31))
-        contrasts = [one.contrast for one in slices_of(values, sliced.slicings, sliced.some.units, seed, draws=DRAWS)]
+        contrasts = [one.contrast for one in slices_of([values], sliced.slicings, sliced.some.units, seed, draws=DRAWS)[0]]
         p = np.array([one.p for one in contrasts if one.p == one.p])
         corrected = [one.p_corrected for one in contrasts if one.p_corrected == one.p_corrected]
         counts += [(p <= 0.05).sum(), (p <= 0.01).sum(), len(p), min(corrected, default=1.0) <= 0.05]

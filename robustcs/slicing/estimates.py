@@ -144,22 +144,6 @@ def slices_of(
     bounds: tuple[float, float] | None = None,
     weights: npt.ArrayLike | None = None,
     draws: int = DRAWS,
-) -> list[Slice]:
-    """Return :func:`slices_of_rows` for one row of ``values`` [T]."""
-    rows = np.asarray(values, dtype=np.float64)[None]
-    return slices_of_rows(rows, slicings, units, seed, shares=shares, bounds=bounds, weights=weights, draws=draws)[0]
-
-
-def slices_of_rows(
-    values: npt.ArrayLike,
-    slicings: Sequence[Slicing],
-    units: Units,
-    seed: int,
-    *,
-    shares: bool = False,
-    bounds: tuple[float, float] | None = None,
-    weights: npt.ArrayLike | None = None,
-    draws: int = DRAWS,
 ) -> list[list[Slice]]:
     """Estimate every slice of every slicing, in the given order, for each row of ``values`` [R, T]; rows share their draws.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.slicing import estimates
-from robustcs.slicing.estimates import rearranged, slices_of, slices_of_rows
+from robustcs.slicing.estimates import Slice, rearranged, slices_of
 from robustcs.slicing.table import slicing
 from robustcs.statistics.units import units_of
 
@@ -25,12 +26,16 @@ def by(values: dict[str, str], name: str = "kind"):  # type: ignore[no-untyped-d
     return slicing(name, TURNS, values)
 
 
+def one_row(values: np.ndarray, *rest: Any, **look: Any) -> list[Slice]:
+    return slices_of([values], *rest, **look)[0]
+
+
 KIND = by({turn: "ab"[int(RANDOM.random() < 0.4)] for turn in TURNS})
 DEPTH = by({turn: turn.partition("_")[2] for turn in TURNS}, "depth")
 
 
 def test_means_are_means_and_differences_differences() -> None:
-    found = slices_of(SCORES, [KIND, DEPTH], UNITS, 0)
+    found = one_row(SCORES, [KIND, DEPTH], UNITS, 0)
     assert [(one.slicing, one.name) for one in found] == [
         ("kind", "a"),
         ("kind", "b"),
@@ -48,7 +53,7 @@ def test_means_are_means_and_differences_differences() -> None:
 
 def test_a_p_and_its_interval_never_contradict_each_other() -> None:
     for shift in (0.0, 0.1, 0.2, 0.4):
-        for one in slices_of(SCORES + shift * (KIND.codes == 1), [KIND, DEPTH], UNITS, 3, draws=499):
+        for one in one_row(SCORES + shift * (KIND.codes == 1), [KIND, DEPTH], UNITS, 3, draws=499):
             outside = one.contrast.low > 0 or one.contrast.high < 0
             assert outside == (one.contrast.p <= 0.05)
 
@@ -57,7 +62,7 @@ def test_the_standard_error_is_that_of_leaving_conversations_out() -> None:
     """The t behind two intervals of the same slice at other values is the same; their widths are the jackknife's."""
     widths, errors = [], []
     for scores in (SCORES, SCORES * 3 + 1):
-        (first, _) = slices_of(scores, [KIND], UNITS, 0)
+        (first, _) = one_row(scores, [KIND], UNITS, 0)
         widths.append(first.contrast.high - first.contrast.low)
         inside = KIND.codes == 0
         without = [
@@ -71,12 +76,12 @@ def test_the_standard_error_is_that_of_leaving_conversations_out() -> None:
 
 def test_slices_that_are_each_others_rest_are_one_comparison() -> None:
     lower = SCORES - 0.5 * (KIND.codes == 1)
-    found = slices_of(lower, [KIND, DEPTH], UNITS, 0)
+    found = one_row(lower, [KIND, DEPTH], UNITS, 0)
     p, adjusted = zip(*((one.contrast.p, one.contrast.p_corrected) for one in found), strict=True)
     assert p[0] == p[1] and adjusted[0] == adjusted[1] and {one.contrast.comparisons for one in found} == {6}
     assert all(one <= other for one, other in zip(p, adjusted, strict=True)) and adjusted[0] <= 0.05 < max(adjusted)
     # a slicing that says the same again costs nothing; one slice alone keeps its p
-    again = slices_of(lower, [KIND, replace(KIND, name="again")], UNITS, 0)
+    again = one_row(lower, [KIND, replace(KIND, name="again")], UNITS, 0)
     assert {one.contrast.p_corrected for one in again} == {again[0].contrast.p} == {p[0]}
 
 
@@ -102,7 +107,7 @@ def test_adjusted_p_is_step_down_max_t_over_the_same_draws() -> None:
 def test_no_interval_below_five_conversations() -> None:
     few = by({turn: "few" if int(turn.partition("_")[0]) < 4 else "many" for turn in TURNS})
     one = by({turn: turn.partition("_")[0] for turn in TURNS}, "conversation")
-    rare, many, *alone = slices_of(SCORES, [few, one], UNITS, 0)
+    rare, many, *alone = one_row(SCORES, [few, one], UNITS, 0)
     assert math.isnan(rare.own.low) and rare.own.note == "no interval: only 4 conversations (at least 5 required)"
     assert math.isnan(rare.contrast.p) and math.isnan(rare.contrast.low)
     assert (
@@ -116,13 +121,13 @@ def test_no_interval_below_five_conversations() -> None:
 
 def test_unknown_turns_are_neither_in_a_slice_nor_in_the_rest() -> None:
     known = {turn: "x" if turn.endswith(("1", "2")) else "y" for turn in TURNS if not turn.endswith("5")}
-    x, y = slices_of(SCORES, [by(known)], UNITS, 0)
+    x, y = one_row(SCORES, [by(known)], UNITS, 0)
     assert (x.turns, y.turns) == (24, 24)
     assert x.contrast.rest == pytest.approx(y.own.value) and y.contrast.rest == pytest.approx(x.own.value)
 
 
 def test_a_single_slice_has_no_rest() -> None:
-    (all_,) = slices_of(SCORES, [by(dict.fromkeys(TURNS, "all"))], UNITS, 0)
+    (all_,) = one_row(SCORES, [by(dict.fromkeys(TURNS, "all"))], UNITS, 0)
     assert math.isnan(all_.contrast.rest) and math.isnan(all_.contrast.p) and all_.contrast.note == ""
     assert all_.own.value == pytest.approx(SCORES.mean())
 
@@ -130,20 +135,20 @@ def test_a_single_slice_has_no_rest() -> None:
 def test_shares_with_weights() -> None:
     retrieved = RANDOM.integers(1, 4, len(TURNS)).astype(float)
     unjudged = RANDOM.binomial(retrieved.astype(int), 0.3).astype(float)
-    a, b = slices_of(unjudged, [KIND], UNITS, 0, shares=True, weights=retrieved)
+    a, b = one_row(unjudged, [KIND], UNITS, 0, shares=True, weights=retrieved)
     inside = KIND.codes == 0
     assert a.weight == retrieved[inside].sum() and a.own.value == pytest.approx(unjudged[inside].sum() / a.weight)
     assert b.contrast.rest == pytest.approx(a.own.value) and 0 <= a.own.low <= a.own.value <= a.own.high <= 1
 
 
 def test_all_alike_has_no_interval() -> None:
-    a, _ = slices_of(np.full(len(TURNS), 0.5), [KIND], UNITS, 0)
+    a, _ = one_row(np.full(len(TURNS), 0.5), [KIND], UNITS, 0)
     assert math.isnan(a.contrast.p) and "all conversations are alike" in a.contrast.note
 
 
 def test_single_turns_as_units() -> None:
     alone = units_of(TURNS, "turn")
-    a, _ = slices_of(SCORES, [KIND], alone, 0)
+    a, _ = one_row(SCORES, [KIND], alone, 0)
     assert a.own.units == a.turns and not math.isnan(a.contrast.p)
 
 
@@ -153,24 +158,24 @@ def test_the_order_of_turns_does_not_change_what_is_estimated(seed: int, order: 
     moved = replace(KIND, codes=KIND.codes[order])
     units = units_of([TURNS[place] for place in order])
     for one, other in zip(
-        slices_of(SCORES, [KIND], UNITS, seed, draws=99), slices_of(SCORES[order], [moved], units, seed, draws=99), strict=True
+        one_row(SCORES, [KIND], UNITS, seed, draws=99), one_row(SCORES[order], [moved], units, seed, draws=99), strict=True
     ):
         assert one.own.value == pytest.approx(other.own.value) and one.own.low == pytest.approx(other.own.low)
         assert one.contrast.difference == pytest.approx(other.contrast.difference)
 
 
 def test_no_slicing_no_slices() -> None:
-    assert slices_of(SCORES, [], UNITS, 0) == []
+    assert one_row(SCORES, [], UNITS, 0) == []
 
 
 def test_rows_share_their_draws_and_are_what_each_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many rows there are, scores are rearranged once."""
     rows = np.stack([SCORES, SCORES**2, SCORES > 0.4])
-    alone = [slices_of(row, [KIND, DEPTH], UNITS, 5, draws=99) for row in rows]
+    alone = [one_row(row, [KIND, DEPTH], UNITS, 5, draws=99) for row in rows]
     calls = []
     monkeypatch.setattr(estimates, "rearranged", lambda *given: calls.append(given) or rearranged(*given))
-    assert repr(slices_of_rows(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
+    assert repr(slices_of(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
     assert len(calls) == 1
     monkeypatch.setattr(estimates, "_CELLS", 1)  # one row at a time where they are long
-    assert repr(slices_of_rows(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
+    assert repr(slices_of(rows, [KIND, DEPTH], UNITS, 5, draws=99)) == repr(alone)
     assert len(calls) == 4

@@ -14,7 +14,7 @@ from robustcs.evaluation.bins import CAUSES, Binned, Formulations
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import pd
 from robustcs.similarity.differences import ERROR_TYPES, text_difference
-from robustcs.slicing.estimates import cells, slices_of_rows
+from robustcs.slicing.estimates import cells, slices_of
 from robustcs.slicing.search import found_rows
 from robustcs.slicing.table import Slicing
 from robustcs.statistics.columns import columns_of, comparisons
@@ -163,7 +163,7 @@ def slice_shares(binned: Binned, slicings: Sequence[Slicing], units: Units, seed
         own = [one for one in slicings if one.concerns(str(rewriter))]
         hits = binned.blamed[:, binned.places[cuts.index]].swapaxes(0, 1).reshape(-1, binned.places.shape[1])
         which = [(*cut, cause) for cut in cuts.itertuples(index=False, name=None) for cause in CAUSES]
-        for (*cut, cause), slices in zip(which, slices_of_rows(hits, own, units, seed, shares=True), strict=True):
+        for (*cut, cause), slices in zip(which, slices_of(hits, own, units, seed, shares=True), strict=True):
             for one in slices:
                 share_ = one.own
                 counts = (one.turns, cause, round(share_.value * one.turns))

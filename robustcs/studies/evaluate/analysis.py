@@ -238,7 +238,7 @@ def _slice_means(
             bounds = (0.0, 1.0) if bounded[metric] else None
             rows_of = ~np.isnan(values)
             cut = [replace(one, codes=one.codes[rows_of]) for one in own]
-            for one in slices_of(values[rows_of], cut, units.take(rows_of), seed, bounds=bounds):
+            for one in slices_of([values[rows_of]], cut, units.take(rows_of), seed, bounds=bounds)[0]:
                 mean = one.own
                 rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
     return rows

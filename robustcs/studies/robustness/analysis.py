@@ -81,7 +81,7 @@ def slice_drops(
     """Return the drops of the mean over the sets (``scores``: turns × sets) by slice of the turns: rows of table ``slices``."""
     rows = []
     places = {(one.name, name): one.codes == code for one in slicings for code, name in enumerate(one.slices)}
-    for found in slices_of(baseline - scores.mean(axis=1), slicings, units, seed):
+    for found in slices_of([baseline - scores.mean(axis=1)], slicings, units, seed)[0]:
         base, drop = float(baseline[places[found.slicing, found.name]].mean()), found.own
         percent = 100 * drop.value / base if base else np.nan
         own = (base - drop.value, base, drop.value, percent, drop.low, drop.high)

@@ -264,7 +264,7 @@ class Gaps:
             assert self.units is not None
             retrieved, unjudged = holes.counts_of(run.matrix.grades[:, : self.settings.depth])
             own = [one for one in self.slicings if one.concerns(run.name)]
-            for one in slices_of(unjudged, own, self.units, self.seed, shares=True, weights=retrieved):
+            for one in slices_of([unjudged], own, self.units, self.seed, shares=True, weights=retrieved)[0]:
                 hits = round(one.own.value * one.weight) if one.weight else 0
                 found = (int(one.weight), hits, one.own.value, one.own.low, one.own.high)
                 rows.append((run.name, one.slicing, one.name, one.turns, *found, *cells(one)))
