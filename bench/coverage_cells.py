@@ -33,7 +33,7 @@ from robustcs.statistics.agreement import (
     fleiss_of,
     fleiss_sums,
 )
-from robustcs.statistics.effect import detectable_differences, detectable_noncentrality, effect_sizes, within_margin
+from robustcs.statistics.effect import detectable_noncentrality, effect_sizes, within_margin
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import holm_family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates
@@ -231,8 +231,6 @@ def differences_trial(some: Collection) -> Trial:
         for row, estimate in enumerate(effect_sizes(sums[:, drawn], turns)):
             tally.interval("effect size NDCG", str(row), estimate, float(truth[row] / spread[row]))
         least = detectable_noncentrality(count) * spread / math.sqrt(count)
-        for row, estimate in enumerate(detectable_differences(sums[:, drawn], turns)):
-            tally.interval("detectable difference NDCG", str(row), estimate, float(least[row]))
         # plant the difference that 80% of tests should find; as a margin, it should rarely count as "inside"
         planted = rest[:, drawn] + least[:, None] * turns
         for row, test in enumerate(paired_tests(planted, turns, seed, draws=DRAWS)):

@@ -62,14 +62,13 @@ class Comparisons:
     def columns(self) -> dict[str, list[Any]]:
         """The columns: difference, ci_low, ci_high, p, p_floor, exact, note, p_corrected.
 
-        With ``power`` also effect, effect_low, effect_high, detectable, detectable_low and detectable_high.
+        With ``power`` also effect, effect_low, effect_high and detectable.
         """
         found = columns_of(self.tests, "difference", p="p", p_floor="floor", exact="exact", note="note")
         found["p_corrected"] = list(self.corrected)
         if self.power:
-            least = detectable_differences(self.sums, self.sizes, self.noun) if len(self.tests) else ()
             found |= columns_of(self.effects, "effect", "effect_low", "effect_high")
-            found |= columns_of(least, "detectable", "detectable_low", "detectable_high")
+            found["detectable"] = detectable_differences(self.sums, self.sizes) if len(self.tests) else []
         return found
 
     @property

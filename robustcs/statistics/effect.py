@@ -28,7 +28,6 @@ EVEN = 0.3
 #: Largest number of required units that is reported.
 _MOST_UNITS = 1_000_000
 EFFECT_METHOD = "standardized mean difference over units, noncentral t"
-DETECTABLE_METHOD = f"noncentral t, {POWER:.0%} power at .05"
 
 
 class Needed(NamedTuple):
@@ -105,39 +104,16 @@ def _root(function: Callable[[float], float], one: float, other: float) -> float
     return other
 
 
-def detectable_differences(
-    sums: npt.ArrayLike, sizes: npt.ArrayLike, noun: str = "conversation", power: float = POWER
-) -> tuple[Estimate, ...]:
+def detectable_differences(sums: npt.ArrayLike, sizes: npt.ArrayLike, power: float = POWER) -> list[float]:
     """Return M smallest true differences that this design detects at .05 with ``power``: δ · SE, two-sided.
 
-    SE is estimated from the same units, so it has its own interval: a jackknife over units on log SE, with Student's t. The
-    usual χ² interval assumes normal unit sums; on real scores it covers 77 to 100%. No result below five units.
+    nan below five units or if all units are alike.
     """
     _, variance, units = cluster_ratio(sums, sizes)
-    parts = _variance_parts(sums, sizes)
-    found = []
-    for spread, count, part in zip(variance.tolist(), units.tolist(), parts, strict=True):
-        if count < LEAST_UNITS or not spread > 0:
-            notes = units_note(count, noun) if count < LEAST_UNITS else f"all {noun}s are alike"
-            found.append(Estimate(math.nan, math.nan, math.nan, count, DETECTABLE_METHOD, notes))
-            continue
-        value = detectable_noncentrality(count, power) * math.sqrt(spread)
-        # units without turns are not part of the jackknife
-        rest = part[part >= 0]
-        logs = np.log(rest.sum() - rest)
-        error = math.sqrt((count - 1) / count * float(((logs - logs.mean()) ** 2).sum())) / 2
-        factor = math.exp(float(t_quantile(count)) * error)
-        found.append(Estimate(value, value / factor, value * factor, count, DETECTABLE_METHOD, units_note(count, noun)))
-    return tuple(found)
-
-
-def _variance_parts(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """float64[M, K]: what every unit adds to the cluster-robust variance, up to a factor; −1 for units without turns."""
-    tops, counts = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (np.atleast_2d(sums), sizes)))
-    total = counts.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rest = tops - tops.sum(axis=1, keepdims=True) / total * counts
-        return np.where(counts > 0, rest**2 / (1 - counts / total), -1.0)
+    return [
+        detectable_noncentrality(count, power) * math.sqrt(spread) if count >= LEAST_UNITS and spread > 0 else math.nan
+        for spread, count in zip(variance.tolist(), units.tolist(), strict=True)
+    ]
 
 
 def units_needed(effects: Iterable[Estimate], power: float = POWER) -> list[Needed]:

@@ -22,7 +22,7 @@ def test_a_frame_says_what_its_parts_say(mid_p: bool) -> None:
     assert found.frame[["ci_low", "ci_high", "p"]].to_numpy().tolist() == [[one.low, one.high, one.p] for one in tests]
     assert found.frame["p_corrected"].tolist() == max_t_family(tests, SUMS, 0).p.tolist()
     assert found.frame["effect"].tolist() == [one.value for one in effect_sizes(SUMS, SIZES, "turn")]
-    assert found.frame["detectable"].tolist() == [one.value for one in detectable_differences(SUMS, SIZES, "turn")]
+    assert found.frame["detectable"].tolist() == detectable_differences(SUMS, SIZES)
 
 
 def test_rows_of_one_label_are_read_together_and_one_alone_is_not_adjusted() -> None:

@@ -71,7 +71,6 @@ class Evaluation(Result):
         p_value(says="sign-flip test on sampling units, two-sided", header="p"),
         p_value("p_corrected", "adjusted by max-T over all comparisons of the measure", "p adj."),
         P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE,
-        number("detectable_low", "95% CI of detectable, which is estimated from the same units"), number("detectable_high"),
         count("units_needed", "units that detect a true difference as large as this one with 80% power at .05; null: no number"
               " of units does", "needed"),
         count("units_needed_low", "95% CI, from the interval of the effect; null without one"),
