@@ -30,7 +30,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Codes, Floats
+from robustcs.statistics import Codes, Floats, places_within
 from robustcs.statistics.ranks import DECIMALS
 
 
@@ -43,7 +43,7 @@ def hole_effects(contest: Contest, grades: Grades, pairs: Codes, levels: npt.NDA
     turns = pool.pair_turns[pairs]
     number = np.bincount(turns, minlength=len(pool.turns))
     place = np.empty(len(pairs), dtype=np.int64)  # of each pair among those of its turn
-    place[np.argsort(turns, kind="stable")] = np.arange(len(pairs)) - np.repeat(np.cumsum(number) - number, number)
+    place[np.argsort(turns, kind="stable")] = places_within(number)
     base = pool.score(grades[None], measures, policy)[0]
     effects = np.zeros((len(pairs), len(levels), *base.shape[:2]))
     # a passage affects only its turn, so one set of grades tests one passage of every turn

@@ -15,7 +15,7 @@ from robustcs.evaluation.measure import GEOMETRIC, RBP_PERSISTENCE, TOTAL, Measu
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import quotient
+from robustcs.statistics import places_within, quotient
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -85,8 +85,7 @@ def _average_precision(top: Top) -> Scores:
     # relevant passages are few: only their ranks are looked at
     turns, places = np.divmod(np.flatnonzero(top.hits), max(top.hits.shape[1], 1))
     number = np.bincount(turns, minlength=len(top.hits))
-    above = np.arange(1, len(turns) + 1) - np.repeat(np.cumsum(number) - number, number)
-    return quotient(np.bincount(turns, above / (places + 1), len(number)), top.relevant)
+    return quotient(np.bincount(turns, (places_within(number) + 1) / (places + 1), len(number)), top.relevant)
 
 
 def _bpref(top: Top) -> Scores:

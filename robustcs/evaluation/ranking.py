@@ -15,6 +15,7 @@ from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.runs import BY_RANK, Run, read_run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
+from robustcs.statistics import places_within
 from robustcs.wording import counted
 
 #: Rows whose ids are searched or decoded together, so that they fit the processor's cache.
@@ -57,7 +58,7 @@ class Ranking:
         """Yield every turn with the ids of its top ``depth`` documents, or of all if ``depth`` is None."""
         codes, lengths = self.document_codes, np.diff(self.starts)
         if depth is not None:
-            codes = codes[np.arange(len(codes)) - np.repeat(self.starts[:-1], lengths) < depth]
+            codes = codes[places_within(lengths) < depth]
             lengths = np.minimum(lengths, depth)
         pieces = (self.ids.take(codes[start : start + _ROWS]).texts() for start in range(0, len(codes), _ROWS))
         names = chain.from_iterable(pieces)

@@ -20,7 +20,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Codes, Mask
+from robustcs.statistics import Codes, Mask, places_within
 
 #: Best rank of a judged passage that no run retrieves.
 NEVER = 2**31 - 1
@@ -165,32 +165,17 @@ class RunPool:
 
         ``most``: the number of grades that are needed.
         """
-        turns, size = len(self.turns), len(grades) * len(self.turns)
-        if most == 0:
-            return np.empty((size, 0), dtype=np.int16)
-        # sets differ in few pairs: the others are counted once
-        differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
-        same = self._highest(np.flatnonzero(~differ & (grades[0, :-1] >= lowest)), grades[0], most)
-        values, shared = np.take(grades, self._by_turn(np.flatnonzero(differ)), axis=1), grades[0, same]
-        levels, counts = [], [np.zeros((len(grades), turns), dtype=np.int64)]  # the numbers of grades from each level up
-        for level in range(max(values.max(initial=lowest), shared.max(initial=lowest)), lowest - 1, -1):
-            own = values == level
-            if own.any() or (shared == level).any():
-                levels.append(level)
-                found = np.bincount(self.pair_turns[same[shared == level]], minlength=turns)
-                counts.append(counts[-1] + found + own.sum(axis=1, dtype=np.int32))
-        width = int(counts[-1].max(initial=0))
-        index = np.zeros((width if most is None else min(width, most), size), np.int16)
-        for above in counts[1:]:
-            index += above.ravel() <= np.arange(len(index))[:, None]
-        return np.array([*levels, ABSENT], dtype=np.int16)[index].T
+        pairs = np.flatnonzero((grades[:, :-1] >= lowest).any(axis=0))
+        values = np.take(np.where(grades < lowest, ABSENT, grades), self._by_turn(pairs), axis=1)
+        ordered = np.sort(values)[..., ::-1][..., :most]
+        return ordered.reshape(len(grades) * len(self.turns), ordered.shape[2])
 
     def _by_turn(self, pairs: Codes) -> Codes:
-        """Return int64[m, T]: the ``pairs`` of every turn, then N, which has no grade."""
+        """Return int64[T, m]: the ``pairs`` of every turn, then N, which has no grade."""
         pairs = pairs[np.argsort(self.pair_turns[pairs], kind="stable")]
         number = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
-        found = np.full((number.max(initial=0), len(number)), len(self))
-        found[np.arange(len(pairs)) - np.repeat(np.cumsum(number) - number, number), self.pair_turns[pairs]] = pairs
+        found = np.full((len(number), number.max(initial=0)), len(self))
+        found[self.pair_turns[pairs], places_within(number)] = pairs
         return found
 
     def _highest(self, pairs: Codes, grades: Grades, most: int | None) -> Codes:
@@ -198,9 +183,7 @@ class RunPool:
         if most is None:
             return pairs
         pairs = pairs[np.lexsort((-grades[pairs], self.pair_turns[pairs]))]
-        number = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
-        place = np.arange(len(pairs)) - np.repeat(np.cumsum(number) - number, number)
-        return pairs[place < most]
+        return pairs[places_within(np.bincount(self.pair_turns[pairs], minlength=len(self.turns))) < most]
 
 
 def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
@@ -298,7 +281,7 @@ def collect_run(turns: Sequence[str], ranking: Ranking) -> CollectedRun:
     row_of_turn = np.array([row_of.get(turn, -1) for turn in ranking.turns], dtype=np.int64)
     lengths = np.diff(ranking.starts)
     rows = np.repeat(row_of_turn, lengths)
-    ranks = np.arange(len(rows)) - np.repeat(ranking.starts[:-1], lengths)
+    ranks = places_within(lengths)
     inside = rows >= 0
     documents, codes = ranking.ids.take(ranking.document_codes[inside]).encoded()
     return CollectedRun(

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from robustcs.kept import remembered
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.table import Slicing
-from robustcs.statistics import Floats, Mask
+from robustcs.statistics import Floats, Mask, places_within
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
@@ -43,7 +43,7 @@ def rearranged(table: Floats, units: Units, seed: int, draws: int, levels: bool 
     starts = np.cumsum(sizes) - sizes
     codes, own = units.codes, np.arange(units.count)
     place = np.empty((len(codes), 1), dtype=np.int64)
-    place[order, 0] = np.arange(len(codes)) - starts[codes[order]]
+    place[order, 0] = places_within(sizes)
     for start in range(0, draws, BLOCK):
         number = min(BLOCK, draws - start)
         source = generator.permuted(np.tile(own, (number, 1)), axis=1).T

@@ -22,6 +22,11 @@ def quotient(numerator: ArrayLike, denominator: ArrayLike, empty: float = 0.0, l
     return np.asarray(np.divide(top, bottom, out=out, where=bottom > least))
 
 
+def places_within(sizes: Codes) -> Codes:
+    """Return 0, 1, 2, … within each of successive groups of these ``sizes``."""
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
 def settled(differences: ArrayLike) -> Floats:
     """Return differences with 0 for those of equal scores, which may differ in their last bits.
 

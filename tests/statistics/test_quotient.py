@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from robustcs.statistics import logistic, quotient, settled
+from robustcs.statistics import logistic, places_within, quotient, settled
 
 
 def test_there_is_nothing_to_divide_by_where_the_denominator_is_not_above_the_least() -> None:
@@ -35,3 +35,8 @@ def test_the_logistic_function_from_end_to_end() -> None:
     some = np.array([-30.0, -2.5, -0.1, 0, 0.7, 4, 30])
     assert logistic(some) == pytest.approx(1 / (1 + np.exp(-some)), abs=1e-15)
     assert logistic(np.array([-1e4, 1e4])).tolist() == [0, 1]
+
+
+def test_places_start_anew_in_every_group() -> None:
+    assert places_within(np.array([2, 0, 3, 1])).tolist() == [0, 1, 0, 1, 2, 0]
+    assert places_within(np.array([], dtype=np.int64)).tolist() == []
