@@ -131,12 +131,8 @@ class HoleModel:
     def _logits(self, generators: Sequence[np.random.Generator]) -> Floats:
         """Return float64[L − 1, draws, H]: the logits of reaching the next level, by stage."""
         holes, draws = self.holes, len(generators)
-        turns, starts, counts = np.unique(holes.turns, return_index=True, return_counts=True)
-        # turns with equally many holes are computed together: their places in ``turns``, and their holes
-        groups = [
-            (some, starts[some][:, None] + np.arange(count))
-            for count in np.unique(counts).tolist() for some in [np.flatnonzero(counts == count)]
-        ]  # fmt: skip
+        turns, starts = np.unique(holes.turns, return_index=True)
+        rows = np.split(np.arange(len(holes)), starts[1:])
         beyond = np.maximum(0, holes.log_best - self.limit)
         widths = np.array([np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators])
         corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
@@ -155,10 +151,7 @@ class HoleModel:
             # as in :func:`carried`, without a copy of the features
             others = [*(before.turn[holes.turns, 0] for before in self.stages[:number][-1:]), beyond]
             logits = shared @ holes.fixed.T + own @ np.stack(others)
-            by_turn = np.empty((len(holes), draws))
-            for some, rows in groups:
-                by_turn[rows] = holes.varying[rows] @ turn[some]
-            logits += by_turn.T
+            logits += np.vstack([holes.varying[some] @ of_turn for some, of_turn in zip(rows, turn, strict=True)]).T
             found[number] = self.recalibration.apply(corrections, logits, holes.height)
         return found
 
