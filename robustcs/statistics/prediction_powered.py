@@ -13,6 +13,7 @@ The variance is a jackknife over judged units that recomputes λ. Plugging in th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -147,55 +148,37 @@ def corrected(sums: Judged) -> Corrected:
     """Return the estimates of all systems with a common weight. Requires two judged units; do not use it below five."""
     n, everything = sums.count, sums.units
     model_mean = sums.model.sum(axis=1) / sums.sizes.sum()
-    whole = _estimate(_totals(sums, leave_one_out=False), n, model_mean)
-    without = _estimate(_totals(sums, leave_one_out=True), n - 1, model_mean[:, None])
-    variance = (n - 1) / n * ((without.value - whole.value[:, None]) ** 2).sum(axis=1)
+    people, value, weight = _estimate(_totals(sums, leave_one_out=False), n, model_mean)
+    _, without, _ = _estimate(_totals(sums, leave_one_out=True), n - 1, model_mean[:, None])
+    variance = (n - 1) / n * ((without - value[:, None]) ** 2).sum(axis=1)
     sizes = sums.sizes[sums.judged]
-    rest = (sums.people - whole.people[:, None] * sizes) / sizes.mean()
+    rest = (sums.people - people[:, None] * sizes) / sizes.mean()
     alone = (rest**2).sum(axis=1) / (n * (n - 1))
     if n >= STABLE_UNITS:
         variance = np.minimum(variance, alone)
     with np.errstate(invalid="ignore", divide="ignore"):
         worth = np.where(alone > 0, 1 / (1 / everything + (1 / n - 1 / everything) * variance / alone), np.nan)
-    return Corrected(whole.people, model_mean, whole.value, variance, alone, float(whole.weight), worth, n, everything)
+    return Corrected(people, model_mean, value, variance, alone, float(weight), worth, n, everything)
 
 
-class _Totals(NamedTuple):
-    """Sums over judged units, or over all but one of them: float64[S, …]; for sizes, [1, …]."""
-
-    y: Floats
-    f: Floats
-    yf: Floats
-    ff: Floats
-    ym: Floats
-    fm: Floats
-    m: Floats
-    mm: Floats
-    turn_yf: Floats
-    turn_ff: Floats
-
-
-def _totals(sums: Judged, leave_one_out: bool) -> _Totals:
+def _totals(sums: Judged, leave_one_out: bool) -> list[Floats]:
+    """Return the sums that :func:`_estimate` needs over judged units, or over all but one of them: float64[S, …]."""
     y, f, m = sums.people, sums.model[:, sums.judged], sums.sizes[None, sums.judged]
-    parts = (y, f, y * f, f * f, y * m, f * m, m, m * m, sums.products, sums.squares[:, sums.judged])
-    return _Totals(*(part.sum(axis=1, keepdims=True) - part if leave_one_out else part.sum(axis=1) for part in parts))
+    parts = (y, f, m, y * f, f * f, y * m, f * m, m * m, sums.products, sums.squares[:, sums.judged])
+    return [part.sum(axis=1, keepdims=True) - part if leave_one_out else part.sum(axis=1) for part in parts]
 
 
-class _Estimate(NamedTuple):
-    people: Floats
-    value: Floats
-    weight: Floats
-
-
-def _estimate(of: _Totals, units: int, model_mean: Floats) -> _Estimate:
-    people, model = of.y / of.m, of.f / of.m
-    unit_top = of.yf - model * of.ym - people * of.fm + people * model * of.mm
-    unit_bottom = of.ff - 2 * model * of.fm + model**2 * of.mm
-    turn_top, turn_bottom = of.turn_yf - of.y * of.f / of.m, of.turn_ff - of.f**2 / of.m
+def _estimate(totals: Sequence[Floats], units: int, model_mean: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the human estimate, the corrected one, and the weight of the model."""
+    y, f, m, yf, ff, ym, fm, mm, turn_yf, turn_ff = totals
+    people, model = y / m, f / m
+    unit_top = yf - model * ym - people * fm + people * model * mm
+    unit_bottom = ff - 2 * model * fm + model**2 * mm
+    turn_top, turn_bottom = turn_yf - y * f / m, turn_ff - f**2 / m
     share = units / (units + _PRIOR)
     weight = share * _slope(unit_top, unit_bottom) + (1 - share) * np.maximum(_slope(turn_top, turn_bottom), 0)
     weight = np.clip(weight, 0, 1)
-    return _Estimate(people, people + weight * (model_mean - model), weight)
+    return people, people + weight * (model_mean - model), weight
 
 
 def _slope(top: Floats, bottom: Floats) -> Floats:
