@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,17 +47,7 @@ def answer_f1(predicted: str, golds: Sequence[str]) -> float:
     matches only another one without tokens. ``CANNOTANSWER`` matches only itself, in exactly this spelling. The quotient is
     the script's harmonic mean with a single rounding, so an F1 of one half is 0.5 and passes the threshold ``>=0.5``.
     """
-    return max(_f1(predicted, gold) for gold in golds)
-
-
-def _f1(predicted: str, gold: str) -> float:
-    if CANNOT_ANSWER in (predicted, gold):
-        return float(predicted == gold)
-    predicted_tokens, gold_tokens = answer_tokens(predicted), answer_tokens(gold)
-    if not predicted_tokens or not gold_tokens:
-        return float(predicted_tokens == gold_tokens)
-    common = sum((Counter(predicted_tokens) & Counter(gold_tokens)).values())
-    return 2 * common / (len(predicted_tokens) + len(gold_tokens))
+    return _best(predicted, golds, _f1)
 
 
 def exact_match(predicted: str, golds: Sequence[str]) -> float:
@@ -65,13 +55,21 @@ def exact_match(predicted: str, golds: Sequence[str]) -> float:
 
     ``CANNOTANSWER`` matches only itself, in exactly this spelling.
     """
-    return max(_exact_match(predicted, gold) for gold in golds)
+    return _best(predicted, golds, lambda own, gold: float(own == gold))
 
 
-def _exact_match(predicted: str, gold: str) -> float:
-    if CANNOT_ANSWER in (predicted, gold):
-        return float(predicted == gold)
-    return float(answer_tokens(predicted) == answer_tokens(gold))
+def _best(predicted: str, golds: Sequence[str], score: Callable[[list[str], list[str]], float]) -> float:
+    """Return the highest score of the tokens of the prediction and of a gold answer."""
+    tokens = answer_tokens(predicted)
+    return max(
+        float(predicted == gold) if CANNOT_ANSWER in (predicted, gold) else score(tokens, answer_tokens(gold)) for gold in golds
+    )
+
+
+def _f1(own: list[str], gold: list[str]) -> float:
+    if not own or not gold:
+        return float(own == gold)
+    return 2 * sum((Counter(own) & Counter(gold)).values()) / (len(own) + len(gold))
 
 
 def answer_scores(predicted: Mapping[str, str], gold: Mapping[str, Sequence[str]]) -> tuple[TurnScores, Unmatched]:
