@@ -307,17 +307,12 @@ def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[
 
 
 def letters_of(values: Sequence[float], corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> list[str]:
-    """Return the letters of systems, in their order, from their means and the adjusted p of every pair of indices."""
+    """Return the letters of systems, in their order, from their means and the adjusted p of every pair of indices (or nan)."""
     order = sorted(range(len(values)), key=lambda place: -values[place])
     rank = {place: position for position, place in enumerate(order)}
-    ranked = {(min(rank[one], rank[two]), max(rank[one], rank[two])): p for (one, two), p in corrected.items()}
-    letters = compact_letters(len(values), told_apart(ranked, alpha))
+    apart = {(min(rank[one], rank[two]), max(rank[one], rank[two])): p <= alpha for (one, two), p in corrected.items()}
+    letters = compact_letters(len(values), apart)
     return [letters[rank[place]] for place in range(len(values))]
-
-
-def told_apart(corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> dict[tuple[int, int], bool]:
-    """Return which pairs differ significantly by adjusted p at ``alpha``; nan does not."""
-    return {pair: p <= alpha for pair, p in corrected.items()}
 
 
 def _grown(group: set[int], start: int, alike: Sequence[Sequence[bool]]) -> set[int]:

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.statistics.families import compact_letters, letters_of, told_apart
+from robustcs.statistics.families import compact_letters, letters_of
 
 PAIRS = st.integers(1, 9).flatmap(
     lambda n: st.tuples(st.just(n), st.sets(st.sampled_from([(i, j) for i in range(n) for j in range(i + 1, n)] or [(0, 0)])))
@@ -42,7 +42,7 @@ def test_more_than_26_groups() -> None:
 
 
 def test_what_a_corrected_p_tells_apart() -> None:
-    assert told_apart({(0, 1): 0.05, (0, 2): 0.051, (1, 2): math.nan}) == {(0, 1): True, (0, 2): False, (1, 2): False}
+    assert letters_of([3, 2, 1], {(0, 1): 0.05, (0, 2): 0.051, (1, 2): math.nan}) == ["a", "b", "a b"]
 
 
 def test_letters_stand_in_the_order_of_the_systems() -> None:
