@@ -97,13 +97,8 @@ def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = N
 
 def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
     """Return the run on some of its turns; ``kept``: bool[T]."""
-    matrix = run.matrix
-    turns = tuple(turn for turn, keep in zip(matrix.turns, kept, strict=True) if keep)
-    some = set(turns)
-    matrix = replace(
-        matrix, turns=turns, grades=matrix.grades[kept], judged=matrix.judged[kept],
-        retrieved=matrix.retrieved[kept], missing=matrix.missing[kept],
-    )  # fmt: skip
+    matrix = run.matrix.take(kept)
+    some = set(matrix.turns)
     unjudged = run.unjudged.take(kept[_rows(run)])
     return JudgedRun(matrix, tuple(hole for hole in run.holes if hole[0] in some), run.ranks, unjudged)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from robustcs.inputs.qrels import JudgedPairs, Qrels
 from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import places_within
+from robustcs.statistics import Mask, places_within
 
 #: Value for a rank without a passage, and for padding after the last judged passage.
 ABSENT = -32768
@@ -68,11 +68,12 @@ class GradeMatrix:
         for start in range(0, len(self.turns), size):
             yield self.take(slice(start, start + size))
 
-    def take(self, rows: slice) -> GradeMatrix:
+    def take(self, rows: slice | Mask) -> GradeMatrix:
         """Return the matrix of some turns."""
+        turns = self.turns[rows] if isinstance(rows, slice) else tuple(compress(self.turns, rows))
         return GradeMatrix(
-            self.name, self.turns[rows], self.grades[rows], self.judged[rows], self.retrieved[rows],
-            self.missing[rows], self.extra_turns, self.notes,
+            self.name, turns, self.grades[rows], self.judged[rows], self.retrieved[rows], self.missing[rows],
+            self.extra_turns, self.notes, self.first,
         )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -158,8 +159,7 @@ class TurnScores(dict[str, Scores]):
 
     def take(self, chosen: npt.NDArray[np.bool_]) -> TurnScores:
         """Return the scores on the turns of ``chosen``, bool[T]."""
-        turns = (turn for turn, one in zip(self.turns, chosen, strict=True) if one)
-        return TurnScores(turns, {name: values[chosen] for name, values in self.items()})
+        return TurnScores(compress(self.turns, chosen), {name: values[chosen] for name, values in self.items()})
 
     def over(self, turns: Sequence[str]) -> TurnScores:
         """Return the scores on other turns, with :func:`missing_score` for those without one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class Turns:
     @property
     def names(self) -> tuple[str, ...]:
         """The ids of the turns that count."""
-        return _chosen(self.expected.turns, self.counted)
+        return tuple(compress(self.expected.turns, self.counted))
 
 
 def expected_of(qrels: Qrels, documents: bool = False) -> Expected:
@@ -135,7 +136,7 @@ def count_turns(
     kept = {"zero": np.ones(len(lacking), dtype=bool), "drop": ~lacking, "own": own}[missing]
     if not kept.any():
         raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
-    lacks = {file.name: _chosen(expected.turns, file.missing) for file in files if file.missing.any()}
+    lacks = {file.name: tuple(compress(expected.turns, file.missing)) for file in files if file.missing.any()}
     # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
     left_out = [no_judgments(extra, "the runs")] if extra else []
@@ -195,7 +196,7 @@ def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
     for file in files:
         notes += [f"{file.name}: {problem.found}; {problem.advice}" for problem in unjudged_runs(expected, [file])]
         if file.missing.any() and not file.missing.all():
-            notes.append(lacks_note(file.name, _chosen(expected.turns, file.missing)))
+            notes.append(lacks_note(file.name, tuple(compress(expected.turns, file.missing))))
     return notes
 
 
@@ -218,7 +219,3 @@ def union_of_turns(files: Sequence[tuple[StrPath, Collection[str]]], what: str) 
         wrong = [answered_by_turns("", files[place][0], list(files[place][1]), against) for place in alone if place != first]
         raise InputError(strangers(against, wrong))
     return Expected(tuple(sorted(set().union(*every), key=turn_sort_key)), what)
-
-
-def _chosen(turns: Sequence[str], mask: Mask) -> tuple[str, ...]:
-    return tuple(turn for turn, chosen in zip(turns, mask, strict=True) if chosen)
