@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,7 @@ def check_hole_model(
         left[judged.pairs[hidden]] = UNJUDGED
         known, unknown = split(pool, judged, hidden, grades)
         stages = fit_stages(known, own[~hidden], model.levels, model.turns, model.stages)
-        trial = model.about(unknown, stages, seed=model.seed + number + 1)
+        trial = replace(model, holes=unknown, stages=stages, seed=model.seed + number + 1)
         small, given = pool.scored(left, measures, trial.pairs, chosen)
         batches = trial.draws(given, draws, small.batch(measures), slice(len(trial.pairs)))
         drawn = np.concatenate([small.score(sets, measures, policy)[..., counted[chosen]].mean(axis=-1) for sets in batches])
@@ -101,27 +101,19 @@ def check_hole_model(
     return HoleCheck(level, slope, coverage, hidings, _trial_warning(level, slope, coverage, hidings))
 
 
-def model_warnings(
+def hole_warnings(
     model: HoleModel,
-    check: HoleCheck | None,
     pool: RunPool,
     grades: Grades,
     measures: Sequence[Measure],
     sources: RunSources = UNKNOWN_SOURCES,
+    check: HoleCheck | None = None,
 ) -> tuple[str, ...]:
-    """Return all warnings to show with the model's numbers: the result of its test first."""
-    tried = (check.warning,) if check and check.warning else ()
-    return (*tried, *hole_warnings(model, pool, grades, measures, sources))
-
-
-def hole_warnings(
-    model: HoleModel, pool: RunPool, grades: Grades, measures: Sequence[Measure], sources: RunSources = UNKNOWN_SOURCES
-) -> tuple[str, ...]:
-    """Return warnings about what the judgments do not show.
+    """Return the warnings to show with the model's numbers: the result of its test, and what the judgments do not show.
 
     ``sources``: the sources whose exclusive passages are examined; by default the groups of the model, named after their runs.
     """
-    found = []
+    found = [check.warning] if check and check.warning else []
     holes, judged = model.holes, model.judged
     total = len(holes)
     if len(judged) < _FEW:

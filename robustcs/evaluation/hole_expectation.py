@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, model_warnings
+from robustcs.evaluation.hole_check import HoleCheck, check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
@@ -185,7 +185,7 @@ def fill_holes(
     batches = model.draws(known, draws, small.batch(measures), slice(len(model.pairs)))
     sums = np.concatenate([units.sums(small.score(sets, measures, policy)[..., counted]) for sets in batches])
     tried = check_hole_model(model, pool, grades, measures, policy, counted) if check else None
-    warnings = model_warnings(model, tried, pool, grades, measures, sources)
+    warnings = hole_warnings(model, pool, grades, measures, sources, tried)
     found = pool.best_ranks()[:, model.pairs] <= int(model.holes.best.max())
     scoring = Scoring(small, known, tuple(measures), policy, counted, model, found)
     return FilledHoles(sums, now, units, seed, len(model.pairs), tried, warnings, scoring)

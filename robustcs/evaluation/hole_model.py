@@ -10,7 +10,7 @@ unjudged ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -87,10 +87,6 @@ class HoleModel:
     def enough_draws(self, most: int, least: int) -> int:
         """Return ``most``, or in proportion fewer draws if more than :data:`MANY_TURNS` turns have unjudged passages."""
         return max(least, most * MANY_TURNS // max(len(np.unique(self.holes.turns)), MANY_TURNS))
-
-    def about(self, holes: PairFeatures, stages: tuple[StageFit, ...], seed: int) -> HoleModel:
-        """Return the model with refitted ``stages`` for other passages."""
-        return replace(self, holes=holes, stages=stages, seed=seed)
 
     def draws(self, grades: Grades, count: int, size: int, pairs: Codes | slice | None = None) -> Iterator[Grades]:
         """Yield ``count`` sets of grades in batches of at most ``size``: int16[≤ size, N + 1], for :meth:`RunPool.score`.

@@ -65,17 +65,6 @@ class StageFit:
         return np.asarray(logits * _flattening(within + (across**2).sum(axis=0)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Padded pairs of some turns: x float64[t, m, p], z [t, m, q], outcome y and presence [t, m]."""
-
-    turns: slice
-    x: Floats
-    z: Floats
-    y: Floats
-    there: Floats
-
-
 def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit | None = None) -> StageFit:
     """Fit one stage to the pairs that reached it; ``went_on``: which of them reached the next level; ``turns``: T.
 
@@ -96,15 +85,14 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
     own, cross, slope_turn = np.empty((len(seen), q, q)), np.empty((len(seen), q, p)), np.empty((len(seen), q))
     for _ in range(_STEPS):
         schur, slope, tight = np.diag(1 / shrinkage), -beta / shrinkage, np.linalg.inv(spread)
-        for block in blocks:
-            some, z = block.turns, block.z
-            flat = _flattening(np.einsum("tmq,tmq->tm", z @ covariance[some], z))
-            mean = logistic((block.x @ beta + np.einsum("tmq,tq->tm", z, turn[some])) * flat)
-            residual, root = (block.y - mean) * block.there, np.sqrt(mean * (1 - mean) * block.there * flat)[:, :, None]
-            slope_turn[some] = (residual[:, None, :] @ z)[:, 0]
-            slope += residual.ravel() @ block.x.reshape(-1, p)
+        for some, block_x, block_z, y, there in blocks:
+            flat = _flattening(np.einsum("tmq,tmq->tm", block_z @ covariance[some], block_z))
+            mean = logistic((block_x @ beta + np.einsum("tmq,tq->tm", block_z, turn[some])) * flat)
+            residual, root = (y - mean) * there, np.sqrt(mean * (1 - mean) * there * flat)[:, :, None]
+            slope_turn[some] = (residual[:, None, :] @ block_z)[:, 0]
+            slope += residual.ravel() @ block_x.reshape(-1, p)
             # a product of an array with itself takes half of the time
-            x, z = block.x * root, z * root
+            x, z = block_x * root, block_z * root
             np.matmul(z.transpose(0, 2, 1), x, out=cross[some])
             np.matmul(z.transpose(0, 2, 1), z, out=own[some])
             x = x.reshape(-1, p)
@@ -135,15 +123,17 @@ def fit_stage(features: PairFeatures, went_on: Mask, turns: int, start: StageFit
     return StageFit(beta, precision, turn_all, covariance_all, pull_all, shrinkage, spread)
 
 
-def _blocks(features: PairFeatures, went_on: Mask, counts: Codes, seen: Codes) -> Iterator[_Block]:
+def _blocks(
+    features: PairFeatures, went_on: Mask, counts: Codes, seen: Codes
+) -> Iterator[tuple[slice, Floats, Floats, Floats, Floats]]:
+    """Yield some turns and their pairs, padded: x float64[t, m, p], z [t, m, q], outcome y and presence [t, m]."""
     starts = np.cumsum(counts) - counts
     for first in range(0, len(seen), _TURNS):
         some = slice(first, first + _TURNS)
         place = np.arange(counts[seen[some]].max())
         there = place < counts[seen[some]][:, None]
         rows = np.where(there, starts[seen[some]][:, None] + place, 0)
-        y, present = went_on[rows].astype(np.float64), there.astype(np.float64)
-        yield _Block(some, features.fixed[rows], features.varying[rows], y, present)
+        yield some, features.fixed[rows], features.varying[rows], went_on[rows].astype(np.float64), there.astype(np.float64)
 
 
 def _flattening(variance: Floats) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_check import _trial_warning, check_hole_model, hole_warnings
+from robustcs.evaluation.hole_check import HoleCheck, _trial_warning, check_hole_model, hole_warnings
 from robustcs.evaluation.hole_expectation import expected_drops, fill_holes
 from robustcs.evaluation.hole_features import PairFeatures
 from robustcs.evaluation.hole_model import HoleModel
@@ -139,6 +139,9 @@ def test_warnings_say_what_the_judgments_do_not_show(made: Made) -> None:
         f"{total} of {total + len(model.judged)} passages are unjudged. With so many, the intervals of MAP may be too narrow.",
     )
     assert hole_warnings(model, pool, left, MEASURES[:2]) == ()
+    for warning in ("failed", None):  # the result of the test comes first
+        check = HoleCheck(0.0, 1.0, 0.5, 10, warning)
+        assert hole_warnings(model, pool, left, MEASURES[:2], check=check) == tuple(filter(None, [warning]))
     for number, few in ((99, True), (100, False)):
         less = replace(model, judged=model.judged.take(np.arange(len(model.judged)) < number))
         found = " ".join(hole_warnings(less, pool, left, MEASURES[:2]))

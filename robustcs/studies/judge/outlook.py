@@ -12,7 +12,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.evaluation import hole_order
-from robustcs.evaluation.hole_check import check_hole_model, model_warnings
+from robustcs.evaluation.hole_check import check_hole_model, hole_warnings
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
@@ -63,7 +63,7 @@ class Holes:
         known = contest.pool, self.grades, contest.measures
         check = check_hole_model(model, *known, contest.policy, contest.counted)
         sources = run_sources(self.project, contest.pool.names)
-        return (*selection_warnings(self.project), *model_warnings(model, check, *known, sources))
+        return (*selection_warnings(self.project), *hole_warnings(model, *known, sources, check))
 
     def model(self, grades: Grades) -> tuple[HoleModel | None, str]:
         """Fit the hole model to ``grades``. Without a model, the second value is the reason; empty if nothing is unjudged."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.evaluation import hole_check, hole_expectation
+from robustcs.evaluation import hole_expectation
 from robustcs.evaluation.hole_check import HoleCheck
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.matrix import UNJUDGED
@@ -154,7 +154,7 @@ def test_a_trial_that_fails_is_told(sample: Sample) -> None:
 def test_all_warnings_are_told(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = HoleCheck(0.0, 1.0, 0.5, 10, "Do not rely on the predicted grades: …")
     monkeypatch.setattr(hole_expectation, "check_hole_model", lambda *_: failed)
-    monkeypatch.setattr(hole_check, "hole_warnings", lambda *_: ("Few judgments.",))
+    monkeypatch.setattr(hole_expectation, "hole_warnings", lambda *asked: (asked[-1].warning, "Few judgments."))
     drawn = draw(*sample, 5, 10)
     assert drawn.check is failed
     assert drawn.warnings == (
