@@ -17,7 +17,7 @@ from robustcs.inputs.qrels import JudgedPairs, Qrels
 from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Mask, places_within
+from robustcs.statistics import Mask
 
 #: Value for a rank without a passage, and for padding after the last judged passage.
 ABSENT = -32768
@@ -181,7 +181,7 @@ class _Index(NamedTuple):
 def _index_of(known: JudgedPairs, turns: npt.NDArray[np.int64]) -> _Index:
     """Return the index of the pairs of ``turns``."""
     counts = known.starts[turns + 1] - known.starts[turns]
-    pairs = np.repeat(known.starts[turns], counts) + places_within(counts)
+    pairs = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
     pairs = pairs[np.argsort(known.keys[pairs])]
     keys, shift = known.keys[pairs], np.uint64(64 - max(10, (16 * len(pairs)).bit_length()))
     first = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
@@ -227,8 +227,9 @@ def _judged_grades(qrels: Qrels) -> Grades:
     known = qrels.by_turn
     order = np.lexsort((-known.grades.astype(np.int32), known.rows))
     counts = np.diff(known.starts)
+    places = np.arange(len(order)) - np.repeat(known.starts[:-1], counts)
     judged = np.full((len(counts), int(counts.max(initial=0))), ABSENT, dtype=np.int16)
-    judged[known.rows, places_within(counts)] = known.grades[order]
+    judged[known.rows, places] = known.grades[order]
     judged.flags.writeable = False
     return judged
 

@@ -111,13 +111,10 @@ class RunPool:
         turns but ``turns`` (bool[T]), which include those of ``changed``.
         """
         turns = np.ones(len(self.turns), dtype=bool) if turns is None else turns
-        tops, most = [self._matrix(places, measures)[turns] for places in self.places], _most(measures)
+        tops = [self._matrix(places, measures)[turns] for places in self.places]
         kept = grades >= _lowest(grades, measures)
         kept[:-1] &= turns[self.pair_turns]
-        kept[changed] = False
-        highest = self._highest(np.flatnonzero(kept[:-1]), grades, most)
-        kept[:] = False
-        kept[np.concatenate([highest, [len(self)], *map(np.ravel, tops)])] = True
+        kept[np.concatenate([[len(self)], *map(np.ravel, tops)])] = True
         kept[changed] = False
         pairs = np.concatenate([changed, np.flatnonzero(kept)])
         number = np.empty(len(grades), dtype=np.int32)
@@ -134,7 +131,7 @@ class RunPool:
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
-        judged = self._ideal(grades, _lowest(grades, measures), _most(measures))
+        judged = self._ideal(grades, _lowest(grades, measures))
         scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
         for run, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
             used = self._matrix(places, measures)
@@ -160,43 +157,21 @@ class RunPool:
         cutoffs = [measure.cutoff for measure in measures]
         return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
 
-    def _ideal(self, grades: Grades, lowest: int, most: int | None = None) -> Grades:
-        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix.
-
-        ``most``: the number of grades that are needed.
-        """
+    def _ideal(self, grades: Grades, lowest: int) -> Grades:
+        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix."""
         pairs = np.flatnonzero((grades[:, :-1] >= lowest).any(axis=0))
-        values = np.take(np.where(grades < lowest, ABSENT, grades), self._by_turn(pairs), axis=1)
-        ordered = np.sort(values)[..., ::-1][..., :most]
-        return ordered.reshape(len(grades) * len(self.turns), ordered.shape[2])
-
-    def _by_turn(self, pairs: Codes) -> Codes:
-        """Return int64[T, m]: the ``pairs`` of every turn, then N, which has no grade."""
         pairs = pairs[np.argsort(self.pair_turns[pairs], kind="stable")]
         number = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
-        found = np.full((len(number), number.max(initial=0)), len(self))
-        found[self.pair_turns[pairs], places_within(number)] = pairs
-        return found
-
-    def _highest(self, pairs: Codes, grades: Grades, most: int | None) -> Codes:
-        """Return the ``most`` pairs of every turn with the highest ``grades``, by turn and descending grade; all for None."""
-        if most is None:
-            return pairs
-        pairs = pairs[np.lexsort((-grades[pairs], self.pair_turns[pairs]))]
-        return pairs[places_within(np.bincount(self.pair_turns[pairs], minlength=len(self.turns))) < most]
+        of_turn = np.full((len(number), number.max(initial=0)), len(self))  # the last pair has no grade
+        of_turn[self.pair_turns[pairs], places_within(number)] = pairs
+        ordered = np.sort(np.take(np.where(grades < lowest, ABSENT, grades), of_turn, axis=1))[..., ::-1]
+        return ordered.reshape(len(grades) * len(number), ordered.shape[2])
 
 
 def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
     """Return the lowest grade in the ideal rankings: 1 unless a measure also counts other judged passages."""
     whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
     return int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1
-
-
-def _most(measures: Sequence[Measure]) -> int | None:
-    """Return the number of grades of a turn that the ideal rankings need; None for all."""
-    reading = [one for one in measures if one.family in ("ndcg", "recall", "map", "bpref", "trec_eval")]
-    cutoffs = [one.cutoff if one.family == "ndcg" else None for one in reading]
-    return None if None in cutoffs else max(filter(None, cutoffs), default=0)
 
 
 class PoolBuilder:
