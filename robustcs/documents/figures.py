@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from robustcs.documents.document import Figure, Picture
-from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, in_column
+from robustcs.documents.drawing import COLUMN_WIDTH, Drawing, advances, font_folder, in_column
 from robustcs.documents.files import write_bytes
 from robustcs.documents.svg import svg_text
 from robustcs.documents.text import one_line
@@ -50,6 +51,9 @@ BIN_LABELS: Mapping[str, str] = {
 }
 
 
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
 def save_figure(drawing: Drawing, path: str | os.PathLike[str]) -> None:
     """Write ``drawing`` as PNG (200 dpi), SVG or PDF, by the suffix of ``path``; the same figure gives the same bytes.
 
@@ -70,9 +74,44 @@ def figure_pdf(svg: str, form: Literal["pdf", "png"] = "pdf") -> bytes:
 
     The PDF has vectors, and text in embedded TrueType fonts; every LaTeX can include its version.
     """
-    from robustcs.documents.typeset import typeset
-
     return typeset("drawing.typ", {"svg": link_turns(svg, {})}, version="1.4", form=form)
+
+
+def typeset(
+    template: str,
+    inputs: Mapping[str, str],
+    timestamp: int | None = None,
+    version: Literal["1.4", "1.7"] = "1.7",
+    form: Literal["pdf", "png"] = "pdf",
+) -> bytes:
+    """Return the PDF of a typst template, or with ``form`` its PNG (200 dpi).
+
+    ``inputs`` are its ``sys.inputs``: data, never markup.
+
+    The same inputs give the same bytes. The fonts are those of typst and matplotlib. System fonts are searched only for
+    characters that those do not have. A character without a font is shown as a box, and the text itself is unchanged.
+    ``version`` is the version of PDF.
+    """
+    import typst
+
+    used = set().union(*inputs.values())
+    return typst.compile(
+        _TEMPLATES / template,
+        font_paths=_fonts(not advances().keys() >= set(map(ord, used)) - {ord("\n"), ord("\t")}),
+        sys_inputs=dict(inputs),
+        timestamp=timestamp,
+        format=form,
+        ppi=200 if form == "png" else None,
+        pdf_standards=version,
+    )
+
+
+@cache
+def _fonts(of_system: bool) -> Any:
+    """Return the fonts, which are read once: reading them takes longer than typesetting a figure."""
+    import typst
+
+    return typst.Fonts(include_system_fonts=of_system, font_paths=[font_folder()])
 
 
 def svg_file(svg: str) -> str:

@@ -7,9 +7,8 @@ import os
 from typing import Any
 
 from robustcs.documents.document import Cards, Document, Figure, Fold, Heading, Paragraph, Picture, Table
-from robustcs.documents.figures import draw_picture, link_turns
+from robustcs.documents.figures import draw_picture, link_turns, typeset
 from robustcs.documents.text import breakable, column_batches, head_groups, one_line, visible
-from robustcs.documents.typeset import typeset
 
 #: The first comes with typst; the second, with matplotlib, has other characters and the letters of figures.
 _FONTS = ["Libertinus Serif", "DejaVu Sans"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from robustcs.documents.turn_table import MOST_SYSTEMS, turn_table
+from robustcs.documents.html import MOST_SYSTEMS, turn_table
 from robustcs.project.reading import read_project
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.turns import turn_cards
