@@ -7,7 +7,7 @@ turn had the same chance of being drawn. If the sample contains the whole popula
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 
 import numpy as np
 
@@ -57,25 +57,14 @@ def finite_share(seen: int, drawn: int, population: int) -> Estimate:
         p = _probabilities(hits, drawn, population)
         return bool(p[seen:].sum() <= alpha / 2) if upper else bool(p[: seen + 1].sum() <= alpha / 2)
 
-    low = _first(least, most, lambda hits: not rejected(hits, upper=True))
-    high = -_first(-most, -least, lambda hits: not rejected(-hits, upper=False))
+    low = least + bisect_left(range(least, most), True, key=lambda hits: not rejected(hits, upper=True))
+    high = most - bisect_left(range(most, least, -1), True, key=lambda hits: not rejected(hits, upper=False))
     # Blaker's interval is inside that of Clopper and Pearson
     while low < high and _acceptability(seen, low, drawn, population) <= alpha:
         low += 1
     while high > low and _acceptability(seen, high, drawn, population) <= alpha:
         high -= 1
     return Estimate(seen / drawn, low / population, high / population, drawn, SHARE_METHOD)
-
-
-def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """Return the smallest number in [low, high] from which ``holds`` is true, by bisection; ``high`` if there is none."""
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def finite_difference(only_first: int, only_second: int, drawn: int, population: int, comparisons: int = 1) -> Estimate:

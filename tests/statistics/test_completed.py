@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.statistics.families import completed_family, completed_intervals
+from robustcs.statistics.families import completed_family, completed_intervals, max_t
 from robustcs.statistics.sign_flip import paired_tests
 
 
@@ -115,6 +115,11 @@ def test_p_of_a_family_is_the_mean_of_the_draws(shape: tuple[int, int, int]) -> 
             total[1, at] += worst if observed[at] < 0 else 398
     expected = np.minimum(1, (1 + total.min(axis=0)) / (1 + draws * 199))
     np.testing.assert_allclose(completed_family(sums, 5), expected, rtol=1e-12)
+
+
+def test_draws_that_do_not_differ_are_max_t() -> None:
+    sums = np.repeat(np.random.default_rng(2).normal(1.2, 1, (1, 4, 12)), 5, axis=0)
+    assert completed_family(sums, 3).tolist() == max_t(sums[0], 3).tolist()
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3])
