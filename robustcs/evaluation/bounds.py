@@ -1,8 +1,7 @@
 """Bounds of scores and of differences of two runs over all grades of the unjudged passages.
 
 Each passage in the ``scope`` could have any whole grade from 0 to ``max_grade``, the same in every run that retrieves it. The
-bounds of a turn are the lowest and highest value over all these grades and over the current judgments. (The current judgments
-differ from "all grades are 0" only for ``judged``.) Scopes:
+bounds of a turn are the lowest and highest value over all these grades. Scopes:
 
 ``cutoff``
     The unjudged passages within the measure's cutoff (of either run): what judging this top k could change.
@@ -14,8 +13,8 @@ differ from "all grades are 0" only for ``judged``.) Scopes:
     relevant passages. Only this scope covers all changes from judging these runs to any depth.
 
 Turns are independent, so the bounds of a mean are the means of the bounds. All bounds are exact, at any cutoff and depth,
-except those of differences of average precision. bpref has no bounds, because it ignores unjudged passages. Nothing is
-sampled or enumerated beyond O(depth) candidates per turn. The proofs are in :mod:`robustcs.evaluation.extremes`.
+except those of differences of average precision. bpref and the judged share have no bounds. Nothing is sampled or enumerated
+beyond O(depth) candidates per turn. The proofs are in :mod:`robustcs.evaluation.extremes`.
 
 The bounds of a difference can be much narrower than the bounds of the two runs imply, because a passage has one grade in both
 runs. They can also be wider, because a passage that only one run retrieves affects the ideal ranking of the other.

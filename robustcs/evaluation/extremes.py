@@ -10,7 +10,7 @@ precision, for which only the bounds of each run are known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from robustcs.evaluation.matrix import UNJUDGED, Grades
 from robustcs.evaluation.measure import Measure
-from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_discounts, rank_weights
+from robustcs.evaluation.measures import Scores, Top, rank_discounts, rank_weights
 from robustcs.statistics import Codes, quotient
 
 #: Cells of a table of passages that are processed together.
@@ -220,17 +220,10 @@ def from_zero(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.concatenate((np.zeros((len(values), 1), dtype=np.int64), np.cumsum(values, axis=1)), axis=1)
 
 
-#: Family → the function that returns the largest difference of every row; other families have no exact one. Any grade makes a
-#: passage judged, so for ``judged`` there is only one grading: all passages within the cutoff are judged.
+#: Family → the function that returns the largest difference of every row; other families have no exact one.
 LARGEST: dict[str, Callable[[Case], Scores]] = {
     "P": _total, "rbp": _total, "success": _first_hit, "recip_rank": _first_hit, "recall": _recall, "ndcg": _ndcg,
-    "judged": lambda case: case.more,
 }  # fmt: skip
-
-
-def _all_judged(top: Top) -> Scores:
-    graded = np.where(top.matrix.grades == UNJUDGED, 0, top.matrix.grades)
-    return NATIVE["judged"](replace(top, matrix=replace(top.matrix, grades=graded)))
 
 
 #: Families with bounds.
@@ -238,7 +231,7 @@ BOUNDED = (*LARGEST, "map")
 
 #: Family → the value of each run that its largest difference requires in addition to the score.
 OF_RUN: dict[str, Callable[[Top], Scores]] = {
-    "recall": lambda top: top.hits.sum(axis=1).astype(np.float64), "judged": _all_judged,
+    "recall": lambda top: top.hits.sum(axis=1).astype(np.float64),
     "ndcg": lambda top: np.maximum(top.grades, 0) @ rank_discounts(top.grades.shape[1]),
 }  # fmt: skip
 

@@ -204,8 +204,8 @@ class _Bounds:
         self.per_turn = np.bincount(pool.pair_turns[holes], minlength=len(pool.turns))
 
     def of(self, first: int, second: int, measure: Measure) -> tuple[float, float]:
-        """Return low and high; NaN for measures that depend on which passages are judged."""
-        if measure.family not in BOUNDED or measure.family == "judged":
+        """Return low and high; NaN for measures without bounds."""
+        if measure.family not in BOUNDED:
             return np.nan, np.nan
         contest = self.contest
         matrices, numbers = [self.matrices[first], self.matrices[second]], [self.numbers[first], self.numbers[second]]

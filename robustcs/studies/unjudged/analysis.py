@@ -93,7 +93,7 @@ class Unjudged(Result):
     bounds = table(
         "bounds", "Lowest and highest score that grades of unjudged passages could give.",
         text("system", header="System"), measure(),
-        score("low", "null for bpref and for measures that only trec_eval computes", "lowest"), score("score"),
+        score("low", "null for bpref, the judged share, and measures that only trec_eval computes", "lowest"), score("score"),
         score("high", header="highest"),
         score("condensed", "score after unjudged passages are removed from the ranking"),
         score("residual", "weight of the unjudged ranks and of those after the end of the lists; null for other measures than"

@@ -49,7 +49,7 @@ def _bounds(result: Unjudged) -> Iterable[Block]:
         f"{left_out} Condensed: score after unjudged passages are removed."
     )
     if frame["low"].isna().any():
-        note += " –: bpref and measures that only trec_eval computes have no bounds."
+        note += " –: bpref, the judged share and measures that only trec_eval computes have no bounds."
     columns = ["metric", "system", "low", "score", "high", "condensed", "unjudged", "turns"]
     if frame["residual"].notna().any():
         columns.insert(6, "residual")

@@ -204,7 +204,7 @@ def test_the_note_of_the_bounds_says_what_the_scope_leaves_out(capsys: pytest.Ca
     assert "--scope pool" not in said["pool"] and "of all these runs" in said["pool"]
     assert "no bounds" not in said["pool"]
     without = " ".join(call(capsys, *demo_arguments(demo), "--metric", "bpref", "--table", "bounds").split())
-    assert "–: bpref and measures that only trec_eval computes have no bounds." in without
+    assert "–: bpref, the judged share and measures that only trec_eval computes have no bounds." in without
 
 
 def test_what_is_expected_of_every_difference(
