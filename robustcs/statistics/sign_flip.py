@@ -42,8 +42,6 @@ MID_P_UNITS = 6
 _CELLS = 8_000_000
 #: Numbers that are processed together: few enough for the processor's cache.
 _CACHED = 100_000
-#: Values per value of the sample from which a limit is guessed.
-_SAMPLED = 16
 METHOD = "sign-flip test by unit and its inversion"
 MID_METHOD = "sign-flip test by unit with mid-p and its inversion"
 
@@ -78,21 +76,12 @@ class Subsets:
                 drawn = np.frombuffer(generator.bytes(-(-count * self.units // 8)), dtype=np.uint8)
                 yield np.unpackbits(drawn, count=count * self.units).reshape(count, self.units)
 
-    def parts(self, rows: Floats, whole: Floats | None = None) -> Iterator[Floats]:
-        """Yield the sums of ``rows`` [R, K] over some subsets, float64[R, n], written into ``whole`` if given."""
-        size = _CACHED // max(1, self.units, len(rows) // 4)
-        numbers, start = np.empty((min(_whole(size), self.total - 1), self.units)), 0
-        for block in self.blocks(size):
-            subsets = numbers[: len(block)]
-            subsets[:] = block
-            yield np.matmul(rows, subsets.T, out=None if whole is None else whole[:, start : start + len(block)])
-            start += len(block)
-
     def sums(self, rows: Floats) -> Floats:
         """Return float64[R, total − 1]: the sums of ``rows`` [R, K] over every subset."""
-        found = np.empty((len(rows), self.total - 1))
-        for _ in self.parts(rows, found):
-            pass
+        found, start = np.empty((len(rows), self.total - 1)), 0
+        for block in self.blocks(_CACHED // max(1, self.units, len(rows) // 4)):
+            np.matmul(rows, block.T.astype(np.float64), out=found[:, start : start + len(block)])
+            start += len(block)
         return found
 
 
@@ -197,16 +186,5 @@ def limits(tops: Floats, bottoms: Floats, place: int) -> tuple[float, float]:
         place -= len(tops) - len(ratios)
         if place < 1:
             return math.nan, math.nan
-    low, high = _smallest(ratios, place), 0.0 - _smallest(np.negative(ratios, out=ratios), place)
+    low, high = (float(np.partition(ratios, at)[at]) + 0.0 for at in (place - 1, len(ratios) - place))
     return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)
-
-
-def _smallest(values: Floats, place: int) -> float:
-    """Return the ``place``-th smallest value, which must exist; fast if ``place`` is small compared with their number."""
-    # the limit that a sample suggests leaves little to sort; only if the sample misleads, all values are needed
-    sample = values[::_SAMPLED]
-    rank = place // _SAMPLED + 4 * math.isqrt(place // _SAMPLED) + 8
-    if rank < len(sample):
-        few = values[values <= np.partition(sample, rank)[rank]]
-        values = few if len(few) >= place else values
-    return float(np.partition(values, place - 1)[place - 1])
