@@ -70,11 +70,9 @@ def to_csv(table: Table | Columns, raw: bool = False) -> str:
 
 def rows_as_json(table: Table | Columns) -> str:
     """Return the rows of a table as a JSON list of objects."""
-    # Encoding whole columns and filling one pattern per row is twice as fast as encoding dictionaries.
     columns = columns_of(table)
-    pattern = ", ".join(f"{_encode(name)}: ".replace("%", "%%") + "%s" for name in columns)
-    cells = (_each(column, _json) for column in columns.values())
-    return _lines(map(("{" + pattern + "}").__mod__, zip(*cells, strict=True)))
+    rows = zip(*columns.values(), strict=True)
+    return _lines(_ENCODER.encode(dict(zip(columns, row, strict=True))) for row in rows)
 
 
 def columns_of(table: Table | Columns) -> Columns:
@@ -113,10 +111,6 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     text = str(value)
     return None if text in ("<NA>", "NaT") else text
-
-
-def _json(value: Any) -> str:
-    return repr(value) if type(value) is float else _ENCODER.encode(value)
 
 
 def _encode(value: Any) -> str:
