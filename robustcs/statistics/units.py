@@ -96,13 +96,10 @@ def units_of(turns: Sequence[str], unit: Unit = "conversation", groups: Mapping[
     if groups is not None and (lost := [turn for turn in turns if turn not in groups]):
         raise UsageError("no-unit", f"turn {lost[0]} has no conversation ({len(lost)} such)", "assign one to every turn")
     names = [unit_of(turn) if groups is None else groups[turn] for turn in turns]
-    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    kind = _larger(turns) if groups is None else "conversation"
-    if len(places) == len(turns) and groups is None:
+    found = _named(_larger(turns) if groups is None else "conversation", names)
+    if found.count == len(turns) and groups is None:
         return _single(turns)
-    if len(places) < LEAST_UNITS:
-        return _single(turns, _too_few("turn", counted(len(places), kind)))
-    return Units(kind, np.array([places[name] for name in names], dtype=np.int64), tuple(places))
+    return found if found.count >= LEAST_UNITS else _single(turns, _too_few("turn", counted(found.count, found.kind)))
 
 
 def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation") -> Units:
@@ -115,15 +112,15 @@ def units_of_items(turns: Sequence[str], noun: str, unit: Unit = "conversation")
     few = ""
     names = {_larger(turns): [unit_of(turn) for turn in turns], "turn": list(turns)} if any(turns) else {}
     for kind, of_item in names.items():
-        places = {name: place for place, name in enumerate(dict.fromkeys(of_item))}
+        found = _named(kind, of_item)
         # ids without conversations, and turns with one item each, give no larger units
-        told = len(places) < (len(turns) if kind == "turn" else len(set(turns)))
+        told = found.count < (len(turns) if kind == "turn" else len(set(turns)))
         if (kind != "turn" and unit == "turn") or not told:
             continue
-        if len(places) >= LEAST_UNITS:
-            return Units(kind, np.array([places[name] for name in of_item], dtype=np.int64), tuple(places), _too_few(kind, few))
-        few = few or counted(len(places), kind)
-    return Units(noun, np.arange(len(turns), dtype=np.int64), tuple(map(str, range(len(turns)))), _too_few(noun, few))
+        if found.count >= LEAST_UNITS:
+            return replace(found, note=_too_few(kind, few))
+        few = few or counted(found.count, kind)
+    return _named(noun, list(map(str, range(len(turns)))), _too_few(noun, few))
 
 
 def _larger(turns: Sequence[str]) -> str:
@@ -141,3 +138,9 @@ def _too_few(kind: str, few: str) -> str:
 
 def _single(turns: Sequence[str], note: str = "") -> Units:
     return Units("turn", np.arange(len(turns), dtype=np.int64), tuple(turns), note)
+
+
+def _named(kind: str, names: Sequence[str], note: str = "") -> Units:
+    """Return the units with these names, one for each turn, in order of first appearance."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return Units(kind, np.array([places[name] for name in names], dtype=np.int64), tuple(places), note)
