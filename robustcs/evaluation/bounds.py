@@ -228,20 +228,6 @@ class PairMeasure:
         return np.stack([part.reshape(len(pairs.first), -1).mean(axis=1) for part in (found.low, found.score, found.high)])
 
 
-def difference_bounds(
-    runs: Sequence[GradeMatrix],
-    passages: Sequence[Codes],
-    measure: Measure,
-    policy: EvaluationPolicy,
-    max_grade: int,
-    scope: Scope = "cutoff",
-    pool: Codes | None = None,
-) -> Bounds:
-    """Return the bounds of score(first) − score(second) of two runs for every turn; arguments as for :func:`run_pairs`."""
-    (pair,) = run_pairs(runs, passages, pool)
-    return PairMeasure(pair.runs, measure, policy, max_grade, scope).bounds(pair)
-
-
 def measure_bounds(
     matrix: GradeMatrix,
     measure: Measure,

@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.bounds import difference_bounds
+from robustcs.evaluation.bounds import PairMeasure, run_pairs
 from robustcs.evaluation.extremes import BOUNDED
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.matrix import UNJUDGED
@@ -209,7 +209,8 @@ class _Bounds:
             return np.nan, np.nan
         contest = self.contest
         matrices, numbers = [self.matrices[first], self.matrices[second]], [self.numbers[first], self.numbers[second]]
-        found = difference_bounds(matrices, numbers, measure, contest.policy, contest.max_grade, "pool", self.per_turn)
+        (pair,) = run_pairs(matrices, numbers, self.per_turn)
+        found = PairMeasure(matrices, measure, contest.policy, contest.max_grade, "pool").bounds(pair)
         low, high = (float(np.round(end[contest.counted].mean(), DECIMALS)) for end in (found.low, found.high))
         return low, high
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from robustcs.evaluation.bounds import (
     PairMeasure,
     RunPairs,
     Scope,
-    difference_bounds,
     measure_bounds,
     run_pairs,
 )
@@ -60,6 +60,13 @@ def pair_of(cases: list[Turn], pool: np.ndarray | None = None) -> RunPairs:
 
 def bounds_of(pair: RunPairs, measure: Measure, policy: EvaluationPolicy, max_grade: int, scope: Scope = "cutoff") -> Bounds:
     return PairMeasure(pair.runs, measure, policy, max_grade, scope).bounds(pair)
+
+
+def bounds_of_runs(
+    runs: list[GradeMatrix], numbers: list[np.ndarray], measure: Measure, *asked: Any, pool: np.ndarray
+) -> Bounds:
+    (pair,) = run_pairs(runs, numbers, pool)
+    return bounds_of(pair, measure, *asked)
 
 
 def score(rankings: list[list[int]], grades: list[dict[int, int]], measure: Measure, level: int) -> np.ndarray:
@@ -229,13 +236,13 @@ def test_all_pairs_at_once_are_what_each_is_alone(scope: Scope, rows: int, monke
             means.append(together.means(pairs))
             by_turn = together.bounds(pairs)
             for place, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
-                alone = difference_bounds([runs[i], runs[j]], [numbers[i], numbers[j]], measure, policy, 3, scope, pool)
+                alone = bounds_of_runs([runs[i], runs[j]], [numbers[i], numbers[j]], measure, policy, 3, scope, pool=pool)
                 for name in ("low", "score", "high"):
                     own = getattr(by_turn, name)[3 * place :][:3]
                     np.testing.assert_allclose(own, getattr(alone, name), atol=1e-12, err_msg=measure.name)
         low, difference, high = np.concatenate(means, axis=1)
         for place, (i, j) in enumerate(combinations(range(5), 2)):
-            alone = difference_bounds([runs[i], runs[j]], [numbers[i], numbers[j]], measure, policy, 3, scope, pool)
+            alone = bounds_of_runs([runs[i], runs[j]], [numbers[i], numbers[j]], measure, policy, 3, scope, pool=pool)
             assert low[place] == pytest.approx(alone.low.mean(), abs=1e-12), measure.name
             assert difference[place] == pytest.approx(alone.score.mean(), abs=1e-12)
             assert high[place] == pytest.approx(alone.high.mean(), abs=1e-12)

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from robustcs.errors import ExitCode, UsageError
-from robustcs.evaluation.bounds import difference_bounds
+from robustcs.evaluation.bounds import PairMeasure, run_pairs
 from robustcs.evaluation.extremes import BOUNDED
 from robustcs.evaluation.hole_expectation import fill_holes
 from robustcs.evaluation.holes import JudgedRun, only_turns, passage_numbers, pool_holes
@@ -240,10 +240,11 @@ def _pair_scores(
     scores = {metric: dict(zip(turns, frame[metric].tolist(), strict=True)) for metric in frame}
     numbers = passage_numbers([first, second])
     pool = pool_holes([first, second], numbers) + np.array([below.get(turn, 0) for turn in turns], dtype=np.int64)
-    low, high = {}, {}
+    low, high, tops = {}, {}, [first.top, second.top]
+    (pair,) = run_pairs(tops, numbers, pool)
     for measure in measures:
         if measure.family in BOUNDED:
-            bounds = difference_bounds([first.top, second.top], numbers, measure, policy, highest, "pool", pool)
+            bounds = PairMeasure(tops, measure, policy, highest, "pool").bounds(pair)
             low[measure.name] = dict(zip(turns, bounds.low.tolist(), strict=True))
             high[measure.name] = dict(zip(turns, bounds.high.tolist(), strict=True))
     grades = {
