@@ -51,9 +51,8 @@ ROOMS = {
 TESTED_BY = {
     "evaluation/bins.py": ("bins", "studies/breakdown/test_analysis.py"),
     "evaluation/bounds.py": ("bounds", "pair_bounds"), "evaluation/extremes.py": ("extremes", "bounds", "pair_bounds"),
-    "evaluation/hole_check.py": ("hole_model", "hole_numbers"),
     "evaluation/hole_model.py": ("hole_model", "hole_many_turns", "hole_numbers"),
-    "evaluation/hole_expectation.py": ("hole_expectation", "hole_numbers"),
+    "evaluation/hole_expectation.py": ("hole_expectation", "hole_model", "hole_numbers"),
     "evaluation/hole_features.py": ("hole_features", "hole_numbers"),
     "evaluation/hole_order.py": ("hole_order", "hole_numbers"),
     "evaluation/hole_stages.py": ("hole_stages", "hole_recalibration", "hole_numbers"),
@@ -67,7 +66,7 @@ TESTED_BY = {
     "statistics/families.py": ("families", "correction", "completed", "letters"),
     "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
     "statistics/ranks.py": ("ranks", "rank_stability"),
-    "statistics/variance.py": ("variance", "draws", "choice"),
+    "statistics/variance.py": ("variance", "draws", "choice", "crossed"), "statistics/columns.py": ("columns", "effect"),
     "studies/review/findings.py": ("analysis",),
 }  # fmt: skip
 #: Limits of a mutant: least CPU seconds, multiple of the usual time, wall seconds per CPU second, and bytes of memory.

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_check import draws_interval
-from robustcs.evaluation.hole_expectation import DRAWS, EXPECTED, FILLED_DEPTH, expected_drops, fill_holes
+from robustcs.evaluation.hole_expectation import DRAWS, EXPECTED, FILLED_DEPTH, draws_interval, expected_drops, fill_holes
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.state import Group
 from robustcs.statistics.sign_flip import paired_tests

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from robustcs.evaluation import hole_model
-from robustcs.evaluation.hole_check import check_hole_model
-from robustcs.evaluation.hole_expectation import DRAWS, LEAST_DRAWS, FilledHoles, contrasts, fill_holes
+from robustcs.evaluation.hole_expectation import DRAWS, LEAST_DRAWS, FilledHoles, check_hole_model, contrasts, fill_holes
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.run_pool import Grades, RunPool

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.hole_check import check_hole_model, draws_interval, hole_warnings
+from robustcs.evaluation.hole_expectation import check_hole_model, draws_interval, hole_warnings
 from robustcs.evaluation.hole_features import found_alone, pair_features, run_groups
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
 from robustcs.evaluation.hole_order import Contest, hole_effects, influences

@@ -10,8 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_check import HoleCheck, _trial_warning, check_hole_model, hole_warnings
-from robustcs.evaluation.hole_expectation import expected_drops, fill_holes
+from robustcs.evaluation.hole_expectation import (
+    HoleCheck,
+    _trial_warning,
+    check_hole_model,
+    expected_drops,
+    fill_holes,
+    hole_warnings,
+)
 from robustcs.evaluation.hole_features import PairFeatures
 from robustcs.evaluation.hole_model import HoleModel
 from robustcs.evaluation.hole_order import (
