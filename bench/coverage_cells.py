@@ -33,7 +33,7 @@ from robustcs.statistics.agreement import (
     fleiss_of,
     fleiss_sums,
 )
-from robustcs.statistics.effect import detectable_noncentrality, effect_sizes, within_margin
+from robustcs.statistics.columns import detectable_noncentrality, effect_sizes, within_margin
 from robustcs.statistics.estimate import Estimate
 from robustcs.statistics.families import holm_family, max_t_family
 from robustcs.statistics.means import mean_estimates, share_estimates

@@ -25,7 +25,7 @@ from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.statistics import sign_flip
-from robustcs.statistics.effect import Needed, effect_sizes, units_needed, within_margin
+from robustcs.statistics.columns import Needed, effect_sizes, units_needed, within_margin
 from robustcs.statistics.estimate import Estimate, Tested, sparse_note
 from robustcs.statistics.units import Units, units_of
 from robustcs.statistics.variance import sampled_mean, sampling_error

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.statistics.columns import columns_of, comparisons
-from robustcs.statistics.effect import detectable_differences, effect_sizes
+from robustcs.statistics.columns import columns_of, comparisons, detectable_differences, effect_sizes
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.sign_flip import paired_tests
 

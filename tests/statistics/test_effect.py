@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from robustcs.errors import UsageError
 from robustcs.statistics import estimate
-from robustcs.statistics.effect import (
+from robustcs.statistics.columns import (
     check_margin,
     detectable_differences,
     detectable_noncentrality,

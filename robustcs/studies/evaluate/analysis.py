@@ -22,8 +22,18 @@ from robustcs.result import Evaluated, Result, count, difference, measure, numbe
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
-from robustcs.statistics.columns import DETECTABLE, EFFECT, EQUIVALENT, EXACT, P_FLOOR, Comparisons, comparisons
-from robustcs.statistics.effect import check_margin, units_needed, within_margin
+from robustcs.statistics.columns import (
+    DETECTABLE,
+    EFFECT,
+    EQUIVALENT,
+    EXACT,
+    P_FLOOR,
+    Comparisons,
+    check_margin,
+    comparisons,
+    units_needed,
+    within_margin,
+)
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
 from robustcs.statistics.means import mean_estimates

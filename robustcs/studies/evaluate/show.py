@@ -16,7 +16,7 @@ from robustcs.documents.words import clustered, measure_label, noted, number, nu
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.lazy import pd
 from robustcs.result import score
-from robustcs.statistics.effect import EVEN
+from robustcs.statistics.columns import EVEN
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
 from robustcs.wording import counted, system_name, verb
 

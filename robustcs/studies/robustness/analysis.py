@@ -27,8 +27,7 @@ from robustcs.similarity.near_duplicates import text_key
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics import Floats, settled
-from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR, comparisons
-from robustcs.statistics.effect import check_margin, within_margin
+from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR, check_margin, comparisons, within_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
 from robustcs.statistics.means import TIE, cluster_t_test, risk

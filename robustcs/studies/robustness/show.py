@@ -15,7 +15,7 @@ from robustcs.documents.words import measure_label, noted, number, number_interv
 from robustcs.lazy import pd
 from robustcs.project.retrieved import plan_table
 from robustcs.result import Field, count, text
-from robustcs.statistics.effect import EVEN
+from robustcs.statistics.columns import EVEN
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.experiment import DEPTH, Experiment
 from robustcs.wording import counted, system_name
