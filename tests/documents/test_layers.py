@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from robustcs.documents.document import Card, Cards, Document
+from robustcs.documents.forms import render_markdown
 from robustcs.documents.html import render_html
 from robustcs.documents.latex import render_latex
-from robustcs.documents.markdown import render_markdown
 from robustcs.documents.terminal import render_terminal
 
 TEXT = "<b>Mix</b> flour & water\x1b[31m daily."

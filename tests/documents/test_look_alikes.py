@@ -10,9 +10,9 @@ from rich.console import Console
 
 from robustcs.documents import pdf
 from robustcs.documents.document import Column, Document, Table
+from robustcs.documents.forms import render_markdown
 from robustcs.documents.html import notebook_html, render_html
 from robustcs.documents.latex import render_latex
-from robustcs.documents.markdown import render_markdown
 from robustcs.documents.terminal import render_terminal
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated

@@ -11,8 +11,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from robustcs.documents.document import Column, Document, Paragraph, Table
+from robustcs.documents.forms import render_markdown
 from robustcs.documents.latex import render_latex
-from robustcs.documents.markdown import render_markdown
 from tests.documents.conftest import HOSTILE, breakdown_table
 
 
