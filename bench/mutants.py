@@ -65,7 +65,7 @@ TESTED_BY = {
     "statistics/__init__.py": ("quotient",), "statistics/agreement.py": ("agreement", "unit_agreement"),
     "statistics/families.py": ("families", "correction", "completed", "letters"),
     "statistics/means.py": ("means", "median", "preference", "risk", "paired"),
-    "statistics/ranks.py": ("ranks", "rank_stability"),
+    "statistics/ranks.py": ("ranks", "rank_stability", "halves"),
     "statistics/variance.py": ("variance", "draws", "choice", "crossed"), "statistics/columns.py": ("columns", "effect"),
     "studies/review/findings.py": ("analysis",),
 }  # fmt: skip
