@@ -13,6 +13,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measures import TurnScores
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.lazy import npt, pd
+from robustcs.statistics import Codes, Floats, Mask
 from robustcs.statistics.units import Units
 
 #: Original, QR, Human; 1: correct. Rows 1–8 of Tables 1 and 2 of the error-analysis paper.
@@ -26,9 +27,7 @@ CAUSE_OF_BIN = {
 CAUSES = ("qa", "qr", "correct")
 
 
-def bin_index(
-    original: npt.NDArray[np.bool_] | None, qr: npt.NDArray[np.bool_], human: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:
+def bin_index(original: Mask | None, qr: Mask, human: Mask) -> Codes:
     """Return the index into :data:`BINS` of every turn, from three boolean arrays of correctness.
 
     Without Original, the index is into :data:`BINS_WITHOUT_ORIGINAL`.
@@ -116,7 +115,7 @@ class Binned:
 
     cuts: Sequence[Cut]
     bins: Sequence[str]
-    places: npt.NDArray[np.int64]
+    places: Codes
 
     @classmethod
     def of(cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True) -> Binned:
@@ -137,22 +136,22 @@ class Binned:
         return pd.DataFrame(self.cuts, columns=list(Cut._fields))
 
     @property
-    def right(self) -> dict[str, npt.NDArray[np.bool_]]:
+    def right(self) -> dict[str, Mask]:
         """Formulation → bool[B]: the bins in which it is correct; Original only if known."""
         marks = {role: np.array([bin_[place] for bin_ in self.bins]) for place, role in enumerate(("original", "qr", "human"))}
         return {role: own == "1" for role, own in marks.items() if "-" not in own}
 
     @property
-    def blamed(self) -> npt.NDArray[np.bool_]:
+    def blamed(self) -> Mask:
         """bool[3, B]: the bins of each of :data:`CAUSES`."""
         return np.array([[CAUSE_OF_BIN[bin_] == cause for bin_ in self.bins] for cause in CAUSES])
 
-    def counts(self, turns: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+    def counts(self, turns: npt.ArrayLike | None = None) -> Codes:
         """Return int64[C, B]: numbers of turns in each bin, of all turns or of those selected by ``turns`` (bool[T])."""
         chosen = slice(None) if turns is None else np.asarray(turns)
         return np.array([np.bincount(own[chosen], minlength=len(self.bins)) for own in self.places])
 
-    def by_unit(self, units: Units, turns: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+    def by_unit(self, units: Units, turns: npt.ArrayLike | None = None) -> Floats:
         """Return float64[C, B, K]: the same for every sampling unit."""
         chosen = slice(None) if turns is None else np.asarray(turns)
         size = len(self.bins) * units.count

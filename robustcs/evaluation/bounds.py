@@ -34,7 +34,7 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Codes
+from robustcs.statistics import Codes, Mask
 
 Scope = Literal["cutoff", "run", "pool"]
 
@@ -155,7 +155,7 @@ class PairMeasure:
                 own[number * _TURNS :][:_TURNS] = value(top_of(block, self.measure, self.policy))
         return values
 
-    def _graded(self, pairs: RunPairs) -> tuple[npt.NDArray[np.bool_], Codes]:
+    def _graded(self, pairs: RunPairs) -> tuple[Mask, Codes]:
         """Return bool[n]: whether a passage of the pairs gets a grade, and int64[P · T]: the number of others that do."""
         end = (self.measure.cutoff or NOT_RETRIEVED) if self.scope == "cutoff" else NOT_RETRIEVED
         graded = np.minimum(pairs.first_ranks, pairs.second_ranks) < end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from robustcs.inputs.clariq_tables import BEST, WORST, QuestionScores, UnitScore
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import quotient
+from robustcs.statistics import Codes, Floats, quotient
 
 #: k of Recall@k.
 CUTOFFS = (5, 10, 20, 30)
@@ -72,7 +72,7 @@ def question_lists(run: Run, policy: EvaluationPolicy) -> QuestionLists:
     return QuestionLists(lists, tied)
 
 
-def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset[str]]) -> npt.NDArray[np.float64]:
+def recalls(lists: Mapping[str, Sequence[str]], relevant: Mapping[str, frozenset[str]]) -> Floats:
     """Return |top k ∩ S| / |S|: float64[topics of ``relevant``, k of :data:`CUTOFFS`], 0 for a topic without a list."""
     return np.array(
         [[len(wanted.intersection(lists.get(topic, ())[:k])) / len(wanted) for k in CUTOFFS]
@@ -193,14 +193,14 @@ def performance_of(ranking: Ranking, qrels: Qrels, policy: EvaluationPolicy) -> 
 # ---------------------------------------------------------------- clarification need
 
 
-def confusion(true: npt.ArrayLike, predicted: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def confusion(true: npt.ArrayLike, predicted: npt.ArrayLike) -> Codes:
     """Return int64[4, 5]: numbers of topics by true label (row) and predicted label (column 0: no prediction; 1 to 4)."""
     table = np.zeros((len(NEEDS), len(NEEDS) + 1), dtype=np.int64)
     np.add.at(table, (np.asarray(true, dtype=np.int64) - 1, np.asarray(predicted, dtype=np.int64)), 1)
     return table
 
 
-def label_scores(table: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], ...]:
+def label_scores(table: np.ndarray) -> tuple[Floats, ...]:
     """Return precision, recall and F1 of every label (0 if undefined) from one or several :func:`confusion` tables."""
     right = np.diagonal(table[..., 1:], axis1=-2, axis2=-1)
     return (
@@ -210,7 +210,7 @@ def label_scores(table: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], ...]
     )
 
 
-def weighted_scores(table: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def weighted_scores(table: np.ndarray) -> Floats:
     """Return precision, recall and F1 [..., 3], averaged over labels by their number of topics.
 
     Equal to scikit-learn's ``precision_recall_fscore_support(average="weighted", zero_division=0)``. A topic without a

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.matrix import UNJUDGED, Grades
 from robustcs.evaluation.measure import Measure
@@ -104,7 +103,7 @@ class Case(NamedTuple):
         """float64[R]: the difference of :data:`OF_RUN`."""
         return np.asarray(self.first.more - self.second.more)
 
-    def per_row(self, values: npt.NDArray[Any]) -> Scores:
+    def per_row(self, values: np.ndarray) -> Scores:
         """Return the sums over the passages of each row."""
         return np.asarray(np.bincount(self.rows, weights=values, minlength=len(self.turns)), dtype=np.float64)
 
@@ -215,7 +214,7 @@ def _places(rows: Codes) -> Codes:
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
-def from_zero(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def from_zero(values: np.ndarray) -> np.ndarray:
     """Return cumulative sums along the rows, starting with 0: the value after 0, 1, 2, … ranks."""
     return np.concatenate((np.zeros((len(values), 1), dtype=np.int64), np.cumsum(values, axis=1)), axis=1)
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
+from robustcs.statistics import Codes, Floats, Mask
 
 #: A cell: the names of a wording and of a ranker.
 Cell = tuple[str, str]
@@ -55,7 +56,7 @@ class Grid:
         """The missing cells."""
         return [(one, other) for one in self.wordings for other in self.rankers if (one, other) not in self.places]
 
-    def cube(self, scores: Mapping[Cell, npt.ArrayLike]) -> npt.NDArray[np.float64]:
+    def cube(self, scores: Mapping[Cell, npt.ArrayLike]) -> Floats:
         """Return float64[T, W, R] from the scores of each present cell, float[T]; nan in missing cells."""
         turns = len(np.asarray(scores[self.cells[0]]))
         found = np.full((turns, len(self.wordings), len(self.rankers)), np.nan)
@@ -86,7 +87,7 @@ class Grid:
         return best if swapped else (best[1], best[0])
 
 
-def causes_of(right: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def causes_of(right: Mask) -> Codes:
     """Return int64[T, W, R]: the index into :data:`CAUSES` of every turn in every cell.
 
     ``right``: bool[T, W, R], whether the answer is correct; False in missing cells, whose own results mean nothing.

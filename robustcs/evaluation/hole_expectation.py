@@ -27,7 +27,7 @@ from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, measure, number, p_value, share, table, text
-from robustcs.statistics import Floats, quotient, settled
+from robustcs.statistics import Floats, Mask, quotient, settled
 from robustcs.statistics.estimate import CONFIDENCE
 from robustcs.statistics.families import completed_family, completed_intervals
 from robustcs.statistics.ranks import DECIMALS
@@ -104,9 +104,9 @@ class Scoring:
     grades: Grades
     measures: tuple[Measure, ...]
     policy: EvaluationPolicy
-    counted: npt.NDArray[np.bool_]
+    counted: Mask
     model: HoleModel
-    found: npt.NDArray[np.bool_]
+    found: Mask
 
 
 #: Share of the judged passages that the test hides at a time, and the least acceptable coverage.
@@ -152,7 +152,7 @@ def check_hole_model(
     grades: Grades,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_] | None = None,
+    counted: Mask | None = None,
     hidings: int = 10,
     draws: int = 100,
 ) -> HoleCheck:
@@ -168,7 +168,7 @@ def check_hole_model(
     rng = np.random.default_rng([model.seed, hidings])
     first, second = np.triu_indices(len(pool.names), 1)
     truth = pool.score(grades[None], measures, policy)[..., counted & chosen].mean(axis=-1)
-    inside: list[npt.NDArray[np.bool_]] = []
+    inside: list[Mask] = []
     for place in range(hidings):
         hidden = hide(judged, model.holes, _HIDDEN, rng)
         if not hidden.any():
@@ -311,7 +311,7 @@ def fill_holes(
     grades: Grades,
     measures: Sequence[Measure],
     policy: EvaluationPolicy,
-    counted: npt.NDArray[np.bool_],
+    counted: Mask,
     units: Units,
     seed: int,
     sources: RunSources = UNKNOWN_SOURCES,

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
-from robustcs.statistics import Codes, Floats, quotient
+from robustcs.statistics import Codes, Floats, Mask, quotient
 
 #: Deeper ranks count as this one, and so do passages that a run does not retrieve.
 DEEPEST = 150
@@ -63,7 +62,7 @@ class PairFeatures:
         """float64[n]: distance of the best rank above rank 12, in logs; 0 below."""
         return np.asarray(np.maximum(0, _HINGE - self.log_best))
 
-    def take(self, rows: npt.NDArray[np.generic]) -> PairFeatures:
+    def take(self, rows: np.ndarray) -> PairFeatures:
         """Return some of the pairs, by mask or ascending index."""
         return PairFeatures(
             self.pairs[rows], self.turns[rows], self.fixed[rows], self.kinds, self.varying[rows], self.best[rows]
@@ -153,7 +152,7 @@ def regraded(pool: RunPool, features: PairFeatures, grades: Grades) -> PairFeatu
     return replace(features, fixed=fixed)
 
 
-def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Codes, npt.NDArray[np.bool_]]:
+def found_alone(pool: RunPool, groups: Sequence[int], depth: int) -> tuple[Codes, Mask]:
     """Return the groups' numbers, int64[G] by run name, and bool[G, N]: in the top ``depth`` of only this group's runs."""
     order = np.argsort(pool.names, kind="stable")
     numbers = np.asarray(groups)[order]

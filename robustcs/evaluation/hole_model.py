@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.hole_features import PairFeatures, pair_features, regraded, run_groups
@@ -67,10 +66,10 @@ class HoleModel:
         The group of every run.
     """
 
-    levels: npt.NDArray[np.int16]
+    levels: Grades
     holes: PairFeatures
     judged: PairFeatures
-    values: npt.NDArray[np.int16]
+    values: Grades
     sampled: Mask
     stages: tuple[StageFit, ...]
     recalibration: Recalibration
@@ -163,7 +162,7 @@ class KeptDraws:
         with the probabilities.
     """
 
-    levels: npt.NDArray[np.int16]
+    levels: Grades
     against: Floats
     rolled: Floats
 
@@ -259,8 +258,8 @@ def fit_hole_model(
 
 def fit_stages(
     features: PairFeatures,
-    values: npt.NDArray[np.int16],
-    levels: npt.NDArray[np.int16],
+    values: Grades,
+    levels: Grades,
     turns: int,
     starts: Sequence[StageFit] | None = None,
 ) -> tuple[StageFit, ...]:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.evaluation.bounds import PairMeasure, run_pairs
 from robustcs.evaluation.extremes import BOUNDED
@@ -30,11 +29,11 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import NEVER, Grades, RunPool
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Codes, Floats, places_within
+from robustcs.statistics import Codes, Floats, Mask, places_within
 from robustcs.statistics.ranks import DECIMALS
 
 
-def hole_effects(contest: Contest, grades: Grades, pairs: Codes, levels: npt.NDArray[np.int16]) -> Floats:
+def hole_effects(contest: Contest, grades: Grades, pairs: Codes, levels: Grades) -> Floats:
     """Return float64[H, L, R, M]: the change of each run's mean score if one unjudged passage of ``pairs`` had each level.
 
     ``grades``: int16[N + 1], ``pairs``: int64[H], ``levels``: int16[L]. All other unjudged passages remain unjudged.
@@ -104,7 +103,7 @@ class Contest:
     compared: tuple[tuple[int, int], ...]
     measures: tuple[Measure, ...]
     policy: EvaluationPolicy
-    counted: npt.NDArray[np.bool_]
+    counted: Mask
     top: int
     max_grade: int
 

@@ -15,6 +15,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd
 from robustcs.result import Rows, count, share, table, text
+from robustcs.statistics import Codes, Mask
 
 #: Number of ranks in the table by rank.
 RANKS = 100
@@ -95,7 +96,7 @@ def judged_run(ranking: Ranking, qrels: Qrels, depth: int, ranks: int | None = N
     return JudgedRun(matrix, tuple(zip(turns, unjudged.take(top).texts(), strict=True)), known, unjudged)
 
 
-def only_turns(run: JudgedRun, kept: npt.NDArray[np.bool_]) -> JudgedRun:
+def only_turns(run: JudgedRun, kept: Mask) -> JudgedRun:
     """Return the run on some of its turns; ``kept``: bool[T]."""
     matrix = run.matrix.take(kept)
     some = set(matrix.turns)
@@ -118,7 +119,7 @@ def stretches(runs: Sequence[JudgedRun]) -> Iterator[list[JudgedRun]]:
         ]  # fmt: skip
 
 
-def _rows(run: JudgedRun) -> npt.NDArray[np.int64]:
+def _rows(run: JudgedRun) -> Codes:
     """Return the row of the turn of each ``unjudged`` passage, ascending."""
     return np.nonzero(run.top.grades == UNJUDGED)[0]
 
@@ -129,7 +130,7 @@ def only_relevant(qrels: Qrels, level: int) -> bool:
     return lowest >= min(level, highest)
 
 
-def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
+def passage_numbers(runs: Sequence[JudgedRun]) -> list[Codes]:
     """Number each run's ``unjudged`` passages, for runs on the same turns.
 
     The same passage of the same turn has the same number in all runs. Later turns have higher numbers.
@@ -140,7 +141,7 @@ def passage_numbers(runs: Sequence[JudgedRun]) -> list[npt.NDArray[np.int64]]:
     return np.split(numbers, np.cumsum([len(some) for some in rows])[:-1])
 
 
-def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def pool_holes(runs: Sequence[JudgedRun], numbers: Sequence[Codes]) -> Codes:
     """Return int64[T]: distinct unjudged passages of every turn in all ``runs``; ``numbers``: :func:`passage_numbers`."""
     rows = np.concatenate([_rows(run) for run in runs])
     _, first = np.unique(np.concatenate(numbers), return_index=True)
@@ -209,7 +210,7 @@ def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
     return grades
 
 
-def counts_of(grades: npt.NDArray[np.int16]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def counts_of(grades: npt.NDArray[np.int16]) -> tuple[Codes, Codes]:
     """Return the numbers of retrieved and of unjudged passages of every turn."""
     return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray((grades == UNJUDGED).sum(axis=1))
 

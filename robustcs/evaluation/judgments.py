@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, input_error
 from robustcs.evaluation.holes import Grades, JudgedRun
@@ -22,6 +21,7 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.result import count, number, share, table, text
+from robustcs.statistics import Codes, Mask
 from robustcs.wording import counted
 
 #: Grade of a pair with two different grades: the earlier file's, the later file's, or the higher one.
@@ -134,7 +134,7 @@ def merge_qrels(old: Qrels, new: Sequence[Qrels], rule: Rule) -> Merge:
     return Merge(merged, tuple(conflict for _, conflict in conflicts), tuple(joined))
 
 
-def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: Ids) -> npt.NDArray[np.int64]:
+def _keys(files: Sequence[Qrels], turns: Sequence[str], documents: Ids) -> Codes:
     """Return one number per judgment, file after file, the same for the same (turn, document) pair."""
     place = {turn: number for number, turn in enumerate(turns)}
     parts = []
@@ -198,7 +198,7 @@ class JudgedPool:
     turns: Turns
 
     @property
-    def counted(self) -> npt.NDArray[np.bool_]:
+    def counted(self) -> Mask:
         """bool[T]: whether the turn counts."""
         return self.turns.counted
 
@@ -315,7 +315,7 @@ def sources_of_pool(
 
 
 def _source_rows(
-    run: str, found: Sequence[tuple[str, str, npt.NDArray[Any]]], depth: int, retrieved: int, level: int
+    run: str, found: Sequence[tuple[str, str, np.ndarray]], depth: int, retrieved: int, level: int
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a run; ``found``: name and kind of every source, and its grades in the run's top ``depth``."""
     for name, kind, own in found:

@@ -17,7 +17,7 @@ from robustcs.inputs.qrels import JudgedPairs, Qrels
 from robustcs.inputs.runs import ScatteredError, read_run, run_pieces
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Mask
+from robustcs.statistics import Codes, Mask
 
 #: Value for a rank without a passage, and for padding after the last judged passage.
 ABSENT = -32768
@@ -55,10 +55,10 @@ class GradeMatrix:
 
     name: str
     turns: tuple[str, ...]
-    grades: npt.NDArray[np.int16]
-    judged: npt.NDArray[np.int16]
-    retrieved: npt.NDArray[np.int64]
-    missing: npt.NDArray[np.bool_]
+    grades: Grades
+    judged: Grades
+    retrieved: Codes
+    missing: Mask
     extra_turns: int
     notes: tuple[str, ...]
     first: tuple[str, str] = ("", "")
@@ -117,7 +117,7 @@ class MatrixBuilder:
         self._judged = _judged_grades(qrels)
         self._index = _whole_index(qrels)
         self._row_of = {turn: row for row, turn in enumerate(self._known.turns)}
-        self._parts: list[tuple[list[int], npt.NDArray[np.int64], Grades]] = []
+        self._parts: list[tuple[list[int], Codes, Grades]] = []
         self._extra = 0
         self._first: tuple[str, str] = ("", "")
 
@@ -172,13 +172,13 @@ class _Index(NamedTuple):
         First bits of a key → the place of the first key with these bits; -1 without one. Faster than a binary search.
     """
 
-    pairs: npt.NDArray[np.int64]
+    pairs: Codes
     keys: npt.NDArray[np.uint64]
     shift: np.uint64
     first: npt.NDArray[np.int32]
 
 
-def _index_of(known: JudgedPairs, turns: npt.NDArray[np.int64]) -> _Index:
+def _index_of(known: JudgedPairs, turns: Codes) -> _Index:
     """Return the index of the pairs of ``turns``."""
     counts = known.starts[turns + 1] - known.starts[turns]
     pairs = np.repeat(known.starts[turns] - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
@@ -195,7 +195,7 @@ def _whole_index(qrels: Qrels) -> _Index | None:
     return _index_of(qrels.by_turn, np.arange(len(qrels.turns))) if len(qrels) <= _INDEXED else None
 
 
-def _grades_of(rows: npt.NDArray[np.int64], ids: Ids, known: JudgedPairs, index: _Index) -> Grades:
+def _grades_of(rows: Codes, ids: Ids, known: JudgedPairs, index: _Index) -> Grades:
     """Return int16[n]: the grade of every id in the turn of its row, or :data:`UNJUDGED`."""
     grades = np.full(len(rows), UNJUDGED, dtype=np.int16)
     keys = pair_keys(rows, ids)

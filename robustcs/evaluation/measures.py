@@ -14,9 +14,9 @@ import numpy as np
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix, Grades
 from robustcs.evaluation.measure import GEOMETRIC, RBP_PERSISTENCE, TOTAL, Measure, trec_eval_request
 from robustcs.inputs.ids import MAX_GRADE
-from robustcs.lazy import npt, pd
+from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import places_within, quotient
+from robustcs.statistics import Codes, Mask, places_within, quotient
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -42,17 +42,17 @@ class Top:
         return self.matrix.grades[:, : self.cutoff]
 
     @cached_property
-    def hits(self) -> npt.NDArray[np.bool_]:
+    def hits(self) -> Mask:
         """bool[T, k]: whether the passage at this rank is relevant."""
         return np.asarray(self.grades >= self.level)
 
     @property
-    def ranks(self) -> npt.NDArray[np.int64]:
+    def ranks(self) -> Codes:
         """int64[k]: 1 … k."""
         return np.arange(1, self.grades.shape[1] + 1)
 
     @property
-    def relevant(self) -> npt.NDArray[np.int64]:
+    def relevant(self) -> Codes:
         """int64[T]: number of relevant passages among the judged ones, retrieved or not."""
         return np.asarray((self.matrix.judged >= self.level).sum(axis=1))
 
@@ -157,7 +157,7 @@ class TurnScores(dict[str, Scores]):
         """Return the scores by some of the measures."""
         return TurnScores(self.turns, {name: self[name] for name in measures})
 
-    def take(self, chosen: npt.NDArray[np.bool_]) -> TurnScores:
+    def take(self, chosen: Mask) -> TurnScores:
         """Return the scores on the turns of ``chosen``, bool[T]."""
         return TurnScores(compress(self.turns, chosen), {name: values[chosen] for name, values in self.items()})
 

@@ -15,7 +15,7 @@ from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.runs import BY_RANK, Run, read_run
 from robustcs.lazy import npt
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import places_within
+from robustcs.statistics import Codes, Mask, places_within
 from robustcs.wording import counted
 
 #: Rows whose ids are searched or decoded together, so that they fit the processor's cache.
@@ -46,10 +46,10 @@ class Ranking:
 
     name: str
     turns: tuple[str, ...]
-    starts: npt.NDArray[np.int64]
+    starts: Codes
     ids: Ids
     document_codes: npt.NDArray[np.int32]
-    tied: npt.NDArray[np.bool_]
+    tied: Mask
     repeated: int
     notes: tuple[str, ...]
     constant: int = 0
@@ -137,7 +137,7 @@ def notes_on_ranks(run: Run, path: StrPath, policy: EvaluationPolicy) -> tuple[s
     return (f"{what}; passages are ordered by score, and {BY_RANK} orders them by rank",)
 
 
-def _contradicting(run: Run, places: npt.NDArray[np.int64]) -> int:
+def _contradicting(run: Run, places: Codes) -> int:
     """Return the number of turns whose only row with the lowest place does not have the highest score."""
     turns, count = run.turn_codes, len(run.turns)
     best, highest = np.full(count, np.iinfo(np.int64).max), np.full(count, -np.inf, np.float32)
@@ -148,7 +148,7 @@ def _contradicting(run: Run, places: npt.NDArray[np.int64]) -> int:
     return int((run.scores[only] < highest[turns[only]]).sum())
 
 
-def _starts(turns: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+def _starts(turns: npt.NDArray[np.int32], count: int) -> Codes:
     return np.concatenate(([0], np.cumsum(np.bincount(turns, minlength=count))))
 
 

@@ -20,7 +20,7 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
-from robustcs.statistics import Codes, Mask, places_within
+from robustcs.statistics import Codes, Floats, Mask, places_within
 
 #: Best rank of a judged passage that no run retrieves.
 NEVER = 2**31 - 1
@@ -53,8 +53,8 @@ class RunPool:
 
     names: tuple[str, ...]
     turns: tuple[str, ...]
-    pair_turns: npt.NDArray[np.int64]
-    pair_documents: npt.NDArray[np.int64]
+    pair_turns: Codes
+    pair_documents: Codes
     documents: Ids
     places: tuple[npt.NDArray[np.int32], ...]
     extra_turns: int
@@ -65,7 +65,7 @@ class RunPool:
         return len(self.pair_turns)
 
     @property
-    def missing(self) -> npt.NDArray[np.bool_]:
+    def missing(self) -> Mask:
         """bool[R, T]: whether the run has no passage for the turn."""
         rows = [(places == len(self)).all(axis=1) for places in self.places]
         return np.array(rows, dtype=bool).reshape(len(rows), len(self.turns))
@@ -88,7 +88,7 @@ class RunPool:
         grades[-1] = ABSENT
         return grades
 
-    def best_ranks(self) -> npt.NDArray[np.int64]:
+    def best_ranks(self) -> Codes:
         """Return int64[R, N]: the rank (from 1) of every pair in every run, or :data:`NEVER`."""
         ranks = np.full((len(self.places), len(self) + 1), NEVER, dtype=np.int64)
         for row, places in zip(ranks, self.places, strict=True):
@@ -128,7 +128,7 @@ class RunPool:
         )
         return part, grades[pairs]
 
-    def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> npt.NDArray[np.float64]:
+    def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> Floats:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
         judged = self._ideal(grades, _lowest(grades, measures))
@@ -241,9 +241,9 @@ class CollectedRun:
     """
 
     name: str
-    rows: npt.NDArray[np.int64]
-    ranks: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.int64]
+    rows: Codes
+    ranks: Codes
+    codes: Codes
     documents: Ids
     extra_turns: int
     first: tuple[str, str]
@@ -265,7 +265,7 @@ def collect_run(turns: Sequence[str], ranking: Ranking) -> CollectedRun:
     )  # fmt: skip
 
 
-def _pairs_of(qrels: Qrels, turns: Sequence[str], documents: Ids) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _pairs_of(qrels: Qrels, turns: Sequence[str], documents: Ids) -> tuple[Codes, Codes]:
     """Return turn row and document code of every judgment; -1 if the turn or document is not among those given."""
     row_of = {turn: row for row, turn in enumerate(turns)}
     rows = np.array([row_of.get(turn, -1) for turn in qrels.turns], dtype=np.int64)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import Measure, highest_score, parse_measure
+from robustcs.statistics import Mask
 
 #: Scores closer than this count as equal, because sums of floats differ in their last bits.
 TOLERANCE = 1e-9
@@ -35,7 +36,7 @@ class Threshold:
         """The threshold as printed in papers: ``> 0``, ``≥ 0.5``, ``= 1``."""
         return f"{self.operator.replace('>=', '≥')} {self.value:.12g}"
 
-    def holds(self, scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def holds(self, scores: npt.ArrayLike) -> Mask:
         """Return element-wise whether scores are correct; scores within :data:`TOLERANCE` of the value count as equal."""
         difference = np.asarray(scores, dtype=np.float64) - self.value
         if self.operator == ">":

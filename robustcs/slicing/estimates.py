@@ -20,7 +20,7 @@ import numpy.typing as npt
 from robustcs.kept import remembered
 from robustcs.result import Field, count, difference, number, p_value, text
 from robustcs.slicing.table import Slicing
-from robustcs.statistics import Floats, Mask, places_within
+from robustcs.statistics import Codes, Floats, Mask, places_within
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, STABLE_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import mean_estimates, share_estimates
 from robustcs.statistics.units import Units
@@ -318,7 +318,7 @@ def _stepped(drawn: Floats, reached: Floats) -> Floats:
     return found
 
 
-def _note(there: npt.NDArray[np.int64], spread: float, limit: float, noun: str) -> str:
+def _note(there: Codes, spread: float, limit: float, noun: str) -> str:
     """Return the caveat of a difference; too few units of the slice are reported with its own interval."""
     slice_, rest = (int(one) for one in there)
     if not slice_ or not rest or slice_ < LEAST_UNITS:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from robustcs.errors import UsageError
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
@@ -22,6 +21,7 @@ from robustcs.similarity.function_words import (
     referring,
 )
 from robustcs.slicing import BY_IDS, BY_TEXTS, TEXTS
+from robustcs.statistics import Codes
 from robustcs.wording import counted
 
 #: Classes of question length: the largest number of words of each class except the last.
@@ -124,7 +124,7 @@ class Slicing:
 
     name: str
     slices: tuple[str, ...]
-    codes: npt.NDArray[np.int64]
+    codes: Codes
     system: str = ""
 
     @cached_property

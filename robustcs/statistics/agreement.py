@@ -23,12 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.errors import UsageError
-from robustcs.statistics import Floats, quotient
+from robustcs.statistics import Codes, Floats, Mask, quotient
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import t_quantile
 
-Chosen = npt.NDArray[np.bool_]
-Counts = npt.NDArray[np.int64]
+Chosen = Mask
+Counts = Codes
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 Weighting = Literal["nominal", "linear", "quadratic"]

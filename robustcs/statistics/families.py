@@ -137,7 +137,7 @@ def _note(floor: float, comparisons: int, exact: bool) -> str:
     return f"{corrected}: the smallest possible is {min(1.0, floor):.2g}{more}"
 
 
-def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def holm(p: npt.ArrayLike) -> Floats:
     """Return Holm's step-down correction: float64, in the given order; rejecting if p ≤ α keeps the family-wise error ≤ α.
 
     The i-th smallest of m values is multiplied by m − i + 1; it is at least as large as those before it and at most 1. nan is

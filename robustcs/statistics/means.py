@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robustcs.lazy import special
-from robustcs.statistics import Floats
+from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import (
     CONFIDENCE,
     LEAST_UNITS,
@@ -41,7 +41,7 @@ class Ratio(NamedTuple):
 
     value: Floats
     variance: Floats
-    units: npt.NDArray[np.int64]
+    units: Codes
 
 
 def cluster_ratio(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> Ratio:
@@ -244,7 +244,7 @@ def _single(wins: int, number: int, noun: str) -> Tested:
     return Tested(wins / number, low, high, number, EXACT_METHOD, notes, p, floor, True, number)
 
 
-def _repeated(hits: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64], noun: str) -> Tested:
+def _repeated(hits: Floats, sizes: Floats, noun: str) -> Tested:
     (found,) = share_estimates(hits, sizes, noun)
     share, units = found.value, len(sizes)
     variance = float(cluster_ratio(hits, sizes).variance[0])

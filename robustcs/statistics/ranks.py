@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.statistics import Codes, Floats, quotient
+from robustcs.statistics import Codes, Floats, Mask, quotient
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import t_quantile
 from robustcs.statistics.units import Units
@@ -29,13 +29,13 @@ DECIMALS = 9
 PERSISTENCE = 0.9
 
 
-def _above(scores: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def _above(scores: npt.ArrayLike) -> Mask:
     """Return bool[..., n, n]: whether system j ranks strictly above system i."""
     rounded = np.round(np.asarray(scores, dtype=np.float64), DECIMALS)
     return np.asarray(rounded[..., None, :] > rounded[..., :, None])
 
 
-def ranks(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def ranks(scores: npt.ArrayLike) -> Codes:
     """Return the rank of every system from 1; tied systems share the best of their ranks (1, 2, 2, 4)."""
     return np.asarray(1 + _above(scores).sum(axis=-1))
 

@@ -132,7 +132,7 @@ def _concordance(x: Floats, y: Floats, groups: Codes) -> Codes:
     return found
 
 
-def _ties(values: Floats, codes: npt.NDArray[np.int64], units: int) -> Floats:
+def _ties(values: Floats, codes: Codes, units: int) -> Floats:
     """Return float[K + 1]: ordered pairs of turns with equal values without each unit, and over all units."""
     different, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     own, sizes = np.unique(codes * len(different) + place, return_counts=True)
