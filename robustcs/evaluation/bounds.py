@@ -53,14 +53,13 @@ _PASSAGES = 4_000_000
 class Bounds:
     """Bounds of every turn: low ≤ score ≤ high. For pairs, float64[P · T]; the score is the difference.
 
-    ``unjudged``: numbers of unjudged passages in the scope. If not ``exact``, the bounds may be too wide but are valid.
+    ``unjudged``: numbers of unjudged passages in the scope.
     """
 
     low: Scores
     score: Scores
     high: Scores
     unjudged: Codes
-    exact: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +173,7 @@ class PairMeasure:
         if self.exact:
             low = np.where(low < difference - ROUNDING, np.maximum(low, -1.0), difference)
             high = np.where(high > difference + ROUNDING, np.minimum(high, 1.0), difference)
-        return Bounds(low, difference, high, counts, self.exact)
+        return Bounds(low, difference, high, counts)
 
     def _exact(self, pairs: RunPairs) -> tuple[Scores, Scores]:
         graded, elsewhere = self._graded(pairs)

@@ -96,7 +96,6 @@ def test_every_interval_equals_brute_force(cases: list[Turn], level: int, max_gr
     pair, policy = pair_of(cases), EvaluationPolicy(relevance_level=level)
     for measure in EXACT:
         found = bounds_of(pair, measure, policy, max_grade, scope)
-        assert found.exact
         for turn, case in enumerate(cases):
             first, second = brute_force(case, measure, level, max_grade, scope)
             expected = (first - second).min(), (first - second).max()
@@ -152,7 +151,6 @@ def test_average_precision_stays_inside_an_outer_interval(case: Turn, level: int
     pair, policy = pair_of([case]), EvaluationPolicy(relevance_level=level)
     for measure in OUTER:
         found = bounds_of(pair, measure, policy, max_grade, scope)
-        assert not found.exact
         first, second = brute_force(case, measure, level, max_grade, scope)
         assert found.low[0] <= (first - second).min() + 1e-12, measure.name
         assert (first - second).max() <= found.high[0] + 1e-12, measure.name
