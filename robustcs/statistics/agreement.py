@@ -26,6 +26,7 @@ from robustcs.errors import UsageError
 from robustcs.statistics import Codes, Floats, Mask, quotient
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import t_quantile
+from robustcs.statistics.units import resampled
 
 Chosen = Mask
 Counts = Codes
@@ -260,8 +261,7 @@ def _resampled(parts: Floats, statistic: Statistic, value: float, error: float, 
     step = max(1, _CELLS // (units * parts.shape[1]))
     drawn = []
     for start in range(0, resamples, step):
-        weights = generator.multinomial(units, np.full(units, 1 / units), size=min(step, resamples - start))
-        centres, errors = _jackknife(weights.astype(np.float64), parts, statistic)
+        centres, errors = _jackknife(resampled(generator, units, min(step, resamples - start)), parts, statistic)
         drawn.append((centres - value) / np.maximum(errors, _LEAST_ERROR * error))
     ratios = np.concatenate(drawn)
     return np.asarray(ratios[~np.isnan(ratios)])

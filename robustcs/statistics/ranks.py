@@ -22,7 +22,7 @@ import numpy.typing as npt
 from robustcs.statistics import Codes, Floats, Mask, quotient
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, joined, units_note
 from robustcs.statistics.means import t_quantile
-from robustcs.statistics.units import Units
+from robustcs.statistics.units import Units, resampled
 
 DECIMALS = 9
 #: Persistence of rank-biased overlap: the first ten ranks have 86% of the weight (Webber et al. 2010).
@@ -127,17 +127,13 @@ def rank_stability(
     step = max(1, _PAIRS // len(first) ** 2)
     for start in range(0, resamples, step):
         count = min(step, resamples - start)
-        weights = _weights(generator, len(lengths), count)
-        apart = weights if other_sizes is None else _weights(generator, len(others), count)
+        weights = resampled(generator, len(lengths), count)
+        apart = weights if other_sizes is None else resampled(generator, len(others), count)
         drawn.append(compute(_means(first, lengths, weights), _means(second, others, apart)))
     values = np.concatenate(drawn)
     values = values[~np.isnan(values)]
     low = float(np.quantile(values, 1 - CONFIDENCE)) if len(values) else np.nan
     return Estimate(value, min(low, value), np.nan, units, STABILITY_METHOD, words)
-
-
-def _weights(generator: np.random.Generator, units: int, count: int) -> Floats:
-    return generator.multinomial(units, np.full(units, 1 / units), size=count).astype(np.float64)
 
 
 def _means(sums: Floats, sizes: Floats, weights: Floats) -> Floats:

@@ -121,11 +121,7 @@ def paired_tests(
     for start in range(0, len(tops), step):
         block = tops[start : start + step]
         own = counts if shared else counts[start : start + step]
-        if not shared or not start:  # shared denominators are those of the first block
-            drawn = subsets.sums(np.concatenate([block, own]))
-            bottoms = drawn[len(block) :]
-        else:
-            drawn = subsets.sums(block)
+        drawn, bottoms = np.split(subsets.sums(np.concatenate([block, own])), [len(block)])
         for row, top in enumerate(block):
             place = 0 if shared else row
             found.append(_one(top, drawn[row], own[place], bottoms[place], subsets, noun, mid_p, 1 - confidence))

@@ -26,6 +26,11 @@ from robustcs.wording import counted
 _SHARED_TOPIC = re.compile(r"([0-9]+)(?:-[0-9]+_|_[0-9]+-)[0-9]+")
 
 
+def resampled(generator: np.random.Generator, units: int, count: int) -> Floats:
+    """Return float64[B, K]: how often each of K units is in each of B = ``count`` resamples of K units with replacement."""
+    return generator.multinomial(units, np.full(units, 1 / units), size=count).astype(np.float64)
+
+
 def unit_of(turn_id: str) -> str:
     """Return the conversation or topic of a turn: ``31`` for ``31_4``, ``hash`` for ``hash<::>4``, or else the id itself.
 

@@ -36,7 +36,7 @@ from robustcs.statistics import Floats, quotient
 from robustcs.statistics.agreement import RESAMPLES, Statistic, agreement_estimate
 from robustcs.statistics.estimate import CONFIDENCE, LEAST_UNITS, Estimate, alike_note, joined, units_note
 from robustcs.statistics.means import cluster_ratio, mean_estimates, mean_interval, t_quantile
-from robustcs.statistics.units import Units
+from robustcs.statistics.units import Units, resampled
 
 #: ``turn``: turns differ; ``set``: whole sets differ; ``turn_set``: a wording helps one turn and hurts another.
 #: ``wording`` is ``set`` and ``turn_set`` together, that is, everything except ``turn``.
@@ -276,9 +276,7 @@ def effect_sizes(scores: npt.ArrayLike, units: Units, seed: int, resamples: int 
     table = np.asarray(scores, dtype=np.float64)
     levels = table.shape[1:]
     by_unit = units.sums(crossed_sums(table).T).T
-    generator = np.random.default_rng(seed)
-    weights = generator.multinomial(units.count, np.full(units.count, 1 / units.count), size=resamples)
-    drawn = omega_squared(weights @ by_unit, levels)
+    drawn = omega_squared(resampled(np.random.default_rng(seed), units.count, resamples) @ by_unit, levels)
     drawn = drawn[~np.isnan(drawn).any(axis=1)]
     found = []
     for place in range(len(EFFECTS)):
