@@ -34,8 +34,8 @@ _FREEDOM = 5
 _HIDINGS, _HIDDEN = 4, 0.25
 #: Number of parameter draws over which grade probabilities are averaged.
 _AVERAGED = 64
-#: Logits processed together, and those that fit in the processor's cache.
-_CELLS, _CACHED = 2_000_000, 20_000
+#: Logits processed together.
+_CELLS = 2_000_000
 #: Number of turns above which variances, the recalibration, the check and tipping points are computed from a part of the data:
 #: this many random turns, or fewer draws. The docs page ``holes.md`` describes how far results may differ.
 MANY_TURNS = 1000
@@ -168,15 +168,12 @@ class KeptDraws:
 
     def grades(self, factor: float) -> Grades:
         """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``."""
-        grades = np.full(self.rolled.shape, self.levels[0])
-        step = max(1, _CACHED // max(self.rolled.shape[1], 1))
+        grades, rolled = np.full(self.rolled.shape, self.levels[0]), self.rolled
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows in (slice(first, first + step) for first in range(0, len(grades), step)):
-                rolled = self.rolled[rows]
-                for against, rise in zip(self.against[:, rows], np.diff(self.levels), strict=True):
-                    # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
-                    rolled = rolled * (1 + against / factor)
-                    grades[rows] += (rolled < 1) * rise
+            for against, rise in zip(self.against, np.diff(self.levels), strict=True):
+                # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
+                rolled = rolled * (1 + against / factor)
+                grades += (rolled < 1) * rise
         return grades
 
 

@@ -152,11 +152,9 @@ def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Rows:
     """Return the table :data:`RATES`; ``later``: grades of unjudged passages."""
     rows = []
     for run in runs:
-        retrieved, unjudged = counts_of(run.matrix.grades[:, :depth])
-        lengths = run.matrix.retrieved
-        shares = _shares(int(retrieved.sum()), int(unjudged.sum()))
+        lengths, shares = run.matrix.retrieved, _shares(run.matrix.grades[:, :depth])
         rows.append((
-            run.name, depth, *shares.values(), 1 - shares["share"], int(((lengths > 0) & (lengths < depth)).sum()),
+            run.name, depth, *shares, 1 - shares[-1], int(((lengths > 0) & (lengths < depth)).sum()),
             int(run.matrix.missing.sum()), None if later is None else sum(hole in later for hole in run.holes),
         ))  # fmt: skip
     return RATES.rows(rows)
@@ -164,12 +162,10 @@ def rates(runs: Sequence[JudgedRun], depth: int, later: Grades | None) -> Rows:
 
 def rates_by_rank(runs: Sequence[JudgedRun]) -> pd.DataFrame:
     """Return run, rank (1 to 100), retrieved, judged, unjudged, share."""
-    rows = []
-    for run in runs:
-        grades = run.matrix.grades[:, :RANKS]
-        for rank, column in enumerate(grades.T, 1):
-            retrieved, unjudged = counts_of(column[:, None])
-            rows.append({"system": run.name, "rank": rank, **_shares(int(retrieved.sum()), int(unjudged.sum()))})
+    rows = [
+        (run.name, rank, *_shares(column[:, None]))
+        for run in runs for rank, column in enumerate(run.matrix.grades[:, :RANKS].T, 1)
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=["system", "rank", "retrieved", "judged", "unjudged", "share"])
 
 
@@ -215,11 +211,10 @@ def counts_of(grades: npt.NDArray[np.int16]) -> tuple[Codes, Codes]:
     return np.asarray((grades >= UNJUDGED).sum(axis=1)), np.asarray((grades == UNJUDGED).sum(axis=1))
 
 
-def _shares(retrieved: int, unjudged: int) -> dict[str, int | float]:
-    return {
-        "retrieved": retrieved, "judged": retrieved - unjudged, "unjudged": unjudged,
-        "share": _share(unjudged, retrieved),
-    }  # fmt: skip
+def _shares(grades: npt.NDArray[np.int16]) -> tuple[int, int, int, float]:
+    """Return the values of :data:`SHARES`."""
+    retrieved, unjudged = (int(counts.sum()) for counts in counts_of(grades))
+    return retrieved, retrieved - unjudged, unjudged, _share(unjudged, retrieved)
 
 
 def _share(part: int, whole: int) -> float:
