@@ -171,7 +171,7 @@ def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order
         scores = np.concatenate(means)
     else:
         scores = now[None] if not len(holes) else np.full((1, *now.shape), np.nan)
-    bounds = _Bounds(contest, grades, holes)
+    bounds = _bounds(contest, grades, holes) if len(holes) else {}
     found = []
     for number, measure in enumerate(contest.measures):
         for first, second in contest.compared:
@@ -179,39 +179,33 @@ def orders(contest: Contest, grades: Grades, drawn: Grades | None) -> list[Order
             difference = round(float(now[first, number] - now[second, number]), DECIMALS)
             agree = max(float((np.sign(differences) == sign).mean()) for sign in (-1, 0, 1))
             sure = np.nan if np.isnan(differences).any() else agree
-            ends = (difference, difference) if not len(holes) else bounds.of(first, second, measure)
+            without = (np.nan, np.nan) if len(holes) else (difference, difference)
+            ends = bounds.get((first, second, measure), without)
             found.append(Order(first, second, measure, difference, *ends, float(differences.mean()), sure))
     return found
 
 
-class _Bounds:
-    """Bounds of mean differences over all grades of the unjudged passages."""
-
-    def __init__(self, contest: Contest, grades: Grades, holes: Codes):
-        self.contest = contest
-        pool = contest.pool
-        # deeper unjudged passages, and those in turns that do not count, are not relevant
-        known = grades.copy()
-        known[known == UNJUDGED] = 0
-        known[holes] = UNJUDGED
-        self.matrices = {run: pool.matrix(run, known) for run in {run for pair in contest.compared for run in pair}}
-        number = np.empty(len(pool), dtype=np.int64)
-        number[holes[np.argsort(pool.pair_turns[holes], kind="stable")]] = np.arange(len(holes))
-        self.numbers = {
-            run: number[pool.places[run][matrix.grades == UNJUDGED]] for run, matrix in self.matrices.items()
-        }  # fmt: skip
-        self.per_turn = np.bincount(pool.pair_turns[holes], minlength=len(pool.turns))
-
-    def of(self, first: int, second: int, measure: Measure) -> tuple[float, float]:
-        """Return low and high; NaN for measures without bounds."""
-        if measure.family not in BOUNDED:
-            return np.nan, np.nan
-        contest = self.contest
-        matrices, numbers = [self.matrices[first], self.matrices[second]], [self.numbers[first], self.numbers[second]]
-        (pair,) = run_pairs(matrices, numbers, self.per_turn)
-        found = PairMeasure(matrices, measure, contest.policy, contest.max_grade, "pool").bounds(pair)
-        low, high = (float(np.round(end[contest.counted].mean(), DECIMALS)) for end in (found.low, found.high))
-        return low, high
+def _bounds(contest: Contest, grades: Grades, holes: Codes) -> dict[tuple[int, int, Measure], tuple[float, float]]:
+    """Return low and high of mean differences over all grades of the unjudged passages ``holes``, for measures with bounds."""
+    pool = contest.pool
+    # deeper unjudged passages, and those in turns that do not count, are not relevant
+    known = grades.copy()
+    known[known == UNJUDGED] = 0
+    known[holes] = UNJUDGED
+    number = np.empty(len(pool), dtype=np.int64)
+    number[holes[np.argsort(pool.pair_turns[holes], kind="stable")]] = np.arange(len(holes))
+    per_turn = np.bincount(pool.pair_turns[holes], minlength=len(pool.turns))
+    matrices = {run: pool.matrix(run, known) for run in {run for pair in contest.compared for run in pair}}
+    numbers = {run: number[pool.places[run][matrix.grades == UNJUDGED]] for run, matrix in matrices.items()}
+    found = {}
+    for sides in contest.compared:
+        (pair,) = run_pairs([matrices[run] for run in sides], [numbers[run] for run in sides], per_turn)
+        for measure in contest.measures:
+            if measure.family in BOUNDED:
+                ends = PairMeasure(pair.runs, measure, contest.policy, contest.max_grade, "pool").bounds(pair)
+                low, high = (float(np.round(end[contest.counted].mean(), DECIMALS)) for end in (ends.low, ends.high))
+                found[*sides, measure] = low, high
+    return found
 
 
 @dataclass(frozen=True)
