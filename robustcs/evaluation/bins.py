@@ -27,16 +27,6 @@ CAUSE_OF_BIN = {
 CAUSES = ("qa", "qr", "correct")
 
 
-def bin_index(original: Mask | None, qr: Mask, human: Mask) -> Codes:
-    """Return the index into :data:`BINS` of every turn, from three boolean arrays of correctness.
-
-    Without Original, the index is into :data:`BINS_WITHOUT_ORIGINAL`.
-    """
-    if original is None:
-        return qr.astype(np.int64) + 2 * human.astype(np.int64)
-    return original.astype(np.int64) + 2 * qr.astype(np.int64) + 4 * human.astype(np.int64)
-
-
 def bins_of(rows: Iterable[Any]) -> tuple[str, ...]:
     """Return the bins of the rows of a table with the columns original, qr and human."""
     return BINS if any(str(row.original) in "01" for row in rows) else BINS_WITHOUT_ORIGINAL
@@ -121,13 +111,14 @@ class Binned:
     def of(cls, scores: Formulations, thresholds: Sequence[Threshold], distinct: bool = True) -> Binned:
         """Return the bins at every one of ``thresholds``; if ``distinct``, only at those that differ for the measure."""
         cuts, places = [], []
+        original = () if scores.original is None else (scores.original,)
         for rewriter, frame in scores.rewriters.items():
             for metric in scores.measures:
                 for threshold in distinct_thresholds(metric, thresholds) if distinct else thresholds:
-                    qr, human = (threshold.holds(one[metric]) for one in (frame, scores.human))
-                    original = None if scores.original is None else threshold.holds(scores.original[metric])
                     cuts.append(Cut(rewriter, metric, str(threshold)))
-                    places.append(bin_index(original, qr, human))
+                    # in the order of the bins, each formulation changes half as often as the one before
+                    right = [threshold.holds(one[metric]) for one in (*original, frame, scores.human)]
+                    places.append(sum(2**place * own for place, own in enumerate(right)))
         return cls(cuts, scores.bins, np.array(places))
 
     @cached_property
