@@ -65,7 +65,7 @@ def _table(table: Table, console: Console) -> None:
     _print(console, Text(one_line(table.caption), "bold"))
     columns = tuple(replace(column, title=one_line(column.title)) for column in table.columns)
     table = replace(table, columns=columns, rows=tuple(tuple(map(one_line, row)) for row in table.rows))
-    natural = [max(map(cell_len, (column.title, *_cells(table, index)))) for index, column in enumerate(columns)]
+    natural = [max(map(cell_len, (column.title, *(row[index] for row in table.rows)))) for index, column in enumerate(columns)]
     for gutter, narrowest in _LAYOUTS:
         wide = widened(columns, natural, cell_len, gutter)
         least = [_least(table, index, natural[index], narrowest) for index in range(len(columns))]
@@ -80,16 +80,12 @@ def _table(table: Table, console: Console) -> None:
         _print(console, Text(one_line(f"{table.note} {table.hint}"), "dim"))
 
 
-def _cells(table: Table, index: int) -> list[str]:
-    return [row[index] for row in table.rows]
-
-
 def _least(table: Table, index: int, natural: int, narrowest: int) -> float:
     """Return the smallest width of a column: titles fold between words, numbers only before their interval."""
     title = _longest_word(table.columns[index].title)
     if table.columns[index].align == "left":
         return min(natural, max(narrowest, title))
-    return max([title, *(cell_len(part) for cell in _cells(table, index) for part in _interval_below(cell).split("\n"))])
+    return max([title, *(cell_len(part) for row in table.rows for part in _interval_below(row[index]).split("\n"))])
 
 
 def _fit(natural: list[float], least: list[float], gutter: int, available: int) -> list[int]:

@@ -67,7 +67,7 @@ class Subsets:
     def blocks(self, size: int) -> Iterator[npt.NDArray[np.uint8]]:
         """Yield the subsets, uint8[≤ size, K] of 0 and 1 each, independent of ``size``."""
         generator = np.random.default_rng(self.seed)
-        size = _whole(size)
+        size = max(32, size - size % 32)  # whole words of the generator, so that blocks of any size draw the same bits
         for start in range(0, self.total - 1, size):
             count = min(size, self.total - 1 - start)
             if self.exact:
@@ -83,11 +83,6 @@ class Subsets:
             np.matmul(rows, block.T.astype(np.float64), out=found[:, start : start + len(block)])
             start += len(block)
         return found
-
-
-def _whole(size: int) -> int:
-    """Return ``size`` rounded down to whole words of the generator, so that blocks of any size draw the same bits."""
-    return max(32, size - size % 32)
 
 
 @remembered(lambda rows: tuple(Tested(*row) for row in rows))
