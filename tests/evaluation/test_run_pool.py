@@ -109,6 +109,15 @@ def test_a_part_has_the_same_scores(
     sets[:, changed], parts[:, : len(changed)] = drawn, drawn
     each = [pool.score(one[None], measures, POLICY) for one in sets]
     np.testing.assert_array_equal(part.score(parts, measures, POLICY), np.concatenate(each))
+    # some of the turns, without the last of several
+    chosen = np.arange(len(pool.turns)) % 2 == 0
+    chosen[-1] = len(chosen) == 1
+    changed = changed[chosen[pool.pair_turns[changed]]]
+    part, known = pool.scored(grades, measures, changed, chosen)
+    assert part.turns == tuple(turn for turn, one in zip(pool.turns, chosen, strict=True) if one)
+    np.testing.assert_array_equal(
+        part.score(known[None], measures, POLICY), pool.score(grades[None], measures, POLICY)[..., chosen]
+    )
 
 
 @pytest.mark.parametrize("waiting", [0, 2, 1 << 20])
