@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from robustcs.inputs.ids import are_passage_ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run
 from robustcs.inputs.text import first_lines
-from robustcs.inputs.texts import TextFile
+from robustcs.inputs.texts import Samples, TextFile
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import ROLES, Role
 from robustcs.project.scan import (
@@ -24,6 +26,7 @@ from robustcs.project.scan import (
     Found,
     Proposal,
     reason_of,
+    refusal,
     role_of,
     run_words,
     set_of,
@@ -33,14 +36,11 @@ from robustcs.project.scan import (
     words_of,
 )
 from robustcs.project.text_run_match import Fit
-from robustcs.wording import counted
 
 #: Smallest share of turns on which texts and rankings agree, for texts to be assigned to a run; without and with its name.
 _SURE, _LIKELY = 0.9, 0.5
 #: Smallest number of turns with equal texts for a conclusion without a matching name.
 _FEW = 5
-#: Words of wordings that name no formulation.
-_WORDINGS = frozenset(("context", "conversation", "full", "history", "last", "paraphrase", "questions", "utterance"))
 #: Words of names that do not distinguish rewriters.
 _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
 
@@ -48,7 +48,7 @@ _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model",
 # ---------------------------------------------------------------- runs and their rankers
 
 
-@dataclass
+@dataclass(eq=False)
 class System:
     """One run, or one file of per-turn scores.
 
@@ -58,6 +58,8 @@ class System:
         Largest number of passages of a turn; 0 for scores.
     documents
         Whether it ranks passages ``DOC-N`` and the qrels judge documents.
+    measures
+        The measures of a file of scores.
     name, words
         Short unique name; words of its folders and its name, or else of its tag.
     """
@@ -67,6 +69,7 @@ class System:
     judged: int
     depth: int = 0
     documents: bool = False
+    measures: tuple[str, ...] = ()
     name: str = ""
     words: tuple[str, ...] = ()
 
@@ -88,7 +91,7 @@ def read_system(file: Found, run: Run, qrels: Qrels | None) -> System | str:
 
 def named(made: Proposal, systems: Sequence[System]) -> Sequence[System]:
     """Give systems their names and their words."""
-    called = [made.called.get(one.file.path, one.file.path) for one in systems]
+    called = [one.file.name for one in systems]
     lines = [
         first_lines(made.folder / one.file.path) if one.file.what and one.file.what.shape == "lines" else [] for one in systems
     ]
@@ -165,70 +168,37 @@ def families_of(systems: Sequence[System]) -> list[Family]:
 # ---------------------------------------------------------------- grids of wordings and rankers
 
 
-def find_grid(names: Mapping[str, str]) -> dict[Cell, str]:
-    """Return cell → file of the largest grid of wordings and rankers whose levels all have two cells; empty if there is none.
+def find_grid(systems: Sequence[System], families: Sequence[Family]) -> dict[Cell, System]:
+    """Return the grid of wordings and rankers in which each wording and each ranker has at least two cells.
 
-    names
-        File → the name that tells what it is, such as its path.
-
-    Each name is split into two parts at every place; a part that occurs with fewer than two others is no level. The part
-    with words such as raw, t5 or manual is the wording.
+    The words of a family name the ranker, the other words of a run the wording: ``t5/bm25`` for ``bm25_t5``.
     """
-    edges: dict[tuple[str, str], str] = {}
-    for file, name in names.items():
-        words = run_words(name)
-        for place in range(1, len(words)):
-            edges.setdefault(("_".join(words[:place]), "_".join(words[place:])), file)
-    found = max(_parts(_core(edges)), key=len, default={})
-    spoken = [sum(map(_is_wording, {pair[side] for pair in found})) for side in (0, 1)]
-    if spoken[0] == spoken[1]:
-        return {}
-    wording = int(spoken[1] > spoken[0])
-    short = [_short({pair[side] for pair in found}) for side in (wording, 1 - wording)]
-    return {(short[0][pair[wording]], short[1][pair[1 - wording]]): file for pair, file in found.items()}
-
-
-def _short(levels: Iterable[str]) -> dict[str, str]:
-    """Return level → its name without the words with which all levels start."""
-    names = sorted(levels)
-    return {
-        name: "_".join(words) for name, words in zip(names, without_common([name.split("_") for name in names]), strict=True)
-    }
-
-
-def _core(edges: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
-    """Return the pairs whose two parts each occur with at least two others."""
-    while True:
-        counts = Counter((side, pair[side]) for pair in edges for side in (0, 1))
-        kept = {pair: file for pair, file in edges.items() if counts[0, pair[0]] > 1 < counts[1, pair[1]]}
-        if len(kept) == len(edges):
-            return kept
-        edges = kept
-
-
-def _parts(edges: Mapping[tuple[str, str], str]) -> list[dict[tuple[str, str], str]]:
-    """Return the connected parts: each is one way to split the names."""
-    parts: list[dict[tuple[str, str], str]] = []
-    for pair, file in edges.items():
-        joined = [part for part in parts if any(pair[side] == other[side] for other in part for side in (0, 1))]
-        parts = [part for part in parts if part not in joined]
-        parts.append({key: one for part in joined for key, one in part.items()} | {pair: file})
-    return parts
-
-
-def _is_wording(level: str) -> bool:
-    return bool(role_of(level) or set_of(level) or _WORDINGS & set(level.split("_")))
+    cells: dict[tuple[tuple[str, ...], tuple[str, ...]], System] = {}
+    names = [run_words(one.file.name) for one in systems]
+    for one, whole, words in zip(systems, names, without_common(names), strict=True):
+        known = [family.words for family in families if set(family.words) <= set(words)]
+        wording = tuple(word for word in words if word not in max(known, key=len, default=words))
+        ranker = tuple(word for word in whole if word not in wording)
+        if wording and ranker:
+            cells.setdefault((wording, ranker), one)
+    counts: Counter[Any] = Counter()
+    while sum(counts.values()) != 2 * len(cells):
+        counts = Counter(level for cell in cells for level in enumerate(cell))
+        cells = {cell: one for cell, one in cells.items() if all(counts[level] > 1 for level in enumerate(cell))}
+    rankers = sorted({ranker for _, ranker in cells})
+    short = dict(zip(rankers, without_common(rankers), strict=True))
+    return {("_".join(wording), "_".join(short[ranker])): one for (wording, ranker), one in cells.items()}
 
 
 # ---------------------------------------------------------------- texts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Texts:
-    """The texts of one formulation in one file, or in one file of each collection.
+    """The texts of one formulation in a file.
 
-    files, column
-        The files, and the formulation of ``FILE:FORMULATION``; the latter is None for files with one formulation.
+    column
+        The formulation of ``FILE:FORMULATION``; None for files with one formulation.
     role
         The formulation that the file's fields or its name indicate.
     fields
@@ -237,7 +207,7 @@ class Texts:
         Largest number of texts of a turn.
     """
 
-    files: list[str]
+    file: Found
     column: Role | None
     role: Role | None
     texts: Mapping[str, str]
@@ -247,7 +217,7 @@ class Texts:
     @property
     def named(self) -> list[str]:
         """``FILE`` or ``FILE:FORMULATION``, as in the project file."""
-        return [f"{path}:{self.column}" if self.column else path for path in self.files]
+        return [f"{path}:{self.column}" if self.column else path for path in self.file.paths]
 
 
 def texts_in(made: Proposal, file: Found) -> list[Texts]:
@@ -257,30 +227,29 @@ def texts_in(made: Proposal, file: Found) -> list[Texts]:
     if fields.get("human") == fields.get("qr"):
         fields.pop("qr", None)  # a single column of human rewrites
     columns: dict[Role | None, Role | None] = {role: role for role in ROLES if role in fields}
-    by_name = role_of(file.stem) or role_of(" ".join(telling_words(file.path)))
+    by_name = role_of(file.stem) or role_of(" ".join(telling_words(file.name)))
     if by_name not in fields and set(fields) <= {"original"}:
         columns[by_name] = None
     found: list[Texts] = []
     for role, column in columns.items():
+        samples: dict[str, Samples] = {}
         try:
-            samples = TextFile(made.folder / file.path).samples(role or "qr", column)
+            for path in file.paths:
+                samples |= TextFile(made.folder / path).samples(role or "qr", column)
         except InputError as error:
             if column:
-                made.leave(f"{file.path}:{column}", reason_of(error), tell=True)
+                made.leave([f"{path}:{column}" for path in file.paths], reason_of(error), tell=True)
             elif not found:
-                made.refuse(file.path, error)
-            continue
-        texts = {turn: some[0] for turn, some in samples.items() if some[0]}
-        most = max(map(len, samples.values()), default=0)
-        if texts:
-            found.append(Texts([file.path], column, role, texts, len(fields), most))
+                made.leave(file.paths, refusal(error))
+        if texts := {turn: some[0] for turn, some in samples.items() if some[0]}:
+            found.append(Texts(file, column, role, texts, len(fields), max(map(len, samples.values()))))
     return found
 
 
 def most_complete(texts: Sequence[Texts], role: Role, turns: Collection[str]) -> Texts | None:
     """Return the most complete texts of Original or Human, else those in a file with more formulations."""
     candidates = [one for one in texts if one.role == role]
-    return min(candidates, key=lambda one: (-len(one.texts.keys() & turns), -one.fields, one.files), default=None)
+    return min(candidates, key=lambda one: (-len(one.texts.keys() & turns), -one.fields, one.named), default=None)
 
 
 def match_texts(
@@ -294,25 +263,23 @@ def match_texts(
     for name, system in rewriters.items():
         for one in texts:
             alike, found = _alike(words_of(name), one), fits(one, system)
-            reasons = ["by its name"] if alike else []
+            why = ["by its name"] if alike else []
             if found is None:
-                likely, sure = 0.8, alike or len(rewriters) == len(texts) == 1
+                share, sure = 0.8, alike or len(rewriters) == len(texts) == 1
             else:
-                likely = round(found.share, 1)
-                sure = found.share >= (_LIKELY if alike else _SURE) and (alike or len(found.equal) >= _FEW)
-                turns = len(found.equal) + len(found.other)
-                agree = turns - len(found.equal_apart) - len(found.other_alike)
-                reasons.append(f"texts and rankings agree on {agree} of {counted(turns, 'turn')}")
+                share, sure = found.share, found.share >= (_LIKELY if alike else _SURE) and (alike or len(found.equal) >= _FEW)
+                why.append(found.agreement)
             if sure:
-                pairs.append((alike, likely, len(one.texts), name, one, "; ".join(reasons) or "the only texts of a rewriter"))
+                rank = -alike, -round(share, 1), -len(one.texts), name, one.named
+                pairs.append((rank, name, one, "; ".join(why) or "the only texts of a rewriter"))
     chosen: dict[str, tuple[Texts, str]] = {}
-    for *_, name, one, why in sorted(pairs, key=lambda pair: (*(-value for value in pair[:3]), pair[3], pair[4].named)):
+    for _, name, one, told in sorted(pairs, key=itemgetter(0)):
         if name not in chosen and all(one is not other for other, _ in chosen.values()):
-            chosen[name] = one, why
+            chosen[name] = one, told
     return chosen
 
 
 def _alike(name: Sequence[str], one: Texts) -> float:
     """Return the share of a rewriter's words in the name of the texts; one without a name has any texts of a rewriter."""
     ours = {word for word in name if word not in _ANY}
-    return len(ours & set(telling_words(one.files[0]))) / len(ours) if ours else 0.5 * (one.role == "qr")
+    return len(ours & set(telling_words(one.file.name))) / len(ours) if ours else 0.5 * (one.role == "qr")

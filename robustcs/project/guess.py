@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -25,8 +25,9 @@ from robustcs.project.families import (
     most_complete,
     named,
     read_system,
+    texts_in,
 )
-from robustcs.project.guess_judgments import choose_judgments, join_texts
+from robustcs.project.guess_judgments import choose_judgments
 from robustcs.project.guess_studies import guess_studies, guess_tasks, tasks_of
 from robustcs.project.scan import WORDS, Found, Proposal, look_through, role_of, short_names, words_of
 from robustcs.project.text_run_match import Fit, fit, numbered, ranked_alike
@@ -66,11 +67,11 @@ def guess(path: Path) -> Proposal:
         files = made.of(kind)  # type: ignore[arg-type]
         if files:
             largest = max(files, key=lambda file: (path / file.path).stat().st_size)
-            made.use((kind,), largest.path, "the largest file of its kind")
+            made.use((kind,), largest.paths[:1], "the largest file of its kind")
     guess_tasks(made)
     for file in made.files:
         if file.path not in made.taken and file.what is not None:
-            made.leave(file.path, f"{file.what.says}; {file.what.advice}")
+            made.leave(file.paths, f"{file.what.says}; {file.what.advice}")
     return made
 
 
@@ -98,16 +99,20 @@ def explanation(made: Proposal) -> str:
 
 
 class _Systems:
-    """Runs, per-turn scores, answers and texts."""
+    """Runs, per-turn scores, answers and texts.
+
+    turns
+        The project's turns: those of the qrels, else of its systems or texts.
+    placed
+        Runs and scores of formulations.
+    """
 
     def __init__(self, made: Proposal, qrels: Qrels | None):
         self.made = made
         self.qrels = qrels
-        self._ranked = cache(lambda path: numbered(rank_run(read_run(path), EvaluationPolicy())))
-        self.measures: dict[str, list[str]] = {}
-        self.similarity = ""
-        self.turns: set[str] = set()
-        self.placed: set[str] = set()
+        self.turns: Collection[str] = set(qrels.turns) if qrels else ()
+        self.similarity: Found | None = None
+        self.placed: list[System] = []
 
     def place(self) -> None:
         """Assign each file to a formulation or to other systems, or ignore it."""
@@ -116,20 +121,18 @@ class _Systems:
         if of_scores and of_scores[0].formulations == 3 and (not families or families[0].formulations < 3):
             families = of_scores
         family = next((family for family in families if family.formulations >= 2), Family())
-        members = [*family.systems.values()] or runs
-        self.turns = set(self.qrels.turns) if self.qrels else {turn for one in members for turn in one.turns}
-        texts, files = self._texts(), [one.file.path for one in runs]
-        cells = find_grid({path: self.made.called.get(path, path) for path in files})
+        self.turns = self.turns or {turn for one in [*family.systems.values()] or runs for turn in one.turns}
+        texts, cells = self._texts(), find_grid(runs, families)
         if cells and not texts and "human" not in family.systems:
             family = Family()  # every question that these files answer knows the systems by their cells
         self._formulations(family, texts)
         if self.similarity and [one.depth for one in family.rewriters.values()] == [0]:
-            self.made.use(("answer_similarity",), self.similarity, "by its columns")
+            self.made.use(("answer_similarity",), self.similarity.paths, "by its columns")
         self._further(runs, family, cells)
-        known = [set(columns) for path, columns in self.measures.items() if path in self.made.taken]
-        metrics = [name for name in _METRICS if all(name in one for one in known)]
+        known = [one.measures for one in self.placed if one.measures]
         if self.qrels or known:
-            self.made.put(("metrics",), metrics or sorted(set.intersection(*known))[:2])
+            metrics = [name for name in _METRICS if all(name in one for one in known)]
+            self.made.put(("metrics",), metrics or sorted(set.intersection(*map(set, known)))[:2])
             self.made.put(("thresholds",), [">0", ">=0.5", "=1"], "scores of correct answers")
         self._answers()
 
@@ -145,20 +148,21 @@ class _Systems:
             tasks = tasks_of(self.made, file)
             if tasks and not any(map(mtrag.has_scores, tasks)):
                 continue  # unordered passages from which answers were generated
-            run = self.made.read(file, read_run, tell=True)
-            found = read_system(file, run, self.qrels) if run else None
-            if isinstance(found, str):
-                self.made.leave(file.path, found)
-            elif found:
-                read.append(found)
-        if read and all(one.documents for one in read):
+            if run := self.made.read(file, read_run, tell=True):
+                found = read_system(file, run, self.qrels)
+                if isinstance(found, System):
+                    read.append(found)
+                else:
+                    self.made.leave(file.paths, found)
+        kept = [one for one in read if not one.documents]
+        if read and not kept:
             about = "runs rank passages DOC-N, qrels judge documents DOC: the best passage counts"
             self.made.put(("policy", "documents"), True, about)
-            return named(self.made, read)
+            kept = read
         for one in read:
-            if one.documents:  # ids of documents may end like those of passages; one policy cannot fit both
-                self.made.leave(one.file.path, "a run of passages DOC-N, but other runs rank the judged documents")
-        return named(self.made, [one for one in read if not one.documents])
+            if one not in kept:  # ids of documents may end like those of passages; one policy cannot fit both
+                self.made.leave(one.file.paths, "a run of passages DOC-N, but other runs rank the judged documents")
+        return named(self.made, kept)
 
     def _scored(self) -> Sequence[System]:
         read = []
@@ -166,97 +170,95 @@ class _Systems:
             frame = self.made.read(file, read_scores, tell=True)
             if frame is None:
                 continue
-            columns, turns = [str(column) for column in frame.columns], frozenset(map(str, frame.index))
+            columns, turns = tuple(map(str, frame.columns)), frozenset(map(str, frame.index))
             if any(word in column for column in columns for word in ("overlap", "similarity", "jaccard")):
-                self.similarity = self.similarity or file.path
+                self.similarity = self.similarity or file
             else:
-                self.measures[file.path] = columns
-                read.append(System(file, turns, len(turns & set(self.qrels.turns)) if self.qrels else len(turns)))
+                judged = len(turns & set(self.qrels.turns)) if self.qrels else len(turns)
+                read.append(System(file, turns, judged, measures=columns))
         return named(self.made, read)
-
-    def _rankings(self, system: System) -> Mapping[str, int]:
-        """Return turn → a number for the system's ranking; empty if it only has scores."""
-        return self._ranked(self.made.place(system.file)) if system.depth else {}
 
     # ------------------------------------------------------------ formulations
 
     def _texts(self) -> list[Texts]:
         """Return the texts of the project's turns; without turns, those of the file with most formulations and turns."""
-        files = [file for file in self.made.of("texts", further=True) if not (file.is_a("nuggets") or self._are_answers(file))]
-        texts = join_texts(self.made, files)
-        self.turns = self.turns or set(max(texts, key=lambda one: (one.fields, len(one.texts))).texts if texts else ())
+        files = [file for file in self.made.of("texts") if not (file.is_a("nuggets") or self._are_answers(file))]
+        texts = [one for file in files for one in texts_in(self.made, file)]
+        self.turns = (
+            self.turns or max(texts, key=lambda one: (one.fields, len(one.texts))).texts.keys() if texts else self.turns
+        )
+        kept = [one for one in texts if not one.texts.keys().isdisjoint(self.turns)]
         for one in texts:
-            if not one.texts.keys() & self.turns:
-                self.made.leave(one.files[0], f"texts of other turns, such as {next(iter(one.texts))!r}")
-        return [one for one in texts if one.texts.keys() & self.turns]
+            if one not in kept:
+                self.made.leave(one.file.paths, f"texts of other turns, such as {next(iter(one.texts))!r}")
+        return kept
 
     def _formulations(self, family: Family, texts: Sequence[Texts]) -> None:
         chosen = {role: one for role in ("original", "human") if (one := most_complete(texts, role, self.turns))}
         other = next((role for role in ("human", "original") if role in chosen and role in family.systems), "")
+        ranked = cache(lambda file: numbered(rank_run(read_run(self.made.place(file)), EvaluationPolicy())))
 
         def fits(one: Texts, system: System) -> Fit | None:
-            if not other:
+            if not (other and system.depth):
                 return None
-            alike = ranked_alike(self._rankings(system), self._rankings(family.systems[other]))
+            alike = ranked_alike(ranked(system.file), ranked(family.systems[other].file))
             found = fit(one.texts, chosen[other].texts, alike)
             return found if len(found.equal) + len(found.other) >= _FEW else None
 
         free = [one for one in texts if one.role in ("qr", None) and one not in chosen.values()]
         matched = match_texts(family.rewriters, free, fits)
-        grouped: dict[str, list[str]] = {}
         unknown = bool(family.words) and not any(one.role == "qr" for one in texts)
+        grouped: dict[str, list[str]] = {}
         for name in family.rewriters:
             # others in a family without a name are further systems
             if name in matched or unknown or WORDS["qr"] & set(words_of(name)) or _SAMPLE.search(name):
                 grouped.setdefault(_SAMPLE.sub("", name), []).append(name)
-        self._part("original", ["original"], family, {"original": (chosen.get("original"), "")})
-        for called, names in grouped.items():
-            names.sort(key=lambda name: (len(name), name))
-            self._part("qr" if len(grouped) == 1 or called in ("", "qr") else f"qr:{called}", names, family, matched)
-        self._part("human", ["human"], family, {"human": (chosen.get("human"), "")})
+        parts = [("qr" if len(grouped) == 1 or name in ("", "qr") else f"qr:{name}", names) for name, names in grouped.items()]
+        known = {role: (one, "") for role, one in chosen.items()} | matched
+        for key, names in [("original", ["original"]), *parts, ("human", ["human"])]:
+            names = sorted(names, key=lambda name: (len(name), name))
+            systems = [family.systems[name] for name in names if name in family.systems]
+            self._part(key, systems, [known[name] for name in names if name in known])
         if not family.systems:  # texts without runs, for diversity and retrieve
             alone = [one for one in free if one.role == "qr"]
-            for name, one in zip(short_names([one.files[0] for one in alone]), alone, strict=True):
-                self._part("qr" if len(alone) == 1 else f"qr:{name}", [name], family, {name: (one, "")})
+            for name, one in zip(short_names([one.file.path for one in alone]), alone, strict=True):
+                self._part("qr" if len(alone) == 1 else f"qr:{name}", [], [(one, "")])
         for one in texts:
-            for path in one.files:
-                if path not in self.made.taken:
-                    why = "other texts are used, or their run is unknown"
-                    self.made.leave(path, f"{why}; to retrieve them with robustcs retrieve, add them to [texts]")
+            if one.file.path not in self.made.taken:
+                why = "other texts are used, or their run is unknown"
+                self.made.leave(one.file.paths, f"{why}; to retrieve them with robustcs retrieve, add them to [texts]")
 
-    def _part(self, key: str, names: Sequence[str], family: Family, texts: Mapping[str, tuple[Texts | None, str]]) -> None:
-        """Put the run or scores and the texts of a formulation; further names are those of its further samples."""
-        systems = [family.systems[name] for name in names if name in family.systems]
-        known = [(one, why) for name in names for one, why in [texts.get(name, (None, ""))] if one]
+    def _part(self, key: str, systems: Sequence[System], texts: Sequence[tuple[Texts, str]]) -> None:
+        """Put the runs or scores of a formulation, one for each sample, and the texts of each, with what determined them."""
+        self.placed += systems
         if systems:
-            first, what = systems[0], "run" if systems[0].depth else "scores"
-            files = [path for one in systems for path in self.made.together(one.file.path)]
+            first, files = systems[0], [path for one in systems for path in one.file.paths]
             about = counted(len(first.turns), "turn") + (f", up to {first.depth} deep" if first.depth else "")
             about += "; one run per sample" if len(systems) > 1 else ""
-            if first.depth and not known and key.startswith("qr"):
+            if first.depth and not texts and key.startswith("qr"):
                 about += "\nrewrites = …  # the texts of this run are unknown"
-            self.made.use_all(("formulations", key, what), files, files, "by its name", about)
-            self.placed |= {one.file.path for one in systems}
-        for what, some in (("rewrites", known[:1]), ("samples", known[1:])):
+            self.made.use(("formulations", key, "run" if first.depth else "scores"), files, "by its name", about)
+        for what, some in (("rewrites", texts[:1]), ("samples", texts[1:])):
             values = [name for one, _ in some for name in one.named]
             for one, why in some:
                 sampled = f"up to {one.samples} samples per turn" if one.samples > 1 else ""
                 comment = "; ".join(filter(None, (why, sampled)))
                 how = why or ("by its fields" if one.column else "by its name")
-                self.made.use_all(("formulations", key, what), values, one.files, how, comment)
+                self.made.use(("formulations", key, what), one.file.paths, how, comment, values)
 
     # ------------------------------------------------------------ further runs, sets, grid, answers
 
-    def _further(self, runs: Sequence[System], family: Family, cells: Mapping[Cell, str]) -> None:
-        sets = {one.file.path for some in family.sets.values() for one in some}
+    def _further(self, runs: Sequence[System], family: Family, cells: Mapping[Cell, System]) -> None:
+        sets = [one for some in family.sets.values() for one in some]
         # one name for one system; other entries refer to the names of sets and of runs with answers
-        fixed = any(file.is_a("answers") for file in self.made.files)
-        named = {path: "/".join(cell) for cell, path in cells.items() if path not in sets and not fixed}
+        if not any(file.is_a("answers") for file in self.made.files):
+            for cell, one in cells.items():
+                one.name = one.name if one in sets else "/".join(cell)
         for one in runs:
-            if one.file.path not in self.placed:
-                self.made.use(("runs", named.get(one.file.path, one.name)), one.file.path, "by its content")
-        for cell, path in cells.items():
-            self.made.use(("components", "/".join(cell)), path, "by its name")
+            if one not in self.placed:
+                self.made.use(("runs", one.name), one.file.paths, "by its content")
+        for cell, one in cells.items():
+            self.made.use(("components", "/".join(cell)), one.file.paths, "by its name")
         for role, systems in family.sets.items():
             if role in family.systems and systems[0].depth:
                 group = "raw" if role == "original" else "manual"
@@ -265,13 +267,13 @@ class _Systems:
 
     @staticmethod
     def _are_answers(file: Found) -> bool:
-        words = words_of(file.path)
-        return file.is_a("answers") and any(word.startswith(("answer", "predict", "gold")) for word in words)
+        return file.is_a("answers") and any(word.startswith(("answer", "predict", "gold")) for word in file.words)
 
     def _answers(self) -> None:
         """Assign gold and predicted answers by file name."""
         for file in self.made.of("answers"):
             role = role_of(file.stem)
-            key = ("gold",) if "gold" in words_of(file.stem) else ("formulations", str(role), "answers")
-            if key == ("gold",) or (role and self._are_answers(file)):
-                self.made.use(key, file.path, "by its name")
+            if "gold" in words_of(file.stem):
+                self.made.use(("gold",), file.paths, "by its name")
+            elif role and self._are_answers(file):
+                self.made.use(("formulations", role, "answers"), file.paths, "by its name")

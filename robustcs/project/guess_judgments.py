@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from robustcs.evaluation.holes import grades_by_pair, only_relevant
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
-from robustcs.project.families import Texts, texts_in
 from robustcs.project.scan import Found, Proposal, short_names, words_of
 from robustcs.project.trust import customary_level, model_of
 from robustcs.wording import counted
-
-T = TypeVar("T")
 
 _NEVER = "model judgments are never used as qrels; add it to [judges], or, if assessors made it, set it as qrels"
 #: Words of the names of new judgments, and of judges.
@@ -30,10 +26,10 @@ ITEM = re.compile(r"[QR]\d{2,}")
 
 
 def join_collections(made: Proposal, known: Sequence[tuple[Found, Qrels]]) -> Found:
-    """Join the judgments of several collections, and the runs of each system; return the first file of judgments.
+    """Join files of several collections whose names differ only in the words of their collections; return the judgments.
 
-    Judgments of other turns than the first ones are another collection if a run answers turns of both, if the names of two runs
-    differ only in the words of their collections, or if the folder has no runs.
+    Judgments of other turns than the first ones are another collection if a run answers turns of both, if two runs are joined,
+    or if the folder has no runs.
     """
     apart: list[tuple[Found, Qrels]] = []
     for file, qrels in known:
@@ -42,48 +38,29 @@ def join_collections(made: Proposal, known: Sequence[tuple[Found, Qrels]]) -> Fo
     if len(apart) == 1:
         return apart[0][0]
     common = set.intersection(*(_atoms(file.path) for file, _ in apart))
-    made.collections = [(frozenset(qrels.turns), _atoms(file.path) - common) for file, qrels in apart]
-    read = [(file.path, made.read(file, read_run)) for file in made.of("run")]
-    runs = [(path, path, run.turns, "") for path, run in read if run]
-    groups = _grouped(made, runs)
-    links = [*map(set, groups), *(set(_collections_of(made, turns)) for *_, turns, _ in runs)]
-    chosen = set().union(*(link for link in links if 0 in link)) if runs else set(range(len(apart)))
-    judgments = sorted((apart[number][0] for number in chosen | {0}), key=lambda file: file.path)
-    made.joined[judgments[0].path] = [file.path for file in judgments]
-    for group in groups:
-        files = [(path, number) for number, path in group.items() if number in chosen]
-        if len(files) > 1:
-            first = min(files)
-            made.joined[first[0]] = sorted(path for path, _ in files)
-            made.called[first[0]] = called(first[0], made.collections[first[1]][1])
-    made.collections = [made.collections[number] for number in chosen] if len(judgments) > 1 else []
-    return judgments[0]
+    words = [_atoms(file.path) - common for file, _ in apart]
+    groups: dict[tuple[str, str], dict[int, Found]] = {}
+    for file in made.files:
+        own = [number for number, some in enumerate(words) if some & _atoms(file.path)]
+        if len(own) == 1 and file.what and file.path not in made.taken and not file.is_a("qrels"):
+            groups.setdefault((file.what.family, called(file.path, words[own[0]])), {}).setdefault(own[0], file)
+    runs = [run for file in made.of("run") if (run := made.read(file, read_run))]
+    links = [{number for number, (_, qrels) in enumerate(apart) if not set(run.turns).isdisjoint(qrels.turns)} for run in runs]
+    links += [set(group) for group in groups.values() if next(iter(group.values())).is_a("run")]
+    chosen = set().union({0}, *(link for link in links if 0 in link)) if runs else set(range(len(apart)))
+    judgments = [apart[number][0] for number in chosen]
+    _join(made, judgments, judgments[0].name)
+    for (_, name), group in groups.items():
+        _join(made, [file for number, file in group.items() if number in chosen], name)
+    return next(file for file in made.files if judgments[0].path in file.paths)
 
 
-def join_texts(made: Proposal, files: Sequence[Found]) -> list[Texts]:
-    """Return the texts in these files; those whose names differ only in the words of their collections are joined."""
-    texts = [one for file in files for one in texts_in(made, file)]
-    groups = _grouped(made, [(one, one.files[0], one.texts, f"{one.role} {one.column}") for one in texts])
-    found = []
-    for group in groups:
-        some = sorted(group.values(), key=lambda one: one.files)
-        joined = {turn: text for one in some for turn, text in one.texts.items()}
-        found.append(replace(some[0], files=[path for one in some for path in one.files], texts=joined))
-    return found
-
-
-def _grouped(made: Proposal, ones: Iterable[tuple[T, str, Collection[str], str]]) -> list[dict[int, T]]:
-    """Group what differs only in the words of its collection; each group maps numbers of collections to one of them.
-
-    ``ones``: each with its path, its turns, and what must be equal.
-    """
-    groups: dict[tuple[str, ...], dict[int, T]] = {}
-    for one, path, turns, equal in ones:
-        numbers = _collections_of(made, turns)
-        number = numbers[0] if len(numbers) == 1 else -1
-        name = (equal, *words_of(called(path, made.collections[number][1]))) if number >= 0 else (path, equal)
-        groups.setdefault(name if number not in groups.get(name, {}) else (path, equal), {})[number] = one
-    return list(groups.values())
+def _join(made: Proposal, files: Sequence[Found], name: str) -> None:
+    """Replace several files by one; do nothing for a single file."""
+    if len(files) > 1:
+        paths = sorted(file.path for file in files)
+        made.files = [file for file in made.files if file not in files[1:]]
+        made.files[made.files.index(files[0])] = replace(files[0], paths=tuple(paths), name=name)
 
 
 def called(path: str, words: Collection[str]) -> str:
@@ -103,11 +80,6 @@ def _atoms(path: str) -> set[str]:
     return set(re.findall(r"[a-z]+|[0-9]+", path.lower()))
 
 
-def _collections_of(made: Proposal, turns: Collection[str]) -> list[int]:
-    """Return the numbers of the collections that contain some of the turns."""
-    return [number for number, (own, _) in enumerate(made.collections) if not own.isdisjoint(turns)]
-
-
 # ---------------------------------------------------------------- qrels, new judgments, judges
 
 
@@ -121,54 +93,55 @@ def choose_judgments(made: Proposal) -> Qrels | None:
     for file in made.of("qrels", "labels"):
         evidence = _made_by_model(file)
         if evidence and not (file.is_a("qrels") and _named(file, _JUDGE)):
-            made.leave(file.path, f"{evidence}, and {_NEVER}", tell=True)
+            made.leave(file.paths, f"{evidence}, and {_NEVER}", tell=True)
         elif qrels := made.read(file, read_qrels, tell=True):
             (models if evidence else known).append((file, qrels))
     if not known:
         for file, _ in models:
-            made.leave(file.path, f"{_made_by_model(file)}, and {_NEVER}", tell=True)
+            made.leave(file.paths, f"{_made_by_model(file)}, and {_NEVER}", tell=True)
         return None
-    others = [first_cells(made.place(file)) for file in made.of("run", "texts")]
+    others = [first_cells(made.folder / file.path) for file in made.of("run", "texts")]
     known.sort(key=lambda one: _order(one[0], one[1], others))
     first = join_collections(made, known)
     qrels = read_qrels(made.place(first))
-    _use_qrels(made, first.path, qrels)
-    judges, new = [], []
+    _use_qrels(made, first, qrels)
+    judges: list[str] = []
+    new: list[str] = []
     pairs = grades_by_pair(qrels)
     for file, own in (*known, *models):
         shared = len(grades_by_pair(own).keys() & pairs)
         if file.path in made.taken:
             continue
         if set(own.turns).isdisjoint(qrels.turns):
-            made.leave(file.path, f"it judges other turns, such as {own.turns[0]!r}")
+            made.leave(file.paths, f"it judges other turns, such as {own.turns[0]!r}")
         elif _named(file, _JUDGE) and shared > len(own) / 2 and own.grades.max() <= qrels.grades.max():
             judges.append(file.path)
         elif _named(file, _NEW) and shared <= len(own) / 2 and (file, own) in known:
             new.append(file.path)
         elif _named(file, _JUDGE) and own.grades.max() > qrels.grades.max():
-            made.leave(file.path, f"a judge with grade {own.grades.max()}, above the scale of {first.path}")
+            made.leave(file.paths, f"a judge with grade {own.grades.max()}, above the scale of {first.path}")
         else:
             why = f"other judgments of the turns in {first.path}; add it to new_judgments, or with the same scale to [judges]"
-            made.leave(file.path, why)
+            made.leave(file.paths, why)
     if new:
-        made.use_all(("new_judgments",), new, new, "by its name and its further passages", "for robustcs augment")
+        made.use(("new_judgments",), new, "by its name and its further passages", "for robustcs augment")
     for name, path in zip(short_names(judges), judges, strict=True):
-        made.use(("judges", name), path, "by its folder or name")
+        made.use(("judges", name), [path], "by its folder or name")
     return qrels
 
 
-def _use_qrels(made: Proposal, path: str, qrels: Qrels) -> None:
+def _use_qrels(made: Proposal, file: Found, qrels: Qrels) -> None:
     """Put the qrels, their description, and the relevance level of the collection."""
     low, high = int(qrels.grades.min()), int(qrels.grades.max())
     of = f"{counted(len(qrels.parts), 'collection')}, " if qrels.parts else ""
     says = f"{of}{counted(len(qrels.turns), 'turn')}, {counted(len(qrels), 'judgment')}, grades {low} to {high}"
     level, collection = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), high)
     if only_relevant(qrels, level):
-        made.use(("qrels", "file"), path, "by its turns", says)
+        made.use(("qrels", "file"), file.paths, "by its turns", says)
         made.put(("qrels", "selection"), "positives")
     else:
         advice = "If passages were not selected for judging by pooling runs, write [qrels] with file and selection instead."
-        made.use(("qrels",), path, "by its turns", f"{says}\n{advice}")
+        made.use(("qrels",), file.paths, "by its turns", f"{says}\n{advice}")
     usual = f", as in {collection} (recognised by passage ids)" if collection else "; CAsT and iKAT use 2"
     made.put(("policy", "relevance_level"), level, f"for binary measures{usual}")
 
@@ -193,4 +166,4 @@ def _order(file: Found, qrels: Qrels, others: Sequence[set[str]]) -> tuple[objec
 
 def _named(file: Found, words: Collection[str]) -> bool:
     """Return whether the folders or the name of a file contain one of these words."""
-    return not set(words).isdisjoint(words_of(file.path))
+    return not set(words).isdisjoint(file.words)

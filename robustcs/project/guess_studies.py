@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -55,7 +55,7 @@ class _Known:
         """
         files = [file for file in self.made.of("answers") if not of_tasks(file)]
         facts = self.made.of("nuggets", "assignments")
-        named = [file for file in files if {"response", "responses"} & set(words_of(file.path))]
+        named = [file for file in files if {"response", "responses"} & set(file.words)]
         cited = [file for file in files if file.is_a("run") and (facts or (file.what and file.what.family == RAG_RUN.name))]
         alone = not any(role_of(file.stem) or "gold" in words_of(file.stem) for file in files) and all(
             file in files and not file.is_a("run") for file in self.made.files if file.what
@@ -167,17 +167,16 @@ def guess_studies(made: Proposal) -> None:
         files = [file for file in (made.of(*rule.kinds) if rule.kinds else undecided) if rule.fits(known, file)]
         if not rule.key:
             for file in files:
-                made.leave(file.path, rule.why)
+                made.leave(file.paths, rule.why)
         elif rule.how == "named":
             for name, file in zip(_names(known, rule, files), files, strict=True):
-                made.use((*rule.key, name), file.path, rule.why)
+                made.use((*rule.key, name), file.paths, rule.why)
         elif rule.how == "all" and files:
-            paths = [file.path for file in files]
-            made.use_all(rule.key, paths, paths, rule.why)
+            made.use(rule.key, [file.path for file in files], rule.why)
         elif files:
-            made.use(rule.key, files[0].path, rule.why)
+            made.use(rule.key, files[0].paths, rule.why)
             for file in files[1:]:
-                made.leave(file.path, f"{files[0].path} is used; a project has one file for [{'] '.join(rule.key)}")
+                made.leave(file.paths, f"{files[0].path} is used; a project has one file for [{'] '.join(rule.key)}")
 
 
 def _names(known: _Known, rule: _Rule, files: list[Found]) -> list[str]:
@@ -205,20 +204,18 @@ def tasks_of(made: Proposal, file: Found) -> list[dict[str, Any]]:
 
 def guess_tasks(made: Proposal) -> None:
     """Use the answers of systems in tasks, the first reference answers and labels and, without a collection, passage texts."""
-    decided = made.aside.keys() | made.further
-    found = [(file, tasks) for file in made.files if file.path not in decided and (tasks := tasks_of(made, file))]
-    names = short_names([made.called.get(file.path, file.path) for file, _ in found])
-    labelled: list[str] = []
-    for name, (file, tasks) in zip(names, found, strict=True):
+    found = [(file, tasks) for file in made.files if file.path not in made.aside and (tasks := tasks_of(made, file))]
+    labelled: list[Sequence[str]] = []
+    for name, (file, tasks) in zip(short_names([file.name for file, _ in found]), found, strict=True):
         models = mtrag.models_in(tasks) or [name] * any(one.get("predictions") for one in tasks)
         for model in models:
-            made.use(("answers", "responses", model), file.path, "by its content")
+            made.use(("answers", "responses", model), file.paths, "by its content")
         if any(one.get("targets") for one in tasks) and "gold" not in made.values:
-            made.use(("gold",), file.path, "its reference answers")
+            made.use(("gold",), file.paths, "its reference answers")
         if file.is_a("collection") and "collection" not in made.values:
             about = "the texts of passages in its tasks; a project has one collection"
-            made.use_all(("collection",), [file.path], [file.path], "its passage texts", about)
+            made.use(("collection",), file.paths[:1], "its passage texts", about)
         if not models and any(key.lower() == "answerability" for one in tasks for key in one):
-            labelled.append(file.path)
+            labelled.append(file.paths)
     if labelled and "responses" in made.values.get("answers", {}):
         made.use(("answers", "labels"), labelled[0], "its labels of turns (answerability)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,27 +39,40 @@ _PLAIN = _RUNS | {"q", "queries", "query", "question", "questions", "text", "tex
 MOST_FILES = 2000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
-    """One file.
+    """One file, or files of several collections that are read together.
 
-    path
-        Path relative to the scanned folder.
+    paths
+        Paths relative to the scanned folder.
     what
-        Kind of the file by its content; None if no reader recognises it.
+        Kind by the content; None if no reader recognises it.
+    name
+        The path that names it, without the words of a collection.
     """
 
-    path: str
+    paths: tuple[str, ...]
     what: Identified | None
+    name: str
+
+    @property
+    def path(self) -> str:
+        """The first path, which identifies it."""
+        return self.paths[0]
+
+    @property
+    def stem(self) -> str:
+        """The name without folders and suffixes."""
+        return Path(self.name).name.split(".")[0]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the name and its folders."""
+        return words_of(self.name)
 
     def is_a(self, kind: Kind) -> bool:
         """Return whether it can be read as this kind."""
         return self.what is not None and kind in self.what.kinds
-
-    @property
-    def stem(self) -> str:
-        """The name without suffixes."""
-        return Path(self.path).name.split(".")[0]
 
 
 @dataclass
@@ -70,10 +83,6 @@ class Proposal:
         The content of the project file; path of a key or a table → the comment on it.
     taken, aside, told
         Used files → role; ignored files, or parts of files (``FILE:FORMULATION``) → reason; those to tell in any case.
-    collections
-        If there are several collections: the turns of each, and the words that name it.
-    joined, called
-        First of several files that are read together → all of them; → their name without the words of a collection.
     """
 
     folder: Path
@@ -83,31 +92,16 @@ class Proposal:
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
-    collections: list[tuple[frozenset[str], set[str]]] = field(default_factory=list)
-    joined: dict[str, list[str]] = field(default_factory=dict)
-    called: dict[str, str] = field(default_factory=dict)
 
-    def of(self, *kinds: Kind, further: bool = False) -> list[Found]:
-        """Return the undecided files of these kinds; files that are primarily of another kind come last.
-
-        ``further``: also the files that are read together with a first one.
-        """
-        decided = {*self.taken, *self.aside, *(() if further else self.further)}
-        some = [file for file in self.files if file.path not in decided and any(file.is_a(kind) for kind in kinds)]
+    def of(self, *kinds: Kind) -> list[Found]:
+        """Return the undecided files of these kinds; files that are primarily of another kind come last."""
+        decided = self.taken.keys() | self.aside.keys()
+        some = [file for file in self.files if file.path not in decided and any(map(file.is_a, kinds))]
         return sorted(some, key=lambda file: file.what is not None and file.what.kind not in kinds)
 
-    @property
-    def further(self) -> set[str]:
-        """The files that are read together with a first one."""
-        return {path for paths in self.joined.values() for path in paths[1:]}
-
-    def together(self, path: str) -> list[str]:
-        """Return a file and the files that are read together with it."""
-        return self.joined.get(path, [path])
-
     def place(self, file: Found) -> Path:
-        """Return the path of a file, together with the files that are read with it."""
-        return pooled([self.folder / path for path in self.together(file.path)])  # type: ignore[no-any-return]
+        """Return the path of a file."""
+        return pooled([self.folder / path for path in file.paths])  # type: ignore[no-any-return]
 
     def read(self, file: Found, read: Callable[[Path], T], tell: bool = False) -> T | None:
         """Return what a reader makes of a file; None if it cannot be read. ``tell``: record why."""
@@ -115,19 +109,14 @@ class Proposal:
             return read(self.place(file))
         except InputError as error:
             if tell:
-                self.refuse(file.path, error)
+                self.leave(file.paths, refusal(error))
             return None
 
-    def refuse(self, path: str, error: InputError) -> None:
-        """Record that a file cannot be read."""
-        why = "skipped" if error.problems[0].slug == "too-large" else "cannot be read"
-        self.leave(path, f"{why}: {reason_of(error)}")
-
-    def leave(self, path: str, why: str, tell: bool = False) -> None:
-        """Record that a file, and the files that are read together with it, are ignored; ``tell``: also without --why."""
-        self.told += [path] if tell else []
-        for one in self.together(path):
-            self.aside.setdefault(one, why)
+    def leave(self, paths: Iterable[str], why: str, tell: bool = False) -> None:
+        """Record that files are ignored; ``tell``: also without --why."""
+        for path in paths:
+            self.told += [path] if tell else []
+            self.aside.setdefault(path, why)
 
     def put(self, key: Sequence[str], value: object, comment: str = "") -> None:
         """Set a value; ``key`` is its path, such as ``("formulations", "qr", "run")``."""
@@ -138,16 +127,17 @@ class Proposal:
         if comment:
             self.comments[tuple(key)] = comment
 
-    def use(self, key: Sequence[str], path: str, why: str, comment: str = "") -> None:
-        """Set a value to a file and the files that are read together with it; ``why`` tells what determined this."""
-        files = self.together(path)
-        self.use_all(key, files, files, why, comment)
+    def use(
+        self, key: Sequence[str], paths: Sequence[str], why: str, comment: str = "", values: Sequence[str] | None = None
+    ) -> None:
+        """Set a value to one or several files; ``why`` tells what determined this.
 
-    def use_all(self, key: Sequence[str], values: Sequence[str], files: Sequence[str], why: str, comment: str = "") -> None:
-        """Set a value to one text or a list, and record that it names these files, even if another part is ignored."""
+        ``values``: the files as the project file names them, such as ``FILE:FORMULATION``.
+        """
+        values = values or paths
         self.put(key, list(values) if len(values) > 1 else values[0], comment)
         where = f"[{'.'.join(map(toml_key, key[:-1]))}] {key[-1]}" if key[1:] else key[0]
-        for path in files:
+        for path in paths:
             self.aside.pop(path, None)
             known = f"{self.taken[path]}; " if path in self.taken else ""
             self.taken[path] = f"{known}{where}, {why}"
@@ -157,6 +147,11 @@ def reason_of(error: InputError) -> str:
     """Return problem and advice of an error without the file."""
     problem = error.problems[0]
     return "; ".join(filter(None, (problem.found, problem.advice)))
+
+
+def refusal(error: InputError) -> str:
+    """Return why a file is ignored."""
+    return f"{'skipped' if error.problems[0].slug == 'too-large' else 'cannot be read'}: {reason_of(error)}"
 
 
 def look_through(folder: Path) -> Proposal:
@@ -179,20 +174,20 @@ def look_through(folder: Path) -> Proposal:
             if name.startswith(".") or name == CONFIG_NAME or path in reported:
                 continue
             if len(found.files) + len(found.aside) >= MOST_FILES:
-                found.leave(relative, f"only the first {MOST_FILES:,} files are read")
+                found.leave([relative], f"only the first {MOST_FILES:,} files are read")
             elif not path.is_file():
-                found.leave(relative, "a link to a folder, or not a regular file, so it is not opened")
+                found.leave([relative], "a link to a folder, or not a regular file, so it is not opened")
             else:
                 try:
-                    file = Found(relative, identify(path))
+                    file = Found((relative,), identify(path), relative)
                     if file.what is None:
                         next(line_chunks(path), b"")  # its error is a better reason
                 except InputError as error:
-                    found.refuse(relative, error)
+                    found.leave([relative], refusal(error))
                     continue
                 found.files.append(file)
                 if file.what is None:
-                    found.leave(relative, "its content is not in a format that robustcs reads")
+                    found.leave([relative], "its content is not in a format that robustcs reads")
     return found
 
 

@@ -44,6 +44,13 @@ class Fit:
         turns = len(self.equal) + len(self.other)
         return 1 - (len(self.equal_apart) + len(self.other_alike)) / turns if turns else float("nan")
 
+    @property
+    def agreement(self) -> str:
+        """The number of turns on which texts and rankings agree, in words."""
+        turns = len(self.equal) + len(self.other)
+        agree = turns - len(self.equal_apart) - len(self.other_alike)
+        return f"texts and rankings agree on {agree} of {counted(turns, 'turn')}"
+
     def doubts(self, name: str, than: str) -> list[str]:
         """Return notes if the run of ``name`` may have been made for other texts; ``than`` is the other system."""
         notes, verify = [], f"check that the run of {name} was made for these texts"

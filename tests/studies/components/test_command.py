@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import robustcs
-from robustcs.project.families import find_grid
+from robustcs.evaluation.grid import Cell
+from robustcs.project.families import System, families_of, find_grid, named
 from robustcs.project.guess import guess, write_config
 from robustcs.project.reading import read_project
+from robustcs.project.scan import Found, Proposal
 from robustcs.studies.components.study import QUESTIONS
 from tests.conftest import Command
 
@@ -110,14 +113,21 @@ def test_init_proposes_the_grid_from_names(demo: Path, in_copy: Command, tmp_pat
     assert "components    can run" in in_copy("check").out
 
 
+def cells_of(names: Iterable[str]) -> set[Cell]:
+    """The cells of the grid that runs of these names form."""
+    made = Proposal(Path())
+    systems = named(made, [System(Found((name,), None, name), frozenset(), 0) for name in names])
+    return set(find_grid(systems, families_of(systems)))
+
+
 def test_names_without_a_grid_of_wordings_have_none() -> None:
-    assert find_grid({name: name for name in ("alpha_gamma", "alpha_delta", "beta_gamma", "beta_delta")}) == {}
-    assert find_grid({"0": "a.trec", "1": "b.trec"}) == {}
+    assert cells_of(f"{name}.trec" for name in ("alpha_gamma", "alpha_delta", "beta_gamma", "beta_delta")) == set()
+    assert cells_of(["a.trec", "b.trec"]) == set()
 
 
 def test_names_with_several_words_are_split_where_they_cross() -> None:
     names = [f"{ranker}_{wording}.trec" for ranker in ("bm25", "bm25_rerank") for wording in ("raw", "t5_large", "manual_1")]
-    assert set(find_grid({name: name for name in names})) == {
+    assert cells_of(names) == {
         (wording, ranker) for ranker in ("bm25", "bm25_rerank") for wording in ("raw", "t5_large", "manual_1")
     }
 
