@@ -11,9 +11,10 @@ import signal
 import stat
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -104,8 +105,7 @@ class Jobs:
         ``work``, its results and its user errors must be picklable. The first error in the order of the files is raised here.
         Files that only this process can read, such as pipes, are read here.
 
-        Raises :class:`InterruptedWorkError` if a process was terminated, and, for a cluster, the errors of
-        :func:`robustcs.project.parallel_io.on_cluster`.
+        Raises :class:`InterruptedWorkError` if a process was terminated, and, for a cluster, the errors of :func:`_on_cluster`.
         """
         away = [] if self.processes == 1 and not self.dask else [file for file in files if not _only_here(file[1])]
         if not self.dask and (len(away) < 2 or sum(map(_size, away)) < WORTH):
@@ -116,17 +116,11 @@ class Jobs:
                 yield next(done) if file in elsewhere else work(*file)
 
     def _away(self, work: Callable[[str, Path], T], files: Sequence[File]) -> Generator[T, None, None]:
-        if not files:
-            return
-        packed = pickle.dumps(work)
-        given = ((packed, piece) for piece in pieces(files, self.processes))
-        done = on_cluster(self.dask, packed, files) if self.dask else _in_processes(outcomes, given, self.processes)
-        with closing(done):
-            for piece in done:
-                for one in piece:
-                    if one.error is not None:
-                        raise one.error
-                    yield one.result
+        with closing(_done(self, pickle.dumps(work), files)) if files else nullcontext(()) as done:
+            for one in chain.from_iterable(done):
+                if one.error is not None:
+                    raise one.error
+                yield one.result
 
 
 #: Read all runs in this process.
@@ -143,32 +137,37 @@ def jobs_of(given: Mapping[str, Any]) -> Jobs:
     return Jobs(processes, dask or "")
 
 
-def _in_processes(
-    function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], processes: int
-) -> Generator[Any, None, None]:
-    """Yield the results of ``function`` for each tuple of arguments, in their order, with joblib."""
-    from joblib import Parallel, delayed
+#: Work on other processes: joblib's object, the number of processes, and the function that returns the outcomes of a piece.
+Work = tuple[Any, int, Callable[..., list[Outcome]]]
+
+
+def _done(jobs: Jobs, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
+    """Yield the outcomes of ``files``, piece by piece; ``packed``: see :func:`outcomes`."""
+    from joblib import delayed
+
+    with _on_cluster(jobs.dask) if jobs.dask else _in_processes(jobs.processes) as (parallel, workers, function):
+        with _without_ctrl_c():
+            done = parallel(delayed(function)(packed, piece) for piece in pieces(files, workers))
+        try:
+            for piece in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
+                yield piece
+        finally:
+            with warnings.catch_warnings(action="ignore"):  # of unfinished work, which is no longer needed
+                done.close()
+
+
+@contextmanager
+def _in_processes(processes: int) -> Iterator[Work]:
+    from joblib import Parallel
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    # share nothing through files, so that none remains
-    parallel = Parallel(n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None)
-    with _without_ctrl_c():
-        done = parallel(delayed(function)(*given) for given in arguments)
     try:
-        yield from _quietly(done)
+        # share nothing through files, so that none remains
+        parallel = Parallel(n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None)
+        yield parallel, processes, outcomes
     except TerminatedWorkerError:
         advice = "if memory ran out, use fewer --jobs"
         raise InterruptedWorkError("a worker process was terminated", advice) from None
-
-
-def _quietly(done: Any) -> Generator[Any, None, None]:
-    """Yield the results of joblib; at the end, silence its warning of unfinished work, which is no longer needed."""
-    try:
-        for given in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
-            yield given
-    finally:
-        with warnings.catch_warnings(action="ignore"):
-            done.close()
 
 
 @contextmanager
@@ -216,11 +215,9 @@ _ANSWER, _COME = 5, 10
 _UNSEEN = ("no-such-file", "not-readable", "is-a-folder")
 
 
-def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
-    """Yield the outcomes of ``files``, piece by piece; the work of a lost worker is passed to the others.
-
-    packed
-        See :func:`robustcs.project.parallel_io.outcomes`.
+@contextmanager
+def _on_cluster(address: str) -> Iterator[Work]:
+    """Work on a Dask cluster; the work of a lost worker is passed to the others.
 
     Raises :class:`NotInstalledError` if Dask is missing here, or this version of robustcs on a worker; :class:`UsageError` if
     no scheduler answers or there is no worker; :class:`InterruptedWorkError` if the connection is lost, or if a piece ends
@@ -229,7 +226,9 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
     from concurrent.futures import CancelledError
 
     with _connected(address) as client:
+        import dask
         from distributed import KilledWorker
+        from joblib import Parallel
 
         try:
             client.wait_for_workers(1, timeout=_COME)
@@ -237,8 +236,10 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
             found = f"the Dask cluster at {address} has no worker"
             raise UsageError("no-workers", found, f"start one with: dask worker {address}") from None
         try:
-            with closing(_done(client, packed, files)) as done:
-                yield from done
+            # each piece contains the qrels, so that they are not lost with a worker
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+                parallel = Parallel(backend=_backend(client), return_as="generator", batch_size=1)
+                yield parallel, sum(client.ncores().values()), partial(_on_worker, __version__)
         except KilledWorker as error:
             found = f"several workers of the Dask cluster ended while reading a run, last {error.last_worker.address}"
             raise InterruptedWorkError(found, "if their memory ran out, give them more memory") from None
@@ -249,18 +250,6 @@ def on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[
             found = f"a worker of the Dask cluster at {address} needs robustcs {__version__}, but has none or another version"
             advice = f"run there: pip install 'robustcs[dask]=={__version__}'"
             raise NotInstalledError("no-robustcs", found, advice) from error
-
-
-def _done(client: Any, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
-    import dask
-    from joblib import Parallel, delayed, parallel_config
-
-    tasks = (delayed(_on_worker)(__version__, packed, piece) for piece in pieces(files, sum(client.ncores().values())))
-    # each piece contains the qrels, so that they are not lost with a worker
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
-        with parallel_config(backend=_backend(client)):
-            done = Parallel(return_as="generator", batch_size=1)(tasks)
-        yield from _quietly(done)
 
 
 def _backend(client: Any) -> Any:
