@@ -2,7 +2,7 @@
 
 Each study of the registry is a function of its name: ``robustcs.breakdown(…)``. It accepts a project file (default: the
 ``robustcs.toml`` of the working folder, if any), keywords that replace entries of the project, and the keywords of the study's
-``ask``. A result has its tables as pandas frames, its policy, its inputs, and the methods of :mod:`robustcs.presentation`.
+``ask``. A result has its tables as pandas frames, its policy, its inputs, and methods that draw and write them.
 Invalid inputs raise :class:`robustcs.errors.RobustcsError`.
 """
 
@@ -11,15 +11,15 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
+from robustcs.documents.document import Figure
 from robustcs.errors import UsageError
-from robustcs.presentation import METHODS
 from robustcs.project.model import STUDY_TABLES, Project
 from robustcs.project.parallel_io import jobs_of
 from robustcs.project.report_files import KEPT
@@ -29,20 +29,20 @@ from robustcs.studies.registry import STUDIES, study
 from robustcs.studies.signature import types_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+    from robustcs.documents.document import Block
     from robustcs.studies.study import Study
 
 StrPath = str | os.PathLike[str]
+#: One table of a result, several, or all of them.
+Tables = str | Sequence[str] | None
 #: Keywords that determine which processes read runs.
 JOBS = ("jobs", "dask")
 #: Options of the command line whose keywords have another name.
 _PLURALS = {"metric": "metrics", "threshold": "thresholds"}
 #: An option in a message, alone or with ``NAME=FILE`` or ``N``.
 _OPTION = re.compile(r"--([a-z][a-z-]*)(?: ([\w/]+)=([A-Z]+)| ([A-Z]+)\b)?")
-
-
-# the module of results does not import renderers; the Python API adds them
-for _name, _method in METHODS.items():
-    setattr(Result, _name, _method)
 
 
 def open_project(project: Project | StrPath | None = None, *, trust: bool = False, **inputs: Any) -> Project:
@@ -239,3 +239,92 @@ def report(
     made = make_report(opened, folder=Path(given).parent, jobs=where, store=Store(folder / KEPT))
     write_report(folder, made.files)
     return folder / "report.html"
+
+
+# ---------------------------------------------------------------- methods of results
+# Formats are those of --format; the figure is that of --output NAME.png. The module of results does not import renderers.
+
+
+def _blocks(result: Result, names: Sequence[str] = ()) -> Sequence[Block]:
+    return study(result.study).blocks(result, names)
+
+
+def figures(result: Result) -> dict[str, str]:
+    """Return the figures of a result: name → caption. :func:`plot` draws the first."""
+    return {block.slug: block.caption for block in _blocks(result) if isinstance(block, Figure)}
+
+
+def plot(result: Result, figure: str | None = None) -> MatplotlibFigure:
+    """Draw the result's first figure, or the one of that name, and return it as a matplotlib figure; save nothing.
+
+    Raises :class:`UsageError` if the result has no figures, or none of that name.
+    """
+    there = {block.slug: block for block in _blocks(result) if isinstance(block, Figure)}
+    if not there:
+        raise UsageError("no-figure", f"{result.study} has no figure", "see .tables for its tables")
+    if figure is not None and figure not in there:
+        raise UsageError("no-figure", f"{result.study} has no figure {figure!r}", f"choose from {', '.join(there)}")
+    from robustcs.documents.plots import matplotlib_figure
+
+    return matplotlib_figure(there[figure or next(iter(there))].draw())
+
+
+def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = None, raw: bool = False) -> str | None:
+    """Return or write one table (default: the first) as CSV with 12 significant digits.
+
+    An apostrophe precedes texts that a spreadsheet would run as formulas, unless ``raw``.
+    """
+    return _data(result, "raw-csv" if raw else "csv", path, table)
+
+
+def to_json(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """Return or write all tables, or those of ``table``, as JSON with 12 significant digits, policy, inputs and notes."""
+    return _data(result, "json", path, table)
+
+
+def to_latex(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """Return or write all displayed tables, or those of ``table``, as LaTeX (booktabs)."""
+    return _text(result, "latex", path, table)
+
+
+def to_markdown(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """Return or write all displayed tables, or those of ``table``, as Markdown."""
+    return _text(result, "markdown", path, table)
+
+
+def to_html(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
+    """Return or write all displayed tables and figures, or the tables of ``table``, as an HTML fragment without styles."""
+    return _text(result, "html", path, table)
+
+
+def _data(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
+    from robustcs.documents.forms import data_of
+
+    return _given(data_of(form, result.study, result, result.inputs, _names(table)), path)
+
+
+def _text(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
+    from robustcs.documents.forms import text_of
+
+    return _given(text_of(form, result, _blocks(result, _names(table)), _names(table)), path)
+
+
+def _names(table: Tables) -> Sequence[str]:
+    return (table,) if isinstance(table, str) else table or ()
+
+
+def _given(text: str, path: StrPath | None) -> str | None:
+    """Return the text, or write it and return None. Raises :class:`UsageError` if the path is an input."""
+    if path is None:
+        return text
+    from robustcs.documents.files import write_text
+    from robustcs.overwrite_guard import refuse_protected
+
+    refuse_protected(path)
+    write_text(Path(path), text)
+    return None
+
+
+for _method in (plot, figures, to_csv, to_json, to_latex, to_markdown, to_html):
+    setattr(Result, _method.__name__, _method)
+Result._repr_html_ = to_html  # type: ignore[attr-defined]

@@ -279,22 +279,22 @@ class Result:
     if TYPE_CHECKING:  # robustcs.api adds these methods
 
         def plot(self, figure: str | None = None) -> Figure:
-            """See :func:`robustcs.presentation.plot`."""
+            """See :func:`robustcs.api.plot`."""
 
         def figures(self) -> dict[str, str]:
-            """See :func:`robustcs.presentation.figures`."""
+            """See :func:`robustcs.api.figures`."""
 
         def to_csv(self, path: Any = None, *, table: str | None = None, raw: bool = False) -> str | None:
-            """See :func:`robustcs.presentation.to_csv`."""
+            """See :func:`robustcs.api.to_csv`."""
 
         def to_json(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
-            """See :func:`robustcs.presentation.to_json`."""
+            """See :func:`robustcs.api.to_json`."""
 
         def to_latex(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
-            """See :func:`robustcs.presentation.to_latex`."""
+            """See :func:`robustcs.api.to_latex`."""
 
         def to_markdown(self, path: Any = None, *, table: str | Sequence[str] | None = None) -> str | None:
-            """See :func:`robustcs.presentation.to_markdown`."""
+            """See :func:`robustcs.api.to_markdown`."""
 
     def __init_subclass__(cls) -> None:
         # a dataclass would otherwise generate one that prints all rows of all tables

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "robustcs"
 FLOORS = (
     "errors", "lazy", "version", "wording", "policy", "result", "overwrite_guard", "tempfiles", "database", "kept",
     "inputs", "programs", "statistics", "evaluation", "similarity", "slicing", "retrieval", "documents", "project",
-    "studies", "reporting", "cli", "presentation", "api",
+    "studies", "reporting", "cli", "api",
 )  # fmt: skip
 #: The parts of a study that the frame and the report load through the registry; they are data, read from above.
 SHARED_BY_STUDIES = ("study", "signature", "registry")
