@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from robustcs.documents.document import Figure
 from robustcs.errors import UsageError
 from robustcs.project.model import STUDY_TABLES, Project
+from robustcs.project.overrides import SINGULARS, in_plural, with_inputs
 from robustcs.project.parallel_io import jobs_of
 from robustcs.project.report_files import KEPT
 from robustcs.project.sources import BY_NAME, SOURCES, several
@@ -39,8 +40,6 @@ StrPath = str | os.PathLike[str]
 Tables = str | Sequence[str] | None
 #: Keywords that determine which processes read runs.
 JOBS = ("jobs", "dask")
-#: Options of the command line whose keywords have another name.
-_PLURALS = {"metric": "metrics", "threshold": "thresholds"}
 #: An option in a message, alone or with ``NAME=FILE`` or ``N``.
 _OPTION = re.compile(r"--([a-z][a-z-]*)(?: ([\w/]+)=([A-Z]+)| ([A-Z]+)\b)?")
 
@@ -92,7 +91,6 @@ def _opened(
     further: Collection[str] = (),
     trust: bool = False,
 ) -> Project:
-    from robustcs.project.overrides import with_inputs
     from robustcs.project.reading import find_project
 
     if not isinstance(project, Project | str | os.PathLike | None):
@@ -133,7 +131,7 @@ def _by_name(runs: Any) -> Mapping[str, Any]:
 
 def _in_python(text: str, one: Study, known: Collection[str]) -> str:
     """Return a message with ``known`` keywords in place of options: ``runs={NAME: FILE}`` for ``--run NAME=FILE``."""
-    keys = _PLURALS | {source.option.removeprefix("--"): source.key for source in SOURCES}
+    keys = SINGULARS | {source.option.removeprefix("--"): source.key for source in SOURCES}
     keys |= {max(own.opts, key=len).split()[-1].removeprefix("--"): str(own.name) for own in one.command.parameters}
 
     def keyword(found: re.Match[str]) -> str:
@@ -150,7 +148,7 @@ def signature_of(one: Study) -> inspect.Signature:
     ask, command = one.part("study").ask, one.command
     given = inspect.signature(ask)
     own = {name: parameter for name, parameter in given.parameters.items() if name != "workspace"}
-    taken = [BY_NAME[name].key if name in BY_NAME else _PLURALS.get(name, name) for name in command.uses]
+    taken = [BY_NAME[name].key if name in BY_NAME else SINGULARS.get(name, name) for name in command.uses]
     first = [name for name, parameter in own.items() if parameter.default is parameter.empty]
     first = first or [name for name in ("qrels", "runs") if name in taken]
     table = [field.name for field in fields(STUDY_TABLES[one.name])] if one.name in STUDY_TABLES else []
@@ -173,7 +171,6 @@ def _function(one: Study) -> Callable[..., Any]:
 
     def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked
-        from robustcs.project.overrides import in_plural
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)

@@ -54,14 +54,6 @@ def _process_once(option: Any, process: Callable[[Any, Any], None], value: Any, 
     process(value, state)
 
 
-class FileName(click.types.StringParamType):
-    """Text that a shell completes with file names."""
-
-    def shell_complete(self, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Let the shell complete file names."""
-        return [CompletionItem(incomplete, type="file")]
-
-
 class PagedCommand(click.Command):
     """A command with examples first and grouped options on its help page, and with completion of file names.
 
@@ -80,7 +72,8 @@ class PagedCommand(click.Command):
         self.params = [*own.values(), *(SHARED[one] for one in dict.fromkeys(shared))]
         for parameter in self.params:
             if isinstance(parameter, click.Argument) or (parameter.metavar or "").partition("[:")[0].endswith(_FILES):
-                parameter.type = FileName() if parameter.type is click.STRING else parameter.type
+                # a shell completes file names; the reader of a file checks it
+                parameter.type = click.Path(readable=False) if parameter.type is click.STRING else parameter.type
 
     def make_parser(self, context: click.Context) -> Any:
         """Return click's parser, changed to reject a second value of a single-valued option."""

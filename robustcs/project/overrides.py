@@ -37,16 +37,17 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", fu
     """
     own = {field.name for field in fields(STUDY_TABLES[table])} if table else set()
     inputs = in_plural(inputs)
-    inside = {key: value for key, value in inputs.items() if key in own}
+    settings, inside = settings_of(table), {}
     for key, value in inputs.items():
-        if key not in own:
-            if key not in _KEYS:
-                raise _unknown(key, (*own, *_KEYS, *further))
+        if key in own:
+            inside[key] = settings[key].checked(value) if key in settings else files(BY_NAME[f"{table}.{key}"], value)
+        elif key in _KEYS:
             project = _with(project, key, value)
-    if not inside:
-        return project
-    known = getattr(project, table) or STUDY_TABLES[table]()
-    return replace(project, **{table: known.given(**{key: _of_study(table, key, value) for key, value in inside.items()})})
+        else:
+            raise _unknown(key, (*own, *_KEYS, *further))
+    return (
+        replace(project, **{table: (getattr(project, table) or STUDY_TABLES[table]()).given(**inside)}) if inside else project
+    )
 
 
 def in_plural(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,12 +66,6 @@ def _unknown(key: str, known: Collection[str]) -> UsageError:
     near = difflib.get_close_matches(key, sorted(set(known)), n=1)
     meant = f"did you mean {near[0]!r}? " if near else ""
     return UsageError("no-such-input", f"no input is named {key!r}", f"{meant}help(robustcs.open_project) lists them")
-
-
-def _of_study(table: str, key: str, value: Any) -> Any:
-    """Return a value of a study's table: files, or a setting."""
-    setting = settings_of(table).get(key)
-    return setting.checked(value) if setting else files(BY_NAME[f"{table}.{key}"], value)
 
 
 def with_policy(policy: EvaluationPolicy, key: str, value: Any) -> EvaluationPolicy:

@@ -6,7 +6,6 @@ Paths are relative to the file's folder. All keys are optional. Options of the c
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -36,7 +35,7 @@ from robustcs.project.model import (
 )
 from robustcs.project.overrides import files, group_of, placed, with_policy
 from robustcs.project.sources import BY_NAME, SOURCES, Source, settings_of, several, text_of
-from robustcs.project.toml import DEEPEST, TOO_DEEP, key_lines, read_toml
+from robustcs.project.toml import DEEPEST, TOO_DEEP, key_lines, read_toml, toml_key
 from robustcs.retrieval.settings import RetrievalSettings, from_table
 
 T = TypeVar("T")
@@ -263,7 +262,7 @@ class _Reader:
     def _known(self, table: _Table, keys: tuple[str, ...]) -> None:
         for key in table.values:
             if key not in keys:
-                place = f" in [{_header(table.path)}]" if table.path else ""
+                place = f" in [{toml_key(*table.path)}]" if table.path else ""
                 self._problem(table, key, f"unknown key {key!r}{place}", f"choose from {', '.join(keys)}")
 
     def _table(self, table: _Table, key: str) -> _Table:
@@ -271,7 +270,7 @@ class _Reader:
         path = (*table.path, key)
         if isinstance(value, dict):
             return _Table(value, path)
-        self._problem(table, key, f"{key} is not a table", f"write [{_header(path)}] above its keys")
+        self._problem(table, key, f"{key} is not a table", f"write [{toml_key(*path)}] above its keys")
         return _Table({}, path)
 
     def _problem(self, table: _Table, key: str, found: str, advice: str) -> None:
@@ -294,10 +293,6 @@ def _texts_of(key: str, value: Any) -> list[str]:
     if all(isinstance(item, str) and item for item in values):
         return values
     raise UsageError("bad-type", f"{key} is {value!r}", "write a text in quotes, or a list of them")
-
-
-def _header(path: tuple[str, ...]) -> str:
-    return ".".join(key if re.fullmatch(r"[\w-]+", key) else f'"{key}"' for key in path)
 
 
 def find_project(config: str | None, trust: bool = False) -> Project:

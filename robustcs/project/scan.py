@@ -136,7 +136,7 @@ class Proposal:
         """
         values = values or paths
         self.put(key, list(values) if len(values) > 1 else values[0], comment)
-        where = f"[{'.'.join(map(toml_key, key[:-1]))}] {key[-1]}" if key[1:] else key[0]
+        where = f"[{toml_key(*key[:-1])}] {key[-1]}" if key[1:] else key[0]
         for path in paths:
             self.aside.pop(path, None)
             known = f"{self.taken[path]}; " if path in self.taken else ""

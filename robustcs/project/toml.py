@@ -78,14 +78,14 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     return lines
 
 
-def quoted(text: str) -> str:
-    """Return a text as a TOML string: a JSON string, except for DEL."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def quoted(value: Any) -> str:
+    """Return a text, a number, a boolean, or a list of them as TOML: as in JSON, except for DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def toml_key(name: str) -> str:
-    """Return a name as a TOML key."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
+def toml_key(*path: str) -> str:
+    """Return a path of names as a TOML key, with dots."""
+    return ".".join(name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name) for name in path)
 
 
 def toml_text(values: Mapping[str, Any], *tables: str, comments: Mapping[tuple[str, ...], str] = MappingProxyType({})) -> str:
@@ -100,7 +100,7 @@ def toml_text(values: Mapping[str, Any], *tables: str, comments: Mapping[tuple[s
     for key, value in values.items():
         if not isinstance(value, dict):
             first, *further = comments.get((*tables, key), "").split("\n")
-            text += f"{toml_key(key)} = {_toml_value(value)}" + (f"  # {first}" if first else "") + "\n"
+            text += f"{toml_key(key)} = {quoted(value)}" + (f"  # {first}" if first else "") + "\n"
             text += "".join(f"# {line}\n" for line in further)
     for key, value in values.items():
         if isinstance(value, dict):
@@ -108,12 +108,6 @@ def toml_text(values: Mapping[str, Any], *tables: str, comments: Mapping[tuple[s
             about = f"# {comments[path]}\n" if path in comments else ""
             # a table of tables needs no head
             needed = about or not value or not all(isinstance(one, dict) for one in value.values())
-            text += f"\n{about}[{'.'.join(map(toml_key, path))}]\n" if needed else ""
+            text += f"\n{about}[{toml_key(*path)}]\n" if needed else ""
             text += toml_text(value, *path, comments=comments)
     return text
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml_value, value))}]"
-    return quoted(value) if isinstance(value, str) else str(value).lower()
