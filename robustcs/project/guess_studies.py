@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from robustcs.errors import ProblemList
 from robustcs.inputs import mtrag
@@ -22,6 +22,7 @@ from robustcs.inputs.sniff import Kind, first_cells
 from robustcs.inputs.text import first_record
 from robustcs.project.guess_judgments import ITEM
 from robustcs.project.scan import Found, Proposal, role_of, short_names, words_of
+from robustcs.project.sources import BY_NAME
 
 #: Names of baselines, whose scores are in evaluations.
 _BASELINES = {"no", "worst", "best"}
@@ -96,8 +97,6 @@ class _Rule:
         Table and key; empty if the files are ignored.
     kinds
         Kinds of the files; empty for files that only their names and their content for one reader identify.
-    how
-        Whether the key has one file, a list, or a table of files by name.
     fits
         Further condition.
     why
@@ -106,55 +105,52 @@ class _Rule:
 
     key: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    how: Literal["one", "all", "named"] = "one"
     fits: Callable[[_Known, Found], Any] = lambda known, file: True
     why: str = "by its content"
 
 
 _RULES = (
-    _Rule(("clariq", "topics"), ("clariq topics",), fits=lambda known, file: file.path == known.topics_file),
+    _Rule(("clariq", "topics"), ("clariq topics",), lambda known, file: file.path == known.topics_file),
     _Rule(("clariq", "questions"), ("question bank",),
-          fits=lambda known, file: known.topics and shape_of(known.made.place(file)) == "table"),
+          lambda known, file: known.topics and shape_of(known.made.place(file)) == "table"),
     _Rule((), ("question run", "run"),
-          fits=lambda known, file: known.cells(file) & known.topics and _BASELINES & set(words_of(file.stem)),
-          why="questions of a baseline, which clariq takes from evaluations or performance"),
-    _Rule(("clariq", "runs"), ("question run", "run"), "named", lambda known, file: known.cells(file) & known.topics),
-    _Rule(("clariq", "evaluations"), ("clariq evaluation",), "named",
+          lambda known, file: known.cells(file) & known.topics and _BASELINES & set(words_of(file.stem)),
+          "questions of a baseline, which clariq takes from evaluations or performance"),
+    _Rule(("clariq", "runs"), ("question run", "run"), lambda known, file: known.cells(file) & known.topics),
+    _Rule(("clariq", "evaluations"), ("clariq evaluation",),
           lambda known, file: any(known.facets & one.keys() for one in (known.read(file, read_evaluation) or {}).values())),
     _Rule(("clariq", "performance"), ("run",),
-          fits=lambda known, file: {cell.rpartition("_")[0] for cell in known.cells(file)} & known.facets),
-    _Rule(("clariq", "qrels"), ("qrels",), fits=lambda known, file: known.cells(file) & known.facets),
-    _Rule(("clariq", "needs"), (), "named",
+          lambda known, file: {cell.rpartition("_")[0] for cell in known.cells(file)} & known.facets),
+    _Rule(("clariq", "qrels"), ("qrels",), lambda known, file: known.cells(file) & known.facets),
+    _Rule(("clariq", "needs"), (),
           lambda known, file: "need" in file.stem and known.topics & (known.read(file, read_needs) or {}).keys()),
     _Rule(("clariq", "preferences"), (),
-          fits=lambda known, file: known.topics and "preference" in file.stem and known.read(file, read_preferences)),
-    _Rule(("answers", "responses"), ("answers", "run"), "named", lambda known, file: file in known.responses,
+          lambda known, file: known.topics and "preference" in file.stem and known.read(file, read_preferences)),
+    _Rule(("answers", "responses"), ("answers", "run"), lambda known, file: file in known.responses,
           "by its name or its citations"),
-    _Rule(("answers", "snippets"), ("snippets",), "all", lambda known, file: Path(file.path).parent in known.places,
-          "by its folder"),
-    _Rule(("answers", "assignments"), ("assignments",), "named"),
-    _Rule(("answers", "nuggets"), ("nuggets",), fits=lambda known, file: known.has("answers", "responses", "assignments")),
-    _Rule((), ("snippets",), fits=lambda known, file: known.unit_of_most and known.unit(file) not in (known.unit_of_most, None),
-          why="it annotates another task than the other files"),
-    _Rule(("agreement", "reference"), ("snippets",), "all",
+    _Rule(("answers", "snippets"), ("snippets",), lambda known, file: Path(file.path).parent in known.places, "by its folder"),
+    _Rule(("answers", "assignments"), ("assignments",)),
+    _Rule(("answers", "nuggets"), ("nuggets",), lambda known, file: known.has("answers", "responses", "assignments")),
+    _Rule((), ("snippets",), lambda known, file: known.unit_of_most and known.unit(file) not in (known.unit_of_most, None),
+          "it annotates another task than the other files"),
+    _Rule(("agreement", "reference"), ("snippets",),
           lambda known, file: known.unit_of_most and is_reference(file), "by its name"),
-    _Rule(("agreement", "snippets"), ("snippets",), "all"),
+    _Rule(("agreement", "snippets"), ("snippets",)),
     _Rule(("crowd", "grades"), ("crowd grades", "ratings"),
-          fits=lambda known, file: file.is_a("crowd grades") or "grade" in file.stem),
-    _Rule(("agreement", "ratings"), ("ratings",), "all"),
-    _Rule(("crowd", "subset"), ("qrels",), fits=lambda known, file: "subset" in file.stem and known.item(file),
-          why="by its name"),
-    _Rule((), ("qrels",), fits=lambda known, file: known.item(file) and (
+          lambda known, file: file.is_a("crowd grades") or "grade" in file.stem),
+    _Rule(("agreement", "ratings"), ("ratings",)),
+    _Rule(("crowd", "subset"), ("qrels",), lambda known, file: "subset" in file.stem and known.item(file), "by its name"),
+    _Rule((), ("qrels",), lambda known, file: known.item(file) and (
           known.has("crowd", "grades") or known.item(file) != known.items or "filtered" in file.stem),
-          why="judgments that [crowd] does not use: grades replace them, or they judge other items or fewer turns"),
-    _Rule(("crowd", "qrels"), ("qrels",), "all", lambda known, file: known.item(file)),
-    _Rule(("crowd", "runs"), ("mixed-initiative run",), "named"),
-    _Rule(("crowd", "bank"), ("texts", "question bank"), fits=lambda known, file: known.has("crowd", "grades", "qrels", "runs")
-          and ("bank" in words_of(file.stem) or not file.is_a("texts")), why="by its name"),
-    _Rule(("crowd", "gold_checks"), (), fits=lambda known, file: known.has("crowd", "grades") and known.read(
-          file, read_gold_checks) and {"gold", "check", "checks"} & set(words_of(file.stem)), why="by its name"),
+          "judgments that [crowd] does not use: grades replace them, or they judge other items or fewer turns"),
+    _Rule(("crowd", "qrels"), ("qrels",), lambda known, file: known.item(file)),
+    _Rule(("crowd", "runs"), ("mixed-initiative run",)),
+    _Rule(("crowd", "bank"), ("texts", "question bank"), lambda known, file: known.has("crowd", "grades", "qrels", "runs")
+          and ("bank" in words_of(file.stem) or not file.is_a("texts")), "by its name"),
+    _Rule(("crowd", "gold_checks"), (), lambda known, file: known.has("crowd", "grades") and known.read(
+          file, read_gold_checks) and {"gold", "check", "checks"} & set(words_of(file.stem)), "by its name"),
     _Rule((), ("question run",), why="a run or a pool of questions, but there are no ClariQ topics with its turns"),
-    _Rule(("review", "files"), ("reviews",), "all"),
+    _Rule(("review", "files"), ("reviews",)),
 )  # fmt: skip
 
 
@@ -165,13 +161,14 @@ def guess_studies(made: Proposal) -> None:
         # a file of an unknown kind may be one that only one command reads
         undecided = [file for file in made.files if file.path not in made.taken]
         files = [file for file in (made.of(*rule.kinds) if rule.kinds else undecided) if rule.fits(known, file)]
-        if not rule.key:
+        shape = BY_NAME[".".join(rule.key)].shape if rule.key else ""
+        if not shape:
             for file in files:
                 made.leave(file.paths, rule.why)
-        elif rule.how == "named":
+        elif shape == "named":
             for name, file in zip(_names(known, rule, files), files, strict=True):
                 made.use((*rule.key, name), file.paths, rule.why)
-        elif rule.how == "all" and files:
+        elif shape == "several" and files:
             made.use(rule.key, [file.path for file in files], rule.why)
         elif files:
             made.use(rule.key, files[0].paths, rule.why)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -168,12 +168,8 @@ def kept_depth(measures: Sequence[Measure]) -> int:
     return min(DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in measures)]))
 
 
-@dataclass(frozen=True)
-class KeptRanking:
-    """A ranking as a state stores it: turn → digest, and turn → top passages."""
-
-    digests: Mapping[str, str]
-    heads: Mapping[str, Sequence[str]]
+#: A ranking as a state stores it: turn → digest and top passages.
+KeptRanking = Mapping[str, tuple[str, Sequence[str]]]
 
 
 def judged_runs(
@@ -193,11 +189,8 @@ def judged_runs(
 
 
 def _read(qrels: Qrels, depth: int, ranking: Ranking) -> tuple[KeptRanking, JudgedRun]:
-    digests, heads = {}, {}
-    for turn, names in ranking.by_turn():
-        digests[turn] = _digest("\n".join(names))
-        heads[turn] = names[:depth]
-    return KeptRanking(digests, heads), judged_run(ranking, qrels, 0)
+    kept = {turn: (_digest("\n".join(names)), names[:depth]) for turn, names in ranking.by_turn()}
+    return kept, judged_run(ranking, qrels, 0)
 
 
 def rejudged(name: str, system: SystemState, qrels: Qrels) -> JudgedRun:
@@ -237,9 +230,12 @@ def _of_run(
         {metric: by_turn(frame[metric].tolist()) for metric in frame},
         {name: by_turn(ends.low.tolist()) for name, ends in bounds.items()},
         {name: by_turn(ends.high.tolist()) for name, ends in bounds.items()},
-        {turn: ranking.digests.get(turn, "") for turn in turns},
+        {turn: ranking[turn][0] if turn in ranking else "" for turn in turns},
         {},
-        {turn: list(zip(ranking.heads.get(turn, ()), row, strict=False)) for turn, row in by_turn(grades).items()},
+        {
+            turn: list(zip(ranking[turn][1] if turn in ranking else (), row, strict=False))
+            for turn, row in by_turn(grades).items()
+        },
         by_turn((run.matrix.grades[:, depth:] == UNJUDGED).sum(axis=1).tolist()),
     )
 
