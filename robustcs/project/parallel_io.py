@@ -11,7 +11,7 @@ import signal
 import stat
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
@@ -116,7 +116,12 @@ class Jobs:
                 yield next(done) if file in elsewhere else work(*file)
 
     def _away(self, work: Callable[[str, Path], T], files: Sequence[File]) -> Generator[T, None, None]:
-        with closing(_done(self, pickle.dumps(work), files)) if files else nullcontext(()) as done:
+        if not files:
+            return
+        packed = pickle.dumps(work)
+        with closing(
+            _on_cluster(self.dask, packed, files) if self.dask else _in_processes(self.processes, packed, files)
+        ) as done:
             for one in chain.from_iterable(done):
                 if one.error is not None:
                     raise one.error
@@ -137,37 +142,24 @@ def jobs_of(given: Mapping[str, Any]) -> Jobs:
     return Jobs(processes, dask or "")
 
 
-#: Work on other processes: joblib's object, the number of processes, and the function that returns the outcomes of a piece.
-Work = tuple[Any, int, Callable[..., list[Outcome]]]
-
-
-def _done(jobs: Jobs, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
-    """Yield the outcomes of ``files``, piece by piece; ``packed``: see :func:`outcomes`."""
-    from joblib import delayed
-
-    with _on_cluster(jobs.dask) if jobs.dask else _in_processes(jobs.processes) as (parallel, workers, function):
-        with _without_ctrl_c():
-            done = parallel(delayed(function)(packed, piece) for piece in pieces(files, workers))
-        try:
-            for piece in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
-                yield piece
-        finally:
-            with warnings.catch_warnings(action="ignore"):  # of unfinished work, which is no longer needed
-                done.close()
-
-
-@contextmanager
-def _in_processes(processes: int) -> Iterator[Work]:
-    from joblib import Parallel
+def _in_processes(processes: int, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
+    """Yield the outcomes of ``files``, piece by piece, with joblib; ``packed``: see :func:`outcomes`."""
+    from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+    # share nothing through files, so that none remains
+    parallel = Parallel(n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None)
+    with _without_ctrl_c():
+        done = parallel(delayed(outcomes)(packed, piece) for piece in pieces(files, processes))
     try:
-        # share nothing through files, so that none remains
-        parallel = Parallel(n_jobs=processes, backend="loky", return_as="generator", batch_size=1, max_nbytes=None)
-        yield parallel, processes, outcomes
+        for piece in done:  # noqa: UP028  ("yield from" would close it before the warning is silenced)
+            yield piece
     except TerminatedWorkerError:
         advice = "if memory ran out, use fewer --jobs"
         raise InterruptedWorkError("a worker process was terminated", advice) from None
+    finally:
+        with warnings.catch_warnings(action="ignore"):  # of unfinished work, which is no longer needed
+            done.close()
 
 
 @contextmanager
@@ -215,9 +207,8 @@ _ANSWER, _COME = 5, 10
 _UNSEEN = ("no-such-file", "not-readable", "is-a-folder")
 
 
-@contextmanager
-def _on_cluster(address: str) -> Iterator[Work]:
-    """Work on a Dask cluster; the work of a lost worker is passed to the others.
+def _on_cluster(address: str, packed: bytes, files: Sequence[File]) -> Generator[list[Outcome], None, None]:
+    """Yield the outcomes of ``files``, piece by piece, from a Dask cluster, which passes the work of a lost worker to others.
 
     Raises :class:`NotInstalledError` if Dask is missing here, or this version of robustcs on a worker; :class:`UsageError` if
     no scheduler answers or there is no worker; :class:`InterruptedWorkError` if the connection is lost, or if a piece ends
@@ -228,7 +219,6 @@ def _on_cluster(address: str) -> Iterator[Work]:
     with _connected(address) as client:
         import dask
         from distributed import KilledWorker
-        from joblib import Parallel
 
         try:
             client.wait_for_workers(1, timeout=_COME)
@@ -236,10 +226,12 @@ def _on_cluster(address: str) -> Iterator[Work]:
             found = f"the Dask cluster at {address} has no worker"
             raise UsageError("no-workers", found, f"start one with: dask worker {address}") from None
         try:
+            work = partial(_on_worker, __version__, packed)
             # each piece contains the qrels, so that they are not lost with a worker
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
-                parallel = Parallel(backend=_backend(client), return_as="generator", batch_size=1)
-                yield parallel, sum(client.ncores().values()), partial(_on_worker, __version__)
+                futures = client.map(work, list(pieces(files, sum(client.ncores().values()))), pure=False)
+            while futures:
+                yield futures.pop(0).result()
         except KilledWorker as error:
             found = f"several workers of the Dask cluster ended while reading a run, last {error.last_worker.address}"
             raise InterruptedWorkError(found, "if their memory ran out, give them more memory") from None
@@ -250,17 +242,6 @@ def _on_cluster(address: str) -> Iterator[Work]:
             found = f"a worker of the Dask cluster at {address} needs robustcs {__version__}, but has none or another version"
             advice = f"run there: pip install 'robustcs[dask]=={__version__}'"
             raise NotInstalledError("no-robustcs", found, advice) from error
-
-
-def _backend(client: Any) -> Any:
-    """Return joblib's backend for a cluster, even for a single thread, for which joblib would not use it."""
-    from joblib._dask import DaskDistributedBackend
-
-    class Backend(DaskDistributedBackend):  # type: ignore[misc]
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            return int(max(2, super().effective_n_jobs(n_jobs)))
-
-    return Backend(client=client)
 
 
 @contextmanager
