@@ -183,20 +183,18 @@ def _further_samples(
 
 def _system(maker: Maker | None, name: str, texts: Mapping[str, str], given: Path | None, raw: bool, sample: int = 1) -> System:
     checksums = text_checksums(texts, raw)
-    waiting = System(name, texts, given, tuple(texts), raw, sample)
-    if given is not None:
-        changed = changed_since(given, checksums)
-        if not changed:
-            return replace(waiting, open=(), run=given, kept=given)
-        waiting = replace(waiting, open=tuple(changed), kept=given)
+    changed = list(texts) if given is None else changed_since(given, checksums)
+    system = System(name, texts, given, tuple(changed), raw, sample, kept=given)
+    if given is not None and not changed:
+        return replace(system, run=given)
     run = None if maker is None else maker.run_path(name)
     sidecar = require_unchanged(run) if run is not None and run.is_file() else None
-    if maker is None or run is None or sidecar is None or not maker.made(sidecar, raw, given):
-        return waiting
+    if maker is None or sidecar is None or not maker.made(sidecar, raw, given):
+        return system
     changed, gone = sidecar.changed(checksums), sidecar.texts.keys() - checksums.keys()
     if given is not None and gone:
-        return waiting  # it is unknown which run answered them before
-    return replace(waiting, open=tuple(changed), run=None if changed or gone else run, kept=run)
+        return system  # it is unknown which run answered them before
+    return replace(system, open=tuple(changed), run=None if changed or gone else run, kept=run)
 
 
 class Maker:

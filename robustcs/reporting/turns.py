@@ -91,6 +91,8 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
     length = min(PASSAGE_LENGTH, ALL_PASSAGES // max(1, len(passages)))
     scored_names = {name for values in scores for name, _ in values}
     answer_length = min(RESPONSE_LENGTH, ALL_RESPONSES // max(1, len(chosen) * len(responses)))
+    listed: dict[str, Iterable[str]] = {"run": tops, "score": every, "text": names, "response": responses}
+    places = {key: {name: place for place, name in enumerate(some)} for key, some in listed.items()}
     turns = []
     for turn in chosen:
         entry: dict[str, Any] = {
@@ -119,14 +121,7 @@ def turn_cards(workspace: Workspace) -> dict[str, Any]:
         "relevant": project.policy.relevance_level,
         "passages": [(passage, beginning(collection.get(passage, ""), length)) for passage in passages],
         "readable": [
-            {
-                "name": name,
-                "label": system_name(name),
-                "run": _place(name, tops),
-                "score": _place(name, every),
-                "text": _place(name, names),
-                "response": _place(name, responses),
-            }
+            {"name": name, "label": system_name(name), **{key: known.get(name) for key, known in places.items()}}
             for name in _read_by_people([*names, *tops, *every, *responses], scored_names | {*tops, *answers, *responses})
         ],
         "turns": turns,
@@ -210,12 +205,6 @@ def _read_by_people(names: Iterable[str], known: Collection[str]) -> list[str]:
     """Return the systems with a score, passages or answers, each once; if there are none, all, for their texts."""
     every = list(dict.fromkeys(names))
     return [name for name in every if name in known] or every
-
-
-def _place(name: str, names: Iterable[str]) -> int | None:
-    """Return the index of a name; None if it is not there."""
-    every = list(names)
-    return every.index(name) if name in every else None
 
 
 def _responses(project: Project) -> dict[str, dict[str, str]]:
