@@ -157,13 +157,14 @@ CASES = [
     Case("threshold above all scores as a y", "correlate --y P_1=1.5 --rewrites qr=texts.tsv --rewrites human=texts.tsv"
          f" {ON_RUNS}", 2, "robustcs: no score of P_1 can be =1.5: the highest is 1; use a threshold such as '>=0.5' or '=1'"),
     Case("no formulation", "breakdown", 2,
-         f"robustcs: no run of the qr formulation; add --qr FILE, {OR_INIT}"),
+         f"robustcs: no run or scores of the qr formulation; add --qr FILE or --scores qr=FILE, {OR_INIT}"),
     Case("two originals", f"{RUNS} --original human.trec", 3, f"human.trec: turn 1_1 is also in raw.trec{ONE_RUN}"),
     Case("missing formulation", "breakdown --qrels qrels.txt --original raw.trec --human human.trec", 2,
-         f"robustcs: no run of the qr formulation (given: original, human); add --qr FILE, {OR_INIT}"),
+         "robustcs: no run or scores of the qr formulation (given: original, human); add --qr FILE or --scores qr=FILE,"
+         f" {OR_INIT}"),
     Case("missing scores", "breakdown --scores original=raw.eval --scores qr=qr.eval", 2,
-         "robustcs: no per-turn scores of the human formulation (given: original, qr);"
-         f" add --scores human=FILE, {OR_INIT}"),
+         "robustcs: no run or scores of the human formulation (given: original, qr);"
+         f" add --human FILE or --scores human=FILE, {OR_INIT}"),
     Case("other turn ids", RUNS, 3, "\n".join(
         f"{name}.trec: none of its turns is in the qrels: its turn ids look like '1_1', those of the qrels like 't1-1';"
         f" {TOGETHER}"

@@ -33,7 +33,7 @@ from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.similarity.responses import Sentence, checked_sentences, response_of, sentences_of
 from robustcs.similarity.texts import content_words
-from robustcs.wording import counted, some_of, verb
+from robustcs.wording import counted, some_of
 
 Answers = Mapping[str, str]
 #: Causes of a grid that name a component, as causes of a lost turn.
@@ -222,8 +222,7 @@ class AnswerInputs:
             self.workspace.remember("collection", path, len(read))
             texts |= read
         if without := len(wanted) - len(texts):
-            has = verb(without, "has", "have")
-            self.notes.append(f"{without:,} of {counted(len(wanted), 'passage')} {has} no text in {shown(path)}")
+            self.notes.append(f"{shown(path)} has no text of {without:,} of {counted(len(wanted), 'passage')}")
         return texts
 
     def lost_by(self, turns: Sequence[str]) -> dict[str, dict[str, Cause]]:

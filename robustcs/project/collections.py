@@ -70,8 +70,7 @@ def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any)
             notes.append(f"collection {name} skipped: {one}")
             continue
         evaluated = parts[name].evaluated
-        answer = "answers" if len(left) == 1 else "answer"
-        without = [f"without {', '.join(left)}, which {answer} none of its turns" if left else "", evaluated.unit_note]
+        without = [f"without {', '.join(left)}: no answers to its turns" if left else "", evaluated.unit_note]
         notes.append("; ".join(filter(None, (f"collection {name}: {evaluated.about}", *without))))
     if not parts and error is not None:
         raise error

@@ -21,7 +21,7 @@ from robustcs.project.model import Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, changed_since, fits, read_sidecar, require_unchanged, text_checksums
-from robustcs.wording import turns_in_words, verb
+from robustcs.wording import turns_in_words
 
 
 def raw_baseline(project: Project) -> str:
@@ -64,13 +64,9 @@ def misfit_baseline(project: Project, name: str) -> UsageError | None:
     odd = [set_ for set_, how in rewritten.items() if how != baseline]
     if not odd:
         return None
-    how, were = " and ".join(dict.fromkeys(rewritten[set_] for set_ in odd)), verb(len(odd), "was", "were")
-    found = f"group {name}: {', '.join(odd)} {were} rewritten by {how}, but the baseline {group.baseline} was not"
-    if group.baseline == ORIGINAL_REWRITTEN:
-        advice = "retrieve both with the same rewriter"
-    else:
-        sets = ",".join([ORIGINAL_REWRITTEN, *odd])
-        advice = f'write --group {name}={sets}, or baseline = "{ORIGINAL_REWRITTEN}" in [groups.{name}]'
+    how = " and ".join(dict.fromkeys(rewritten[set_] for set_ in odd))
+    found = f"group {name}: {how} rewrote {', '.join(odd)}, but not the baseline {group.baseline}"
+    advice = f"compare with a baseline of the same rewriter: --group {name}={','.join([ORIGINAL_REWRITTEN, *odd])}"
     return UsageError("unrewritten-baseline", found, advice)
 
 

@@ -165,8 +165,7 @@ class Inputs:
             measures = computed
         kept = averaged(measures, totals)
         if left := [measure.name for measure in dict.fromkeys(measures) if measure not in kept]:
-            what, are = ("is not a mean", "is") if len(left) == 1 else ("are not means", "are")
-            self.note(f"{', '.join(left)} {what} over turns and {are} reported only by evaluate")
+            self.note(f"{', '.join(left)}: not a mean over turns; reported only by evaluate")
         return kept
 
     def _answer_measures(self) -> set[str]:

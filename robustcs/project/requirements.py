@@ -141,13 +141,9 @@ def compared_texts(workspace: Workspace) -> None:
     """Require texts of two formulations, or of one and its paraphrases."""
     project = workspace.project
     roles = {part.role for part in project.formulations.values() if part.rewrites}
-    if roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"}):
-        return
-    files = "--source FILE[:FIELD] and --target FILE[:FIELD]"
-    needs(roles, "no-texts", "no texts are given", f"add {files}")
-    missing = "no texts of Human are given" if "human" not in roles else "only texts of Human are given"
-    role = "human" if "human" not in roles else "qr"
-    raise UsageError("no-texts", missing, f"add --rewrites {role}=FILE, or name two files with {files}")
+    compared = roles >= {"original", "human"} or roles >= {"human", "qr"} or (project.paraphrases and roles - {"qr"})
+    advice = "add --rewrites ROLE=FILE for each, or name two files with --source FILE[:FIELD] and --target FILE[:FIELD]"
+    needs(compared, "no-texts", "texts of Human and of another formulation are needed", advice)
 
 
 def scikit_learn(workspace: Workspace) -> None:

@@ -55,11 +55,9 @@ class Fit:
         """Return notes if the run of ``name`` may have been made for other texts; ``than`` is the other system."""
         notes, verify = [], f"check that the run of {name} was made for these texts"
         if len(self.equal_apart) > _CHANCE * len(self.equal):
-            sure = len(self.equal_apart) >= max(FEW, len(self.equal) / 2)
             notes.append(
                 f"{name} and {than} have the same text for {counted(len(self.equal), 'turn')}, but different rankings for"
-                f" {turns_in_words(self.equal_apart)}; "
-                + (f"the run of {name} was not made for these texts" if sure else verify)
+                f" {turns_in_words(self.equal_apart)}; {verify}"
             )
         if len(self.other) >= FEW and len(self.other_alike) > _ALIKE * len(self.other):
             notes.append(

@@ -21,7 +21,7 @@ from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.project.trust import SWAPPED
 from robustcs.result import Evaluated, Result
-from robustcs.wording import system_name, verb
+from robustcs.wording import system_name
 
 R = TypeVar("R", bound=Result)
 
@@ -75,9 +75,7 @@ class Workspace(Inputs):
             return measures, []
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
-        ignored = f"{', '.join(left)} {verb(len(left), 'is ignored: it measures', 'are ignored: they measure')}"
-        notes = [f"{ignored} answers, not rankings"] if left else []
-        return kept or list(default), notes
+        return kept or list(default), [f"{', '.join(left)}: measures of answers; left out"] if left else []
 
     # ------------------------------------------------------------ scores of systems by name
 
@@ -169,14 +167,14 @@ class Workspace(Inputs):
                 waiting = [part.name for part in parts if part.role == role and part.rewrites]
                 if not answers and waiting:
                     raise self.unanswered(waiting[:1])
-                kinds = {file.kind for file in chosen.values()} or {"answers" if answers else "runs"}
-                kind = kinds.pop() if len(kinds) == 1 else "runs"
-                what = {"answers": "predicted answers", "scores": "per-turn scores", "runs": "run"}[kind]
+                what, option = (
+                    ("answers", f"--answers {role}=FILE")
+                    if answers
+                    else ("run or scores", f"--{role} FILE or --scores {role}=FILE")
+                )
                 have = f" (given: {', '.join(name for _, name in chosen)})" if chosen else ""
-                option = f"--{role} FILE" if kind == "runs" else f"--{kind} {role}=FILE"
-                advice = f"add {option}, or create a robustcs.toml with robustcs init"
-                if self.project.components:
-                    advice = f"add {option}; robustcs components needs no human rewrites"
+                components = "; robustcs components needs no human rewrites" if self.project.components else ""
+                advice = f"add {option}, or create a robustcs.toml with robustcs init{components}"
                 raise UsageError("no-formulation", f"no {what} of the {role} formulation{have}", advice)
         if answers:
             self.require("gold")

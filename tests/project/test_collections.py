@@ -199,7 +199,7 @@ def test_a_system_of_one_collection_is_left_out_of_the_other(in_domains: Command
     assert names == {(f"qrels_{name}", run) for name in DOMAINS for run in ("original", "qr", "human")} - {
         ("qrels_law", "human")
     }
-    law = "collection qrels_law: 18 turns in 6 conversations; without human, which answers none of its turns"
+    law = "collection qrels_law: 18 turns in 6 conversations; without human: no answers to its turns"
     assert law in printed["notes"]
     breakdown = options("breakdown", *DOMAINS).replace("--human bm25_manual_law.trec", "")
     printed = json.loads(in_domains(f"{breakdown} --by collection").out)

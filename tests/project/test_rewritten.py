@@ -38,15 +38,15 @@ def test_an_unrewritten_baseline_is_refused_with_the_line_to_write(tmp_path: Pat
     with pytest.raises(UsageError) as error:
         check_baselines(own)
     assert str(error.value) == (
-        "group raw: raw_1, raw_2 were rewritten by previous, but the baseline base was not; write --group"
-        ' raw=original_rewritten,raw_1,raw_2, or baseline = "original_rewritten" in [groups.raw]'
+        "group raw: previous rewrote raw_1, raw_2, but not the baseline base; compare with a baseline of the same rewriter:"
+        " --group raw=original_rewritten,raw_1,raw_2"
     )
     assert comparable_groups(own) == {}
 
 
 @pytest.mark.parametrize("baseline", [None, "first", ""])
 def test_every_other_baseline_is_refused(tmp_path: Path, baseline: str | None) -> None:
-    with pytest.raises(UsageError, match="raw_1 was rewritten by previous, but the baseline base was not;"):
+    with pytest.raises(UsageError, match="previous rewrote raw_1, but not the baseline base;"):
         check_baselines(project(tmp_path, "base", base=baseline, raw_1="previous", raw_2=""))
 
 
@@ -59,7 +59,9 @@ def test_what_can_be_compared(tmp_path: Path) -> None:
 
 def test_a_baseline_of_another_rewriter(tmp_path: Path) -> None:
     own = project(tmp_path, "original_rewritten", original_rewritten="first", raw_1="previous")
-    with pytest.raises(UsageError, match="but the baseline original_rewritten was not; retrieve both with the same rewriter"):
+    with pytest.raises(
+        UsageError, match="but not the baseline original_rewritten; compare with a baseline of the same rewriter"
+    ):
         check_baselines(own)
 
 

@@ -84,7 +84,7 @@ def test_texts_that_were_not_what_was_run(notes: Notes) -> None:
     Path("t5.trec").write_text(ranked({turn: f"{text}!" for turn, text in HUMAN.items()}))
     assert notes(f"{runs} --rewrites qr=human.tsv") == [
         f"qr and Human have the same text for {len(TURNS)} turns, but different rankings for {len(TURNS)} turns (1_1, 1_2,"
-        " 1_3, 1_4, 2_1 …); the run of qr was not made for these texts"
+        " 1_3, 1_4, 2_1 …); check that the run of qr was made for these texts"
     ]
     assert "qr and human have the same ranking for every turn; check that they are not the same run" in notes(
         "--qrels qrels.txt --qr human.trec --human human.trec --relevance-level 2"

@@ -190,7 +190,7 @@ def test_texts_that_a_run_did_not_answer_are_told(in_demo: Command) -> None:
     assert doubts("") == []
     (said,) = doubts("--rewrites qr=topics.json:manual")
     assert said.startswith("qr and Human have the same text for 70 turns, but different rankings for ")
-    assert said.endswith(" …); the run of qr was not made for these texts")
+    assert said.endswith(" …); check that the run of qr was made for these texts")
 
 
 def test_turns_with_the_text_but_not_the_ranking_of_human_are_left_out(in_copy: Command, tmp_path: Path) -> None:

@@ -154,17 +154,17 @@ def test_wrong_use(in_demo: Command, options: str, code: int, message: str) -> N
 def test_nothing_to_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["diversity"]) == 2
-    assert "no texts are given; add --source FILE[:FIELD]" in capfd.readouterr().err
+    lacks = "texts of Human and of another formulation are needed; add --rewrites ROLE=FILE for each, or name two files with"
+    assert lacks in capfd.readouterr().err
     (tmp_path / "a.json").write_text('{"1_1": "a"}')
     (tmp_path / "b.json").write_text('{"2_1": "a"}')
     line = ["diversity", "--rewrites", "qr=a.jsonl", "--rewrites", "original=b.json"]
     Path("a.jsonl").write_text('{"sample_id": "1_1", "predicted_rewrite": ["a", "b"]}\n')
     assert run(line) == 2
-    lacks = "no texts of Human are given; add --rewrites human=FILE, or name two files with --source FILE[:FIELD]"
     assert lacks in capfd.readouterr().err
     assert run(["check", *line[1:]]) == 0
-    assert "no texts of Human are given" in " ".join(capfd.readouterr().out.split())
+    assert "texts of Human and of another formulation are needed" in " ".join(capfd.readouterr().out.split())
     assert run(["diversity", "--rewrites", "human=a.json"]) == 2
-    assert "only texts of Human are given; add --rewrites qr=FILE" in capfd.readouterr().err
+    assert lacks in capfd.readouterr().err
     assert run(["diversity", "--source", "a.json", "--target", "b.json"]) == 2
     assert "a.json and b.json have no turn in common; check their turn ids: '1_1' and '2_1'" in capfd.readouterr().err

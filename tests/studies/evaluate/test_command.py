@@ -233,9 +233,7 @@ def test_others_leave_totals_out_where_a_mean_is_asked_for(in_demo: Command) -> 
         for metrics in ("--metric num_rel --metric gm_map --metric ndcg_cut_3", "--metric ndcg_cut_3")
     )
     assert both["tables"] == one["tables"]
-    assert set(both["notes"]) - set(one["notes"]) == {
-        "num_rel, gm_map are not means over turns and are reported only by evaluate"
-    }
+    assert set(both["notes"]) - set(one["notes"]) == {"num_rel, gm_map: not a mean over turns; reported only by evaluate"}
 
 
 def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
@@ -249,7 +247,7 @@ def test_check_agrees_on_totals(in_copy: Command, tmp_path: Path) -> None:
 
     both, notes = runs('"num_rel", "ndcg_cut_3"')
     assert both["breakdown"] and both["unjudged"] and both["robustness"] and both["evaluate"]
-    assert "num_rel is not a mean over turns and is reported only by evaluate" in notes
+    assert "num_rel: not a mean over turns; reported only by evaluate" in notes
     alone, _ = runs('"num_rel"')
     assert alone["evaluate"] and not any(alone[name] for name in ("breakdown", "sweep", "unjudged", "robustness", "correlate"))
 

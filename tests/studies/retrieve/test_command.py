@@ -355,15 +355,15 @@ def with_raw_set(project: Path, baseline: str) -> None:
 def test_rewritten_sets_need_a_rewritten_baseline(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     with_raw_set(project, "original")
     advice = (
-        "group raw: raw_1 was rewritten by previous, but the baseline original was not; write --group"
-        ' raw=original_rewritten,raw_1, or baseline = "original_rewritten" in [groups.raw]'
+        "group raw: previous rewrote raw_1, but not the baseline original; compare with a baseline of the same rewriter:"
+        " --group raw=original_rewritten,raw_1"
     )
     code, out, err = call(capfd, "robustness", "--metric", "ndcg_cut_3")
     assert (code, out) == (2, "") and err.endswith(f"robustcs: {advice}\n")
     # the same where the project's rewriter is not known: what stands beside the runs says it
     runs = ("--run", "o=runs/original.trec", "--run", "r=runs/raw_1.trec")
     code, _, err = call(capfd, "robustness", "--qrels", "qrels.txt", *runs, "--group", "g=o,r")
-    assert code == 2 and "group g: r was rewritten by previous, but the baseline o was not; write --group g=original_rew" in err
+    assert code == 2 and "group g: previous rewrote r, but not the baseline o; compare with a baseline of the same" in err
     given = ("--original", "runs/original.trec", "--run", "raw_1=runs/raw_1.trec")
     assert advice in json.loads(call(capfd, "check", *given, "--format", "json")[1])["notes"]
     # the line that is advised: the same texts behind the same rewriter differ in nothing
@@ -378,7 +378,7 @@ def test_rewritten_sets_need_a_rewritten_baseline(capfd: pytest.CaptureFixture[s
 def test_a_report_leaves_out_what_cannot_be_compared(capfd: pytest.CaptureFixture[str], project: Path) -> None:
     with_raw_set(project, "original")
     code, _, err = call(capfd, "report", "--output", "runs/made")
-    left_out = "How much do scores drop when questions are paraphrased? (group raw: raw_1 was rewritten by previous"
+    left_out = "How much do scores drop when questions are paraphrased? (group raw: previous rewrote raw_1"
     assert code == 0 and f"Not answered: {left_out}" in err
     assert "to the sets of raw" not in Path("runs/made/report.html").read_text()
     with_raw_set(project, "original_rewritten")
