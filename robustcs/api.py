@@ -115,10 +115,6 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
     raise UsageError("bad-setting", f"{name} is {value!r}", f"write {wanted[1]}")
 
 
-def _is_project(given: Any) -> bool:
-    return isinstance(given, str | os.PathLike) and Path(given).suffix == ".toml"
-
-
 def _by_name(runs: Any) -> Mapping[str, Any]:
     """Return runs by name: mappings unchanged, files by their names without suffixes, anything else as ``run``."""
     from robustcs.inputs.objects import is_nested
@@ -174,7 +170,8 @@ def _function(one: Study) -> Callable[..., Any]:
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
-        if given and (given[0] is None or isinstance(given[0], Project) or _is_project(given[0])):
+        first = given[0] if given else ""
+        if isinstance(first, Project | None) or (isinstance(first, str | os.PathLike) and Path(first).suffix == ".toml"):
             project, *given = given  # type: ignore[assignment]
         keywords = in_plural(keywords)
         placed = signature.bind_partial(*given).arguments

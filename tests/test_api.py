@@ -214,7 +214,7 @@ def test_one_value_and_a_keyword_under_two_names(config: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        (lambda: robustcs.breakdown(), "add qr=FILE, or create a robustcs.toml with robustcs init"),
+        (lambda: robustcs.breakdown(), "add qr=FILE or scores={'qr': FILE}, or create a robustcs.toml with robustcs init"),
         (lambda: robustcs.evaluate(), "add them with runs={NAME: FILE}"),
         (lambda: robustcs.correlate(), "add rewrites={'qr': FILE}"),
         (lambda: robustcs.diversity(targets="f.txt"), "name the other texts with sources=FILE[:FIELD]"),

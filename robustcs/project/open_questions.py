@@ -38,10 +38,8 @@ def wants_original_rewritten(project: Project) -> bool:
 
 def check_baselines(project: Project) -> None:
     """Raise :class:`UsageError` for the first group of rewritten sets whose baseline was not rewritten by the same rewriter."""
-    for name in project.groups:
-        error = misfit_baseline(project, name)
-        if error is not None:
-            raise error
+    for error in filter(None, (misfit_baseline(project, name) for name in project.groups)):
+        raise error
 
 
 def comparable_groups(project: Project) -> dict[str, Group]:
@@ -59,10 +57,8 @@ def misfit_baseline(project: Project, name: str) -> UsageError | None:
     if not rewritten:
         return None
     baseline = _rewriter_of(group.baseline, systems)
-    if baseline is None and group.baseline == ORIGINAL_REWRITTEN:
-        return None
     odd = [set_ for set_, how in rewritten.items() if how != baseline]
-    if not odd:
+    if not odd or (baseline is None and group.baseline == ORIGINAL_REWRITTEN):
         return None
     how = " and ".join(dict.fromkeys(rewritten[set_] for set_ in odd))
     found = f"group {name}: {how} rewrote {', '.join(odd)}, but not the baseline {group.baseline}"
@@ -74,9 +70,7 @@ def _rewriter_of(name: str, systems: Mapping[str, Path]) -> str | None:
     """Return the rewriter of a system's texts; empty if they were not rewritten, None if unknown."""
     run = systems.get(name)
     sidecar = read_sidecar(run) if run is not None else None
-    if run is None or sidecar is None or not sidecar.made or not fits(run, sidecar):
-        return None
-    return sidecar.rewriter
+    return sidecar.rewriter if run and sidecar and sidecar.made and fits(run, sidecar) else None
 
 
 @dataclass(frozen=True)
@@ -271,7 +265,8 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
     for name in runs.keys() & texts.keys():
         run = runs[name]
         try:
-            replaced = [file for file in parts_of(run) if _is_replaced(file)]
+            told = [(file, read_sidecar(file)) for file in parts_of(run) if file.is_file()]
+            replaced = [file for file, one in told if one is not None and not one.made and not fits(file, one)]
         except InputError as error:
             notes.append(str(error))
             continue
@@ -285,11 +280,6 @@ def changed_texts(runs: Mapping[str, Path], texts: Mapping[str, Mapping[str, str
             where = f"the run of {name} was made for other texts of {turns_in_words(changed)}"
             notes.append(f"{where}; retrieve them with robustcs retrieve")
     return sorted(notes)
-
-
-def _is_replaced(run: Path) -> bool:
-    sidecar = read_sidecar(run) if run.is_file() else None
-    return sidecar is not None and not sidecar.made and not fits(run, sidecar)
 
 
 #: Advice if the project names no index.

@@ -68,18 +68,13 @@ def read_project(path: StrPath, trust: bool = False) -> Project:
     trust = trust or is_trusted()
     if reader.asks.total and not trust:
         raise UntrustedError(reader.asks.problems, reader.asks.total)
-    project = replace(project, formulations={key: _with_samples(part) for key, part in project.formulations.items()})
+    for key, part in project.formulations.items():  # runs that answer different turns are one
+        if part.run is not None and part.sample_runs:
+            first, *others = samples_of([part.run, *part.sample_runs])
+            project = project.with_formulation(key, run=first, sample_runs=tuple(others), scores=part.scores)
     protect_inputs(project)
     confine(reader.folder, [*input_files(project), *new_judgment_files(project)], trust)
     return project
-
-
-def _with_samples(part: Formulation) -> Formulation:
-    """Join the runs of a formulation that answer different turns."""
-    if part.run is None or not part.sample_runs:
-        return part
-    first, *others = samples_of([part.run, *part.sample_runs])
-    return replace(part, run=first, sample_runs=tuple(others))
 
 
 @dataclass(frozen=True)

@@ -154,9 +154,9 @@ def scikit_learn(workspace: Workspace) -> None:
 
 def texts_of_turns(workspace: Workspace) -> None:
     """Require texts of Original or Human."""
-    roles = {part.role for part in workspace.project.formulations.values() if part.rewrites}
-    turns = roles & {"original", "human"}
-    needs(turns, "no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
+    parts = workspace.project.formulations.values()
+    given = any(part.rewrites and part.role != "qr" for part in parts)
+    needs(given, "no-texts", "no turns are given", "add --rewrites original=FILE and --rewrites human=FILE")
 
 
 def annotated_texts(workspace: Workspace) -> None:

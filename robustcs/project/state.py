@@ -103,7 +103,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     missing = 0
     if systems:
         wanted = [one for one in measures if one.family not in (GIVEN, *ANSWER_FAMILIES)] or list(DEFAULT_MEASURES)
-        depth = kept_depth(wanted)
+        depth = min(DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in wanted)]))  # passages of a turn to store
         rankings, runs, missing = judged_runs(workspace, systems, depth)
         highest = max(int(workspace.qrels.grades.max()), 0)
         for name, run in runs.items():
@@ -161,11 +161,6 @@ def _of_answers(workspace: Workspace) -> dict[str, SystemState]:
             outcomes=dict(zip(turns, one.outcomes, strict=True)),
         )  # fmt: skip
     return found
-
-
-def kept_depth(measures: Sequence[Measure]) -> int:
-    """Return the number of passages per turn that a state stores."""
-    return min(DEEPEST, max([SHOWN, *(measure.cutoff or 0 for measure in measures)]))
 
 
 #: A ranking as a state stores it: turn → digest and top passages.
