@@ -133,43 +133,34 @@ class _Reader:
                 self._ask(path, f"{path[-1]} = {text} is a pipe or a device")
 
     def project(self, values: dict[str, Any]) -> Project:
-        data, qrels = self._qrels(_Table(values))
+        found: dict[str, Any] = {"name": self.folder.resolve().name}
+        if isinstance(values.get("qrels"), dict):
+            found |= self._qrels(self._table(_Table(values), "qrels", ("file", "selection")))
+            values = {key: value for key, value in values.items() if key != "qrels"}
+        data = _Table(values)
         self._known(data, tuple(key for key in _keys(Project) if key != "qrels_selection"))
-        formulations = {}
         tables = self._table(data, "formulations")
-        for key in tables.values:
-            if known := self._checked(_Table({key: key}, tables.path), key, parse_role):
-                formulations[key] = self._formulation(*known, self._table(tables, key))
-        found = {
-            "name": self.folder.resolve().name,
-            **qrels,
-            "formulations": formulations,
-            "groups": self._groups(self._table(data, "groups")),
-            "policy": self._policy(self._table(data, "policy")),
-            **self._values(data, ""),
-        }
+        roles = {key: self._checked(_Table({key: key}, tables.path), key, parse_role) for key in tables.values}
+        found["formulations"] = {key: self._formulation(*one, tables, key) for key, one in roles.items() if one}
+        found["groups"] = self._groups(self._table(data, "groups"))
+        found["policy"] = self._policy(self._table(data, "policy", _keys(EvaluationPolicy)))
+        found |= self._values(data, "")
         for name, kind in STUDY_TABLES.items():
-            if name in data.values:
-                table = self._table(data, name)
-                self._known(table, _keys(kind))
-                found[name] = kind(**self._values(table, name))
-        if "retrieval" in data.values:
-            found["retrieval"] = self._retrieval(self._table(data, "retrieval"))
+            if name in values:
+                found[name] = kind(**self._values(self._table(data, name, _keys(kind)), name))
+        if "retrieval" in values:
+            found["retrieval"] = self._retrieval(self._table(data, "retrieval", _keys(RetrievalSettings)))
         return Project(**found)
 
-    def _qrels(self, data: _Table) -> tuple[_Table, dict[str, Any]]:
-        """Read ``[qrels]`` if it is a table with file and selection. Return the top table without it, and both values."""
-        if not isinstance(data.values.get("qrels"), dict):
-            return data, {}
-        table, known = self._table(data, "qrels"), get_args(Selection)
-        self._known(table, ("file", "selection"))
-        found = {"qrels_selection": table.values.get("selection", "pool")}
+    def _qrels(self, table: _Table) -> dict[str, Any]:
+        """Return the values of ``[qrels]`` with file and selection."""
+        selection, known, found = table.values.get("selection", "pool"), get_args(Selection), {}
         if "file" in table.values and (value := self._one(table, "file", BY_NAME["qrels"])) is not None:
             found["qrels"] = files(BY_NAME["qrels"], value, self.folder)
-        if found["qrels_selection"] not in known:
+        if selection not in known:
             advice = f"write how passages were selected for judging: {', '.join(known[:-1])} or {known[-1]}"
-            self._problem(table, "selection", f"selection is {found['qrels_selection']!r}", advice)
-        return _Table({key: value for key, value in data.values.items() if key != "qrels"}), found
+            self._note((*table.path, "selection"), f"selection is {selection!r}", advice)
+        return {**found, "qrels_selection": selection}
 
     def _values(self, table: _Table, of: str) -> dict[str, Any]:
         """Return the sources and settings of a table, without absent keys and invalid values."""
@@ -209,37 +200,35 @@ class _Reader:
         try:
             return check(table.values[key]) if key in table.values else None
         except UsageError as error:
-            self._problem(table, key, error.found, error.advice)
+            self._note((*table.path, key), error.found, error.advice)
             return None
 
-    def _formulation(self, role: Role, name: str, table: _Table) -> Formulation:
-        self._known(table, FORMULATION_FILES)
+    def _formulation(self, role: Role, name: str, tables: _Table, key: str) -> Formulation:
+        table = self._table(tables, key, FORMULATION_FILES)
         found, runs = self._values(table, "formulations"), table.values.get("run")
         if isinstance(runs, list) and (texts := self._one(table, "run", _SEVERAL_RUNS)):
             paths = [located(text, self.folder) for text in texts]
             first, *others = paths if role == "qr" else [pooled(paths)]
             found |= {"run": first, "sample_runs": tuple(others)}
         if role != "qr" and found.get("samples"):
-            self._problem(table, "samples", f"samples of {name}", "write samples only for a rewriter (qr or qr:NAME)")
+            self._note((*table.path, "samples"), f"samples of {name}", "write samples only for a rewriter (qr or qr:NAME)")
         return Formulation(role, name, **found)
 
     def _groups(self, tables: _Table) -> dict[str, Group]:
         groups = {}
         for name in tables.values:
-            table = self._table(tables, name)
-            self._known(table, _keys(Group))
+            table = self._table(tables, name, _keys(Group))
             given = partial(group_of, name, table.values.get("baseline"))
             if group := self._checked(_Table({name: table.values.get("sets")}, tables.path), name, given):
                 groups[name] = group
         return groups
 
     def _retrieval(self, table: _Table) -> RetrievalSettings | None:
-        keys = _keys(RetrievalSettings)
-        self._known(table, keys)
+        known = {key: value for key, value in table.values.items() if key in _keys(RetrievalSettings)}
         try:
-            settings = from_table({key: value for key, value in table.values.items() if key in keys}, self.folder)
+            settings = from_table(known, self.folder)
         except UsageError as error:
-            self._problem(table, error.found.split()[0], error.found, error.advice)
+            self._note((*table.path, error.found.split()[0]), error.found, error.advice)
             return None
         index = None if settings.index.exists() else settings.index  # an existing index is only read
         for key, place in (("index", index), ("folder", settings.folder), ("store", settings.store)):
@@ -248,7 +237,6 @@ class _Reader:
         return settings
 
     def _policy(self, table: _Table) -> EvaluationPolicy:
-        self._known(table, _keys(EvaluationPolicy))
         policy = EvaluationPolicy()
         for key in _keys(EvaluationPolicy):
             policy = self._checked(table, key, partial(with_policy, policy, key)) or policy
@@ -258,18 +246,17 @@ class _Reader:
         for key in table.values:
             if key not in keys:
                 place = f" in [{toml_key(*table.path)}]" if table.path else ""
-                self._problem(table, key, f"unknown key {key!r}{place}", f"choose from {', '.join(keys)}")
+                self._note((*table.path, key), f"unknown key {key!r}{place}", f"choose from {', '.join(keys)}")
 
-    def _table(self, table: _Table, key: str) -> _Table:
-        value = table.values.get(key, {})
-        path = (*table.path, key)
-        if isinstance(value, dict):
-            return _Table(value, path)
-        self._problem(table, key, f"{key} is not a table", f"write [{toml_key(*path)}] above its keys")
-        return _Table({}, path)
-
-    def _problem(self, table: _Table, key: str, found: str, advice: str) -> None:
-        self._note((*table.path, key), found, advice)
+    def _table(self, table: _Table, key: str, keys: tuple[str, ...] = ()) -> _Table:
+        """Return an inner table; note a value in its place, and keys that are not among ``keys``, if given."""
+        inner = _Table(table.values.get(key, {}), (*table.path, key))
+        if not isinstance(inner.values, dict):
+            self._note(inner.path, f"{key} is not a table", f"write [{toml_key(*inner.path)}] above its keys")
+            inner = _Table({}, inner.path)
+        if keys:
+            self._known(inner, keys)
+        return inner
 
     def _note(self, path: tuple[str, ...], found: str, advice: str) -> None:
         self.problems.add(self._line(path), found, advice, "bad-config")
