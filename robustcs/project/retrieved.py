@@ -305,15 +305,14 @@ def _lines(turn: str, ranking: Ranking) -> str:
 
 
 def with_runs(workspace: Workspace, tell: Callable[[str], None], samples: bool = False, cells: bool = False) -> Project:
-    """Retrieve the missing runs of a project and return the project with them. Without an index, return it unchanged.
+    """Retrieve the missing runs of a project with an index, and return the project with them.
 
     ``samples``: also retrieve for further samples of rewriters. ``cells``: also retrieve the missing cells of the grid.
     """
-    project = workspace.project
-    if project.retrieval is None:
-        return project
     project = Retrieval(workspace, tell, retrievable(workspace, samples)).complete()
-    return with_cells(workspace.of(project), tell) if cells else project
+    for retrieval in retrievals_of_cells(workspace.of(project), tell) if cells else ():
+        project = replace(project, components={**project.components, **retrieval.complete().components})
+    return project
 
 
 def retrievals_of_cells(workspace: Workspace, tell: Callable[[str], None]) -> list[Retrieval]:
@@ -324,14 +323,6 @@ def retrievals_of_cells(workspace: Workspace, tell: Callable[[str], None]) -> li
         own = workspace.of(replace(project, retrieval=project.retrieval.of_ranker(ranker)))
         found.append(Retrieval(own, tell, systems))
     return found
-
-
-def with_cells(workspace: Workspace, tell: Callable[[str], None]) -> Project:
-    """Retrieve the missing cells of the grid, and return the project with them."""
-    project = workspace.project
-    for retrieval in retrievals_of_cells(workspace, tell):
-        project = replace(project, components={**project.components, **retrieval.complete().components})
-    return project
 
 
 def plan_of(retrieval: Retrieval, *others: Retrieval) -> Plan:

@@ -162,32 +162,28 @@ def look_through(folder: Path) -> Proposal:
     found = Proposal(folder)
     reported: set[Path] = set()
     for directory, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and not (Path(directory) / name / CONFIG_NAME).exists()
-        )
-        linked = [name for name in folders if (Path(directory) / name).is_symlink()]
-        if written := files_of_report(Path(directory)) if "report.html" in files else {}:
-            reported.update(Path(directory) / name for name in written)
-        for name in sorted([*files, *linked]):
-            path = Path(directory) / name
-            relative = path.relative_to(folder).as_posix()
-            if name.startswith(".") or name == CONFIG_NAME or path in reported:
+        here = Path(directory)
+        folders[:] = sorted(name for name in folders if name[0] != "." and not (here / name / CONFIG_NAME).exists())
+        if "report.html" in files:
+            reported.update(here / name for name in files_of_report(here))
+        links = [name for name in folders if (here / name).is_symlink()]
+        for path in (here / name for name in sorted([*files, *links]) if name[0] != "." and name != CONFIG_NAME):
+            name = path.relative_to(folder).as_posix()
+            if path in reported:
                 continue
             if len(found.files) + len(found.aside) >= MOST_FILES:
-                found.leave([relative], f"only the first {MOST_FILES:,} files are read")
+                found.leave([name], f"only the first {MOST_FILES:,} files are read")
             elif not path.is_file():
-                found.leave([relative], "a link to a folder, or not a regular file, so it is not opened")
+                found.leave([name], "a link to a folder, or not a regular file, so it is not opened")
             else:
                 try:
-                    file = Found((relative,), identify(path), relative)
+                    file = Found((name,), identify(path), name)
                     if file.what is None:
                         next(line_chunks(path), b"")  # its error is a better reason
+                        found.leave([name], "its content is not in a format that robustcs reads")
+                    found.files.append(file)
                 except InputError as error:
-                    found.leave([relative], refusal(error))
-                    continue
-                found.files.append(file)
-                if file.what is None:
-                    found.leave([relative], "its content is not in a format that robustcs reads")
+                    found.leave([name], refusal(error))
     return found
 
 
