@@ -107,8 +107,9 @@ class Jobs:
 
         Raises :class:`InterruptedWorkError` if a process was terminated, and, for a cluster, the errors of :func:`_on_cluster`.
         """
-        away = [] if self.processes == 1 and not self.dask else [file for file in files if not _only_here(file[1])]
-        if not self.dask and (len(away) < 2 or sum(map(_size, away)) < WORTH):
+        sizes = [_size(path) if self.dask or self.processes > 1 else None for _, path in files]
+        away = [file for file, size in zip(files, sizes, strict=True) if size is not None]
+        if not self.dask and (len(away) < 2 or sum(filter(None, sizes)) < WORTH):
             away = []
         elsewhere = set(away)
         with closing(self._away(work, away)) as done:
@@ -178,27 +179,20 @@ def _without_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _only_here(path: Path) -> bool:
-    """Return whether this process reads this path: an object in memory, a pipe, several files, or no file."""
+def _size(path: Path) -> int | None:
+    """Return the size of a file in bytes; None if only this process can read it: an object in memory, a pipe, several files.
+
+    A URL counts as :data:`WORTH`, since waiting for it takes long enough.
+    """
     if isinstance(path, MemoryFile | PooledFile):
-        return True
-    url = url_of(path)
-    if url is not None:
-        return url.startswith("memory:")
+        return None
+    if (url := url_of(path)) is not None:
+        return None if url.startswith("memory:") else WORTH
     try:
-        return not stat.S_ISREG(os.stat(path).st_mode) or os.fspath(path).startswith("/dev/")
+        found = os.stat(path)
     except OSError:
-        return True
-
-
-def _size(path: File) -> int:
-    """Return the size of a file in bytes; a URL counts as :data:`WORTH`, since waiting for it takes long enough."""
-    if url_of(path[1]) is not None:
-        return WORTH
-    try:
-        return os.stat(path[1]).st_size
-    except OSError:
-        return 0
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) and not os.fspath(path).startswith("/dev/") else None
 
 
 #: Seconds to wait for the answer of a scheduler, and for a worker.
