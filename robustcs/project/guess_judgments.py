@@ -11,7 +11,7 @@ from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
 from robustcs.project.scan import Found, Proposal, short_names, words_of
-from robustcs.project.trust import customary_level, model_of
+from robustcs.project.trust import customary_level, model_evidence
 from robustcs.wording import counted
 
 _NEVER = "model judgments are never used as qrels; add it to [judges], or, if assessors made it, set it as qrels"
@@ -91,14 +91,14 @@ def choose_judgments(made: Proposal) -> Qrels | None:
     known: list[tuple[Found, Qrels]] = []
     models: list[tuple[Found, Qrels]] = []
     for file in made.of("qrels", "labels"):
-        evidence = _made_by_model(file)
+        evidence = model_evidence(made.folder / file.path)
         if evidence and not (file.is_a("qrels") and _named(file, _JUDGE)):
             made.leave(file.paths, f"{evidence}, and {_NEVER}", tell=True)
         elif qrels := made.read(file, read_qrels, tell=True):
             (models if evidence else known).append((file, qrels))
     if not known:
         for file, _ in models:
-            made.leave(file.paths, f"{_made_by_model(file)}, and {_NEVER}", tell=True)
+            made.leave(file.paths, f"{model_evidence(made.folder / file.path)}, and {_NEVER}", tell=True)
         return None
     others = [first_cells(made.folder / file.path) for file in made.of("run", "texts")]
     known.sort(key=lambda one: _order(one[0], one[1], others))
@@ -144,14 +144,6 @@ def _use_qrels(made: Proposal, file: Found, qrels: Qrels) -> None:
         made.use(("qrels",), file.paths, "by its turns", f"{says}\n{advice}")
     usual = f", as in {collection} (recognised by passage ids)" if collection else "; CAsT and iKAT use 2"
     made.put(("policy", "relevance_level"), level, f"for binary measures{usual}")
-
-
-def _made_by_model(file: Found) -> str:
-    """Return the evidence that a model made a file of judgments; empty if there is none."""
-    if file.what is not None and file.what.kind == "labels":
-        return "it has the fields of a model judge's output"
-    model = model_of(file.path)
-    return f"its name contains a model name ({model})" if model else ""
 
 
 def _order(file: Found, qrels: Qrels, others: Sequence[set[str]]) -> tuple[object, ...]:

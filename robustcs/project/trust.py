@@ -55,40 +55,27 @@ class Limit:
     bars: bool = False
 
 
-def model_of(path: str) -> str:
-    """Return the model name in a file name, such as ``gpt``; empty if there is none."""
-    named = _MODEL.search(Path(path).name)
-    return named[1] if named else ""
+def model_evidence(file: Path) -> str:
+    """Return the evidence that a model made a file of judgments; empty if there is none."""
+    if named := _MODEL.search(file.name):
+        return f"its name contains a model name ({named[1]})"
+    if file.is_file() and not plain_chunks(file, "qrels", HEAD):
+        from robustcs.inputs.sniff import kind_of
 
-
-def _has_labels(file: Path) -> bool:
-    if not file.is_file() or plain_chunks(file, "qrels", HEAD):
-        return False
-    from robustcs.inputs.sniff import kind_of
-
-    return kind_of(file) == "labels"
+        if kind_of(file) == "labels":
+            return "it has the fields of a model judge's output"
+    return ""
 
 
 def limits_of_sources(project: Project) -> list[Limit]:
     """Return limits from the sources of qrels and judges: qrels made by a model are not human judgments."""
-    if not project.qrels:
-        return []
-    files = parts_of(project.qrels)
-    judge = next((name for name, path in project.judges.items() if path in files), None)
-    named = next(((file.name, found) for file in files if (found := model_of(file.name))), None)
-    labels = next(filter(_has_labels, files), None)
-    if judge:
-        whose = f"the qrels are those of judge {judge}"
-    elif named:
-        whose = f"the file name of the qrels, {named[0]}, contains a model name ({named[1]})"
-    elif labels:
-        whose = f"the qrels file {labels.name} has the fields of a model judge's output"
-    else:
-        return []
+    files = parts_of(project.qrels) if project.qrels else ()
+    told = [f"the qrels are those of judge {name}" for name, path in project.judges.items() if path in files]
+    told += [f"the qrels are {file.name}, and {why}" for file in files if (why := model_evidence(file))]
     return [
-        Limit(_OF_JUDGMENTS, f"Based on model judgments, not human ones: {whose}."),
-        Limit(_JUDGES, f"Not an agreement with human judges: {whose}.", bars=True),
-    ]
+        Limit(_OF_JUDGMENTS, f"Based on model judgments, not human ones: {told[0]}."),
+        Limit(_JUDGES, f"Not an agreement with human judges: {told[0]}.", bars=True),
+    ] if told else []  # fmt: skip
 
 
 def limits_of_qrels(qrels: Qrels) -> list[Limit]:

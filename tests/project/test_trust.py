@@ -66,7 +66,7 @@ def test_qrels_named_after_a_model_are_no_human_judgments(name: str, model: str)
     limits = limits_of_sources(Project(qrels=Path("gpt4") / name))  # folders do not count
     assert bool(limits) == bool(model)
     if model:
-        assert f"the file name of the qrels, {name}, contains a model name ({model})" in limits[0].reason
+        assert f"the qrels are {name}, and its name contains a model name ({model})" in limits[0].reason
         assert limits[0].reason.startswith("Based on model judgments, not human ones: ")
         # what needs no judgments is not limited, and what compares judges with people is no headline
         assert subjects(limits, bars=True) == {"bias", "agreement"}

@@ -124,7 +124,7 @@ def test_qrels_with_the_fields_of_a_judge(notes: Notes) -> None:
     told = [note for note in notes("--qrels grades.csv --run raw=raw.trec") if "judge" in note]
     assert (
         told[0]
-        == "Based on model judgments, not human ones: the qrels file grades.csv has the fields of a model judge's output"
+        == "Based on model judgments, not human ones: the qrels are grades.csv, and it has the fields of a model judge's output"
     )
     Path("grades.csv").write_text("query_id,doc_id,judgment,round\n" + table)
     assert not any("model" in note for note in notes("--qrels grades.csv --run raw=raw.trec"))
