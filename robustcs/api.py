@@ -186,7 +186,7 @@ def _function(one: Study) -> Callable[..., Any]:
         by = keywords.pop("by", None) if "by" in uses else None
         try:
             workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
-            result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
+            result = workspace.stated(asked(ask, workspace, by, **mine))
         except UsageError as error:
             error.found, error.advice = (_in_python(text, one, signature.parameters) for text in (error.found, error.advice))
             error.args = (str(error),)
@@ -268,52 +268,42 @@ def to_csv(result: Result, path: StrPath | None = None, *, table: str | None = N
 
     An apostrophe precedes texts that a spreadsheet would run as formulas, unless ``raw``.
     """
-    return _data(result, "raw-csv" if raw else "csv", path, table)
+    return _written(result, "raw-csv" if raw else "csv", path, table)
 
 
 def to_json(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
     """Return or write all tables, or those of ``table``, as JSON with 12 significant digits, policy, inputs and notes."""
-    return _data(result, "json", path, table)
+    return _written(result, "json", path, table)
 
 
 def to_latex(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
     """Return or write all displayed tables, or those of ``table``, as LaTeX (booktabs)."""
-    return _text(result, "latex", path, table)
+    return _written(result, "latex", path, table)
 
 
 def to_markdown(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
     """Return or write all displayed tables, or those of ``table``, as Markdown."""
-    return _text(result, "markdown", path, table)
+    return _written(result, "markdown", path, table)
 
 
 def to_html(result: Result, path: StrPath | None = None, *, table: Tables = None) -> str | None:
     """Return or write all displayed tables and figures, or the tables of ``table``, as an HTML fragment without styles."""
-    return _text(result, "html", path, table)
+    return _written(result, "html", path, table)
 
 
-def _data(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
-    from robustcs.documents.forms import data_of
-
-    return _given(data_of(form, result.study, result, result.inputs, _names(table)), path)
-
-
-def _text(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
-    from robustcs.documents.forms import text_of
-
-    return _given(text_of(form, result, _blocks(result, _names(table)), _names(table)), path)
-
-
-def _names(table: Tables) -> Sequence[str]:
-    return (table,) if isinstance(table, str) else table or ()
-
-
-def _given(text: str, path: StrPath | None) -> str | None:
-    """Return the text, or write it and return None. Raises :class:`UsageError` if the path is an input."""
-    if path is None:
-        return text
+def _written(result: Result, form: str, path: StrPath | None, table: Tables) -> str | None:
+    """Return a result in a format, or write it and return None. Raises :class:`UsageError` if the path is an input."""
     from robustcs.documents.files import write_text
+    from robustcs.documents.forms import data_of, text_of
     from robustcs.overwrite_guard import refuse_protected
 
+    names = (table,) if isinstance(table, str) else table or ()
+    if form in ("csv", "raw-csv", "json"):
+        text = data_of(form, result.study, result, result.inputs, names)
+    else:
+        text = text_of(form, result, _blocks(result, names), names)
+    if path is None:
+        return text
     refuse_protected(path)
     write_text(Path(path), text)
     return None

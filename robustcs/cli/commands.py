@@ -233,13 +233,9 @@ def whole_command(name: str) -> click.Command:
     """Return the command of a function that is not a study; the function accepts a call and its own options."""
     module = import_module(f"robustcs.cli.{_OTHERS[name][0]}")
     function, uses = getattr(module, name.replace("-", "_")), getattr(module, "USES", {}).get(name, ())
-    parameters = list(parameters_of(function))
-
-    def callback(**values: Any) -> Any:
-        own = {str(parameter.name): values.pop(str(parameter.name)) for parameter in parameters}
-        return function(Call(uses, values), **own)
-
-    return PagedCommand(name, uses, params=parameters, callback=callback, help=help_of(function))
+    return _command(
+        name, uses, parameters_of(function), help_of(function), lambda given, own: function(Call(uses, given), **own)
+    )
 
 
 def study_command(study: Study) -> click.Command:
@@ -247,19 +243,29 @@ def study_command(study: Study) -> click.Command:
     command = study.command
     uses = (*command.uses, *(["no_retrieve"] if command.retrieves else []), *RESULT)
 
-    def callback(**values: Any) -> None:
-        own = {parameter.name: values.pop(parameter.name) for parameter in command.parameters}
-        call = Call(uses, values, study)
+    def run(given: Mapping[str, Any], own: dict[str, Any]) -> None:
+        call, kind = Call(uses, given, study), command.retrieves
         if command.run is not None:
             study.part("study").COMMAND.run(call, **own)
             return
-        kind = command.retrieves
         workspace = call.answered(samples=kind == "samples", cells=kind == "cells") if kind else call.workspace()
-        own |= {name: True for name in command.on_request if name in values["table"]}
+        own |= {name: True for name in command.on_request if name in given["table"]}
         result = call.ask(workspace, **own)
         call.emit(workspace, result, study.blocks(result, call.tables))
 
-    return PagedCommand(study.name, uses, params=list(command.parameters), callback=callback, help=command.help)
+    return _command(study.name, uses, command.parameters, command.help, run)
+
+
+def _command(
+    name: str, uses: Sequence[str], parameters: Sequence[click.Parameter], help: str, run: Callable[[Any, Any], Any]
+) -> click.Command:
+    """Return a command that calls ``run`` with its shared options and the values of its ``parameters``."""
+
+    def callback(**values: Any) -> Any:
+        own = {str(parameter.name): values.pop(str(parameter.name)) for parameter in parameters}
+        return run(values, own)
+
+    return PagedCommand(name, uses, params=list(parameters), callback=callback, help=help)
 
 
 class Call:
@@ -319,12 +325,9 @@ class Call:
 
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
         """Return the result of the study; with ``--by`` also per collection."""
-        ask, by = self.study.part("study").ask, self.given.get("by")
-        if by is None:
-            return ask(workspace, **settings)
         from robustcs.project.collections import asked
 
-        return asked(ask, workspace, by, **settings)
+        return asked(self.study.part("study").ask, workspace, self.given.get("by"), **settings)
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to each ``--output``, or to the terminal."""

@@ -30,7 +30,7 @@ from robustcs.project.families import (
 from robustcs.project.guess_judgments import choose_judgments
 from robustcs.project.guess_studies import guess_studies, guess_tasks, tasks_of
 from robustcs.project.scan import WORDS, Found, Proposal, look_through, role_of, short_names, words_of
-from robustcs.project.text_run_match import Fit, fit, numbered, ranked_alike
+from robustcs.project.text_run_match import Fit, digests_of, fit, ranked_alike
 from robustcs.project.toml import toml_text
 from robustcs.wording import counted
 
@@ -196,7 +196,7 @@ class _Systems:
     def _formulations(self, family: Family, texts: Sequence[Texts]) -> None:
         chosen = {role: one for role in ("original", "human") if (one := most_complete(texts, role, self.turns))}
         other = next((role for role in ("human", "original") if role in chosen and role in family.systems), "")
-        ranked = cache(lambda file: numbered(rank_run(read_run(self.made.place(file)), EvaluationPolicy())))
+        ranked = cache(lambda file: digests_of(rank_run(read_run(self.made.place(file)), EvaluationPolicy())))
 
         def fits(one: Texts, system: System) -> Fit | None:
             if not (other and system.depth):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -34,11 +33,11 @@ from robustcs.policy import EvaluationPolicy
 from robustcs.project.answer_support import MadeOf
 from robustcs.project.answered import AnswerInputs
 from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
+from robustcs.project.text_run_match import digest
 from robustcs.project.workspace import Workspace
 
 #: Name of the file in a report's folder.
 STATE = ".kept/state.json"
-_DIGITS = 16
 
 
 def read_state(path: Path) -> State:
@@ -184,7 +183,7 @@ def judged_runs(
 
 
 def _read(qrels: Qrels, depth: int, ranking: Ranking) -> tuple[KeptRanking, JudgedRun]:
-    kept = {turn: (_digest("\n".join(names)), names[:depth]) for turn, names in ranking.by_turn()}
+    kept = {turn: (digest(names), names[:depth]) for turn, names in ranking.by_turn()}
     return kept, judged_run(ranking, qrels, 0)
 
 
@@ -240,8 +239,4 @@ def _judgments(qrels: Qrels) -> dict[str, str]:
     of = [lines[turn] for turn in qrels.turns]
     for turn, document, grade in zip(qrels.turn_codes.tolist(), qrels.ids.texts(), qrels.grades.tolist(), strict=True):
         of[turn].append(f"{document} {grade}")
-    return {turn: _digest("\n".join(sorted(judged))) for turn, judged in lines.items()}
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return {turn: digest(sorted(judged)) for turn, judged in lines.items()}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from robustcs.evaluation.ranking import Ranking
 from robustcs.inputs.turns import turn_sort_key
@@ -83,16 +84,16 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def numbered(ranking: Ranking) -> dict[str, int]:
-    """Map each turn to a number that is equal for equal rankings; :func:`ranked_alike` compares these numbers."""
-    numbers = {}
-    for turn, passages in ranking.by_turn():
-        # not hash(): which differs between processes
-        digest = hashlib.blake2b("\n".join(passages).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        numbers[turn] = int.from_bytes(digest)
-    return numbers
+def digest(lines: Iterable[str]) -> str:
+    """Return a short checksum of some lines, the same in every process."""
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def ranked_alike(rankings: Mapping[str, int], others: Mapping[str, int]) -> dict[str, bool]:
-    """Map each turn that both systems rank to whether the rankings are equal; both come from :func:`numbered`."""
-    return {turn: number == others[turn] for turn, number in rankings.items() if turn in others}
+def digests_of(ranking: Ranking) -> dict[str, str]:
+    """Map each turn to a checksum that is equal for equal rankings; :func:`ranked_alike` compares these checksums."""
+    return {turn: digest(passages) for turn, passages in ranking.by_turn()}
+
+
+def ranked_alike(rankings: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, bool]:
+    """Map each turn that both systems rank to whether the rankings are equal; both come from :func:`digests_of`."""
+    return {turn: one == others[turn] for turn, one in rankings.items() if turn in others}

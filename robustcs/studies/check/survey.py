@@ -28,7 +28,7 @@ from robustcs.project.model import STUDY_TABLES, Project, Role, TextSource
 from robustcs.project.open_questions import changed_texts, misfit_baseline
 from robustcs.project.parallel_io import absolute, as_given
 from robustcs.project.sources import BY_NAME, SOURCES, Source, several
-from robustcs.project.text_run_match import numbered
+from robustcs.project.text_run_match import digests_of
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.sidecar import require_unchanged
 from robustcs.studies import registry
@@ -42,7 +42,7 @@ class _Run(NamedTuple):
 
     rows: Rows
     turns: frozenset[str]
-    order: dict[str, int] | None
+    order: dict[str, str] | None
     matrix: GradeMatrix | None
     notes: tuple[str, ...]
 
@@ -56,7 +56,7 @@ def _surveyed(
     except InputError as error:
         return error
     ranking = rank_run(run, policy)
-    order = numbered(ranking) if name in answering else None
+    order = digests_of(ranking) if name in answering else None
     matrix = grade_matrix(ranking, qrels) if qrels else None
     return _Run(run.parts or len(run), frozenset(run.turns), order, matrix, notes_on_ranks(run, path, policy))
 
@@ -86,7 +86,7 @@ class Survey:
     scored
         Turns in files of per-turn scores.
     orders
-        Formulation → turn → a number for its ranking: see :func:`~robustcs.project.text_run_match.numbered`.
+        Formulation → turn → a checksum of its ranking: see :func:`~robustcs.project.text_run_match.digests_of`.
     paraphrased, passages
         Paraphrases, and texts of judged passages in the collection; None if not given.
     notes
@@ -108,7 +108,7 @@ class Survey:
         self.texts: dict[str, dict[str, str]] = {}
         self.answered: dict[str, frozenset[str]] = {}
         self.scored: set[str] = set()
-        self.orders: dict[str, dict[str, int]] = {}
+        self.orders: dict[str, dict[str, str]] = {}
         self.notes: list[str] = []
         self.paraphrased: Mapping[str, object] | None = None
         self.passages: Mapping[str, str] | None = None
