@@ -20,18 +20,19 @@ Python literal) and never evaluated. Offsets count characters from 0; the end is
 from __future__ import annotations
 
 import ast
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from robustcs.errors import UsageError, input_error
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import BadRowError, RowProblems, UnusableRowError, noted
-from robustcs.inputs.tables import Fields, by_field, named, read_rows
-from robustcs.inputs.text import is_whole, parse_json
+from robustcs.inputs.tables import Fields, by_field, named, read_rows, text_of
+from robustcs.inputs.text import is_turn_id, number_of, parse_json, whole_of
 from robustcs.wording import counted
 
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
@@ -138,8 +139,7 @@ def join_annotations(files: Sequence[tuple[StrPath, Mapping[TextKey, AnnotatedTe
             known = joined.get(key)
             if known is not None and known.text != read.text:
                 found = f"turn {key[0]} passage {key[1]} has a different text in an earlier file"
-                raise input_error(path, None, found, "give different texts different ids",
-                                  "contradicting-entries")  # fmt: skip
+                raise input_error(path, None, found, "give different texts different ids", "contradicting-entries")
             earlier = known.annotations if known else ()
             joined[key] = replace(read, annotations=earlier + read.annotations)
     return joined
@@ -173,59 +173,38 @@ def _fields(columns: Sequence[str]) -> tuple[Unit, Fields, Fields]:
 
 def _row(row: Mapping[str, Any], unit: Unit) -> AnnotatedText:
     """Return the text of a row with its annotation. Raises :class:`BadRowError`."""
-    turn, passage, worker = (_id(row[name]) for name in ("turn", "passage", "worker"))
-    lacking = next((what for what, value in (("turn", turn), ("passage", passage), ("worker", worker)) if not value), None)
-    if lacking:
+    ids = {what: _id(row[what]) for what in ("turn", "passage", "worker")}
+    turn, passage, worker = ids.values()
+    if lacking := next((what for what, value in ids.items() if not value), None):
         raise UnusableRowError(f"no {lacking} id", "complete the row or delete it", "no-id")
     unit = unit if unit == "selection" else row.get("unit", unit)
     if unit not in UNITS:
         raise BadRowError(f"unknown unit {str(unit)[:30]!r}", "write paragraph or sentence", "bad-unit")
-    text, parts, pairs = _selection_in(row) if unit == "selection" else _snippets(row, f"turn {turn} passage {passage}")
+    answer = _answer(row)
+    text, parts, pairs = _selection(row) if unit == "selection" else _snippets(row, answer, f"turn {turn} passage {passage}")
     query, paragraph = row.get("query"), _id(row.get("paragraph")) if unit == "sentence" else ""
-    annotation = Annotation(worker, tuple(sorted(set(pairs))), _confidence(row), _seconds(row), _accepted(row))
+    confidence = row.get("confidence") if answer is None else _marked(answer)
+    annotation = Annotation(worker, tuple(sorted(set(pairs))), _level(confidence), _seconds(row), _accepted(row))
     return AnnotatedText(turn, passage, unit, query if isinstance(query, str) else "", text, (annotation,), paragraph, parts)
 
 
-#: A text, the sentences to choose from, and the selected spans.
-_Read = tuple[str, Spans, list[tuple[int, int]]]
-
-
-def _snippets(row: Mapping[str, Any], of: str) -> _Read:
-    text = row["text"]
-    if not isinstance(text, str) or not text.strip():
-        raise UnusableRowError(f"{of}: no text", "add the text that the offsets refer to", "empty-text")
-    pairs = _pairs_in(row["snippets"])
-    bad = next((pair for pair in pairs if not 0 <= pair[0] < pair[1] <= len(text)), None)
-    if bad is not None:
-        found = f"{of}: snippet [{bad[0]}, {bad[1]}) is not inside the text of {len(text)} characters"
-        raise BadRowError(found, "count offsets in characters from 0, with start below end", "bad-offsets")
-    return text, (), pairs
+def _level(confidence: object) -> int | None:
+    """Return a confidence, given as its name or number, from 1 on; None if it is unknown."""
+    if confidence is None:
+        return None
+    level = CONFIDENCE.index(confidence) + 1 if confidence in CONFIDENCE else whole_of(confidence, len(CONFIDENCE))
+    if level is None or level < 1:
+        found = f"invalid confidence {str(confidence)[:30]!r}"
+        raise BadRowError(found, f"write 1 to {len(CONFIDENCE)}, or remove it", "bad-number")
+    return level
 
 
 def _seconds(row: Mapping[str, Any]) -> float | None:
     seconds = row.get("seconds")
-    if seconds is None or str(seconds).strip() == "" or isinstance(seconds, bool):
-        return None
-    try:
-        time = float(seconds)
-    except (TypeError, ValueError, OverflowError):
-        time = math.nan
-    if not 0 <= time < math.inf:
+    time = None if text_of(seconds) == "" else number_of(seconds)
+    if text_of(seconds) and (time is None or time < 0):
         raise BadRowError(f"invalid time {str(seconds)[:30]!r}", "write seconds, 0 or more, or remove it", "bad-number")
     return time
-
-
-def _confidence(row: Mapping[str, Any]) -> int | None:
-    """Return the level, in JSONL by its number or name, in an answer of MTurk by its mark; None if it is unknown."""
-    answer, confidence = row.get("snippets"), row.get("confidence")
-    if isinstance(answer, str):
-        return _confidence_in(_literal(answer))
-    if isinstance(confidence, str) and confidence in CONFIDENCE:
-        return CONFIDENCE.index(confidence) + 1
-    if confidence is not None and (isinstance(confidence, bool) or confidence not in range(1, len(CONFIDENCE) + 1)):
-        found = f"invalid confidence {str(confidence)[:30]!r}"
-        raise BadRowError(found, f"write 1 to {len(CONFIDENCE)}, or remove it", "bad-number")
-    return None if confidence is None else int(confidence)
 
 
 def _accepted(row: Mapping[str, Any]) -> bool | None:
@@ -234,7 +213,7 @@ def _accepted(row: Mapping[str, Any]) -> bool | None:
     The marks ``Approve`` and ``Reject`` of MTurk are ignored: in released files, scripts set them on assignments whose
     ``AssignmentStatus`` remained ``Submitted``.
     """
-    accepted = row.get("accepted", {"approved": True, "rejected": False}.get(str(row.get("status") or "").strip().lower()))
+    accepted = row.get("accepted", {"approved": True, "rejected": False}.get(text_of(row.get("status")).lower()))
     if accepted is not None and not isinstance(accepted, bool):
         raise BadRowError(f"accepted is {str(accepted)[:30]!r}", "write true or false, or remove it", "bad-value")
     return accepted
@@ -242,14 +221,10 @@ def _accepted(row: Mapping[str, Any]) -> bool | None:
 
 def _id(value: object) -> str:
     """Return an id as text; a list of one id (Prolific) counts as that id, anything else is empty."""
-    if isinstance(value, str):
-        value = value.strip()
-        if value.startswith("["):
-            listed = _literal(value)
-            one = listed[0] if isinstance(listed, list) and len(listed) == 1 else None
-            return one.strip() if isinstance(one, str) and is_whole(one) else ""
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+    if isinstance(value, str) and value.strip().startswith("["):
+        listed = _literal(value.strip())
+        value = listed[0] if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], str) else None
+    return str(value).strip() if is_turn_id(value) else ""
 
 
 def shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]:
@@ -269,40 +244,50 @@ CONFIDENCE = ("very_low", "low", "medium", "high", "very_high")
 #: Longest literal; answers are short, and a longer literal could exhaust the parser's memory.
 _LONGEST = 1_000_000
 
+#: A text, the sentences to choose from, and the selected spans.
+_Read = tuple[str, Spans, list[tuple[int, int]]]
+
 
 def _literal(text: str) -> Any:
     """Return the value of a literal in JSON or Python notation; None if it is neither, or too long."""
-    if len(text) > _LONGEST:
-        return None
-    try:
-        return parse_json(text)
-    except ValueError:
-        pass
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
+    for parse in (parse_json, ast.literal_eval) if len(text) <= _LONGEST else ():
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return parse(text)
+    return None
 
 
-def _pairs_in(answer: object) -> list[tuple[int, int]]:
-    """Return (start, end) of every snippet of a row. Raises :class:`BadRowError` if they cannot be read."""
-    if isinstance(answer, str):
-        value = _literal(answer)
-        if value is None:
-            found = f"the answer {answer[:40]!r} is neither JSON nor a Python literal"
-            raise BadRowError(found, "write JSON, as MTurk does", "not-a-literal")
-        entities = _entities(value)
-        if entities is None:
+def _answer(row: Mapping[str, Any]) -> list[Any] | None:
+    """Return the parts of an answer of MTurk, ``[{name: {"entities": […]}, …}]``; None for a row of JSONL."""
+    given = row.get("snippets")
+    if not isinstance(given, str):
+        return None
+    value = _literal(given)
+    if value is None:
+        found = f"the answer {given[:40]!r} is neither JSON nor a Python literal"
+        raise BadRowError(found, "write JSON, as MTurk does", "not-a-literal")
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+
+
+def _snippets(row: Mapping[str, Any], answer: list[Any] | None, of: str) -> _Read:
+    """Return the text of a row and its snippets, a list of ``[start, end]`` or the entities of an answer of MTurk."""
+    text, snippets = row["text"], row["snippets"]
+    if not isinstance(text, str) or not text.strip():
+        raise UnusableRowError(f"{of}: no text", "add the text that the offsets refer to", "empty-text")
+    if answer is not None:
+        lists = [part["entities"] for one in answer for part in one.values() if _is_list(part, "entities")]
+        if not lists:
             raise BadRowError("the answer has no list of entities", 'write [{"task": {"entities": []}}]', "no-entities")
-        offsets = [(entity.get("startOffset"), entity.get("endOffset")) if isinstance(entity, dict) else ()
-                   for entity in entities]  # fmt: skip
-    elif isinstance(answer, list):
-        offsets = [tuple(entry) if isinstance(entry, list) else () for entry in answer]
-    else:
+        entities = [entity if isinstance(entity, dict) else {} for entity in chain(*lists)]
+        snippets = [[entity.get("startOffset"), entity.get("endOffset")] for entity in entities]
+    if not isinstance(snippets, list):
         raise BadRowError("no snippets", 'write "snippets": [[start, end], …], or [] for none', "no-snippets")
-    if any(len(entry) != 2 or not all(map(_is_offset, entry)) for entry in offsets):
+    if not all(isinstance(one, list) and len(one) == 2 and all(map(_is_offset, one)) for one in snippets):
         raise BadRowError("a snippet without start and end", "write both as whole numbers", "bad-offsets")
-    return offsets  # type: ignore[return-value]
+    bad = next((one for one in snippets if not 0 <= one[0] < one[1] <= len(text)), None)
+    if bad is not None:
+        found = f"{of}: snippet [{bad[0]}, {bad[1]}) is not inside the text of {len(text)} characters"
+        raise BadRowError(found, "count offsets in characters from 0, with start below end", "bad-offsets")
+    return text, (), [(start, end) for start, end in snippets]
 
 
 def _is_offset(value: object) -> bool:
@@ -310,25 +295,20 @@ def _is_offset(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64
 
 
-def _entities(value: object) -> list[Any] | None:
-    """Return all entities of the answers ``[{name: {"entities": […]}, …}]``; other parts, such as a confidence, are ignored."""
-    answers = value if isinstance(value, list) else [value]
-    parts = [part for answer in answers if isinstance(answer, dict) for part in answer.values() if isinstance(part, dict)]
-    lists = [part["entities"] for part in parts if isinstance(part.get("entities"), list)]
-    return [entity for entities in lists for entity in entities] if lists else None
+def _is_list(part: object, name: str) -> bool:
+    return isinstance(part, dict) and isinstance(part.get(name), list)
 
 
-def _confidence_in(value: Any) -> int | None:
-    """Return the level marked in ``answer_confidence``; None unless exactly one level is marked."""
-    for answer in value if isinstance(value, list) else [value]:
-        levels = answer.get("answer_confidence") if isinstance(answer, dict) else None
+def _marked(answer: list[Any]) -> str | None:
+    """Return the level marked in ``answer_confidence`` of an answer of MTurk; None unless exactly one level is marked."""
+    for levels in (one.get("answer_confidence") for one in answer):
         if isinstance(levels, dict):
-            marked = [level for level, name in enumerate(CONFIDENCE, 1) if levels.get(name) is True]
+            marked = [name for name in CONFIDENCE if levels.get(name) is True]
             return marked[0] if len(marked) == 1 else None
     return None
 
 
-def _selection_in(row: Mapping[str, Any]) -> _Read:
+def _selection(row: Mapping[str, Any]) -> _Read:
     """Return the sentences of a row as one text, the spans of all sentences, and the spans of the chosen ones.
 
     ``sentences`` are texts whose numbers from 0 are in ``chosen``; or, without ``chosen``, ``[text, id]`` pairs with a column
@@ -342,7 +322,7 @@ def _selection_in(row: Mapping[str, Any]) -> _Read:
     if not entries or len(texts) < len(entries):
         raise BadRowError("no list of sentences", "write their texts as a list", "no-sentences")
     if "chosen" not in row:
-        marks = [str(row.get(f"Answer.{entry[-1]}.on", "")).strip().lower() for entry in entries]
+        marks = [text_of(row.get(f"Answer.{entry[-1]}.on")).lower() for entry in entries]
         unmarked = next((place for place, mark in enumerate(marks) if mark not in ("true", "false")), None)
         if unmarked is not None:
             found = f"sentence {unmarked} is neither on nor off"
@@ -353,8 +333,6 @@ def _selection_in(row: Mapping[str, Any]) -> _Read:
         if not isinstance(places, list) or any(not _is_offset(place) or place not in range(len(texts)) for place in places):
             found = f"chosen is not a list of numbers from 0 to {len(texts) - 1}"
             raise BadRowError(found, 'write "chosen": [0, 2], numbers of sentences, or [] for none', "bad-choice")
-    ends, end = [], -1
-    for text in texts:
-        ends.append((end + 1, end + 1 + len(text)))
-        end = ends[-1][1]
-    return " ".join(texts), tuple(ends), [ends[place] for place in sorted(set(places))]
+    ends = list(accumulate(len(text) + 1 for text in texts))  # one space between two sentences
+    spans = tuple((end - 1 - len(text), end - 1) for text, end in zip(texts, ends, strict=True))
+    return " ".join(texts), spans, [spans[place] for place in sorted(set(places))]
