@@ -14,8 +14,7 @@ from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.inputs.annotations import join_annotations, read_annotations
-from robustcs.inputs.clariq import read_question_run, read_topics
-from robustcs.inputs.clariq_tables import read_evaluation
+from robustcs.inputs.clariq import read_evaluation, read_question_run, read_topics
 from robustcs.inputs.mixed_initiative import Bank, map_to_bank, read_bank, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run

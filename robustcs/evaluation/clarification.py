@@ -15,8 +15,7 @@ from robustcs.evaluation.matrix import grade_matrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import score_columns
 from robustcs.evaluation.ranking import Ranking
-from robustcs.inputs.clariq import NEEDS, NO_QUESTION
-from robustcs.inputs.clariq_tables import BEST, WORST, QuestionScores, UnitScores
+from robustcs.inputs.clariq import BEST, NEEDS, NO_QUESTION, WORST, QuestionScores, UnitScores
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run
 from robustcs.policy import EvaluationPolicy

@@ -10,8 +10,7 @@ from typing import Any
 from robustcs.errors import ProblemList
 from robustcs.inputs import mtrag
 from robustcs.inputs.annotations import UNITS, Unit, read_annotations
-from robustcs.inputs.clariq import read_needs, read_preferences, read_topics
-from robustcs.inputs.clariq_tables import read_evaluation
+from robustcs.inputs.clariq import read_evaluation, read_needs, read_preferences, read_topics
 from robustcs.inputs.file_formats import RAG_RUN
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import parts_of

@@ -73,7 +73,7 @@ class Source:
             File that maps question texts to ids, for a run of clarifying questions.
         """
         place, *more = READERS[self.reader].split()
-        if more == ["or_run"] and not _reader("clariq_tables.is_json")(path):
+        if more == ["or_run"] and not _reader("clariq.is_json")(path):
             place, *more = READERS["run"].split()
         known = {"name": name, "by_rank": by_rank, "known": _reader("mixed_initiative.read_bank")(bank) if bank else None}
         read = _reader(place)(path, *(known[one] for one in more if one in known))
@@ -92,8 +92,8 @@ READERS = {
     "clariq_topics": "clariq.read_topics", "bank": "mixed_initiative.read_bank",
     "question_bank": "mixed_initiative.read_question_bank",
     "question_run": "clariq.read_question_run name known by_rank", "needs": "clariq.read_needs",
-    "performance": "clariq_tables.read_performance or_run", "evaluation": "clariq_tables.read_evaluation or_run",
-    "preferences": "clariq.read_preferences", "conversations": "clariq_tables.read_conversations",
+    "performance": "clariq.read_performance or_run", "evaluation": "clariq.read_evaluation or_run",
+    "preferences": "clariq.read_preferences", "conversations": "clariq.read_conversations",
     "crowd_grades": "ratings.read_grades", "gold_checks": "ratings.read_gold_checks",
     "turn_list": "ratings.read_turn_list", "crowd_run": "mixed_initiative.read_mixed_initiative or_run",
     "slices": "scores.read_slices", "answer_labels": "answer_traces.read_answer_labels",

@@ -15,8 +15,16 @@ from robustcs.errors import ProblemList
 from robustcs.inputs.annotations import read_annotations
 from robustcs.inputs.answer_traces import read_answer_labels, read_trace
 from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
-from robustcs.inputs.clariq import read_needs, read_preferences, read_question_run, read_topics
-from robustcs.inputs.clariq_tables import is_json, read_conversations, read_evaluation, read_performance
+from robustcs.inputs.clariq import (
+    is_json,
+    read_conversations,
+    read_evaluation,
+    read_needs,
+    read_performance,
+    read_preferences,
+    read_question_run,
+    read_topics,
+)
 from robustcs.inputs.collection import read_passage_ids, read_passages
 from robustcs.inputs.columns import Layout, read_columns
 from robustcs.inputs.ids import Ids

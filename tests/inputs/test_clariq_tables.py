@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.inputs.clariq_tables import (
+from robustcs.inputs.clariq import (
     CONVERT,
     is_json,
     read_conversations,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError, UsageError
-from robustcs.inputs.clariq_tables import is_json
+from robustcs.inputs.clariq import is_json
 from robustcs.inputs.mixed_initiative import Asked, Bank, map_to_bank, read_bank, read_mixed_initiative
 
 BANK = Bank({"Q0": "", "Q1": "Why not?", "Q2": "WHY NOT", "Q3": "Which one?", "Q4": "Which one?"})

@@ -11,11 +11,16 @@ from typing import TypeVar
 from robustcs.errors import UsageError, input_error
 from robustcs.evaluation import clarification
 from robustcs.evaluation.ranking import Ranking, rank_run
-from robustcs.inputs import clariq_tables
 from robustcs.inputs.clariq import (
     NO_QUESTION,
+    QuestionScores,
     Topics,
+    UnitScores,
+    is_json,
+    read_conversations,
+    read_evaluation,
     read_needs,
+    read_performance,
     read_preferences,
     read_question_run,
     read_topics,
@@ -98,7 +103,7 @@ class ClariqInputs:
             self.topics = read_topics(files.topics)
             workspace.remember("topics", files.topics, self.topics.parts)
         self.bank = read_given(workspace, "question bank", files.questions, read_question_bank)
-        self.conversations = read_given(workspace, "conversations", files.conversations, clariq_tables.read_conversations) or {}
+        self.conversations = read_given(workspace, "conversations", files.conversations, read_conversations) or {}
         self.preferences = read_given(workspace, "preferences", files.preferences, read_preferences) or ()
 
     @cached_property
@@ -208,21 +213,21 @@ class ClariqInputs:
             found[name] = clarification.Asked(self._kept(self._evaluation(name, path), path))
         return found
 
-    def _performance(self) -> clariq_tables.QuestionScores:
+    def _performance(self) -> QuestionScores:
         path = self.files.performance
         if path is None:
             return {}
-        if clariq_tables.is_json(path):
-            scores = clariq_tables.read_performance(path)
+        if is_json(path):
+            scores = read_performance(path)
             self.workspace.remember("performance", path, sum(map(len, next(iter(scores.values())).values())))
         else:
             ranking = self._document_ranking("performance", path)
             scores = clarification.performance_of(ranking, self.qrels, self.policy)
         return self._kept(scores, path)
 
-    def _evaluation(self, name: str, path: Path) -> clariq_tables.UnitScores:
-        if clariq_tables.is_json(path):
-            scores = clariq_tables.read_evaluation(path)
+    def _evaluation(self, name: str, path: Path) -> UnitScores:
+        if is_json(path):
+            scores = read_evaluation(path)
             self.workspace.remember(f"{name} evaluation", path, len(next(iter(scores.values()))))
             return scores
         qrels = self.qrels

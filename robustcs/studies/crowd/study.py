@@ -15,7 +15,7 @@ from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passag
 from robustcs.evaluation.measure import Measure, parse_measure, sampling_notes
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
-from robustcs.inputs.clariq_tables import is_json
+from robustcs.inputs.clariq import is_json
 from robustcs.inputs.mixed_initiative import Bank, Mapped, map_to_bank, own_id, read_bank, read_mixed_initiative
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.ratings import Grade, read_gold_checks, read_grades, read_turn_list
