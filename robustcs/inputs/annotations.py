@@ -32,7 +32,7 @@ from robustcs.errors import UsageError, input_error
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import BadRowError, RowProblems, UnusableRowError, noted
 from robustcs.inputs.tables import Fields, by_field, named, read_rows, text_of
-from robustcs.inputs.text import is_turn_id, number_of, parse_json, whole_of
+from robustcs.inputs.text import id_text, number_of, parse_json, whole_of
 from robustcs.wording import counted
 
 #: What annotators read: a passage or a sentence to select characters from, or a passage to select sentences from.
@@ -224,7 +224,7 @@ def _id(value: object) -> str:
     if isinstance(value, str) and value.strip().startswith("["):
         listed = _literal(value.strip())
         value = listed[0] if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], str) else None
-    return str(value).strip() if is_turn_id(value) else ""
+    return id_text(value)
 
 
 def shared_workers(name: str, texts: Iterable[AnnotatedText]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import PooledFile, StrPath, parts_of
 from robustcs.inputs.records import ID_NAMES, BadRowError, RowProblems, UnusableRowError, noted
 from robustcs.inputs.tables import Fields, by_field, find_column, read_rows, text_of
-from robustcs.inputs.text import decimal_number, first_record, is_turn_id
+from robustcs.inputs.text import decimal_number, first_record, id_text, is_turn_id
 
 Kind = Literal["answerable", "partial", "unanswerable", "underspecified", "other", "unknown"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -110,7 +110,7 @@ def _tasks(found: Trace, records: list[Record], name: str) -> None:
         found.kinds.update({turn: kind_of_label(value.split(", ")[0]) or "unknown" for turn, value in labels[label].items()})
     found.texts.update({passage: text for _, passage, text in mtrag.passages(records)})
     for record in records:
-        turn = _id(record.fields.get("task_id"))
+        turn = id_text(record.fields.get("task_id"))
         if isinstance(record.fields.get("contexts"), list):
             found.passages[turn] = tuple(str(one) for one, _ in passages_in(record.fields["contexts"]) if is_turn_id(one))
         if said := mtrag.conversation(record.fields):
@@ -120,7 +120,7 @@ def _tasks(found: Trace, records: list[Record], name: str) -> None:
 def _reports(found: Trace, records: Iterable[Record], problems: ProblemList) -> None:
     for topic, fields_, _ in answered(records, problems):
         listed = [str(passage) for passage, _ in passages_in(fields_.get("references")) if is_turn_id(passage)]
-        turn, sentences = _id(topic), []
+        turn, sentences = id_text(topic), []
         for part in (part for part in answer_of(fields_) or () if isinstance(part, dict) and isinstance(part.get("text"), str)):
             given = chain(*(passages_in(part.get(key)) for key in ("citations", "passage_provenance")))
             sentences.append((part["text"].strip(), tuple(_cited(passage, listed) for passage, _ in given)))
@@ -134,10 +134,6 @@ def _cited(passage: object, listed: list[str]) -> str:
     if isinstance(passage, int) and not isinstance(passage, bool) and 0 <= passage < len(listed):
         return listed[passage]
     return str(passage)
-
-
-def _id(value: object) -> str:
-    return str(value).strip() if is_turn_id(value) else ""
 
 
 # ---------------------------------------------------------------- labels of people

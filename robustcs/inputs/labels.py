@@ -6,7 +6,6 @@ instead of ids (umbrela): such labels are matched to ids by their exact texts, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +18,13 @@ from robustcs.errors import ProblemList, UsageError, input_error
 from robustcs.inputs.collection import read_passage_ids
 from robustcs.inputs.columns import plain_chunks
 from robustcs.inputs.ids import MAX_GRADE
+from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.qrels import Qrels, qrels_of_rows, read_qrels
+from robustcs.inputs.readings import line_with
 from robustcs.inputs.records import json_lines, shape_of
 from robustcs.inputs.tables import DOCUMENT_NAMES, GRADE_NAMES, TURN_NAMES, Row, Table, csv_rows, find_column, read_table
-from robustcs.inputs.text import HEAD, read_json, text_lines, whole_of
+from robustcs.inputs.text import HEAD, id_text, whole_of
 from robustcs.kept import unsealed
 
 #: The form of a line of ``robustcs judge --with``; lines of version 0.1.0 have none.
@@ -35,7 +36,6 @@ QUERY, PASSAGE, STATUS = "query", "passage", "result_status"
 #: Names of the columns and fields; ``passage`` is a text here.
 _NAMES = (TURN_NAMES, tuple(name for name in DOCUMENT_NAMES if name != PASSAGE), GRADE_NAMES)
 
-_WHOLE = re.compile(r"([+-]?[0-9]{1,6})([.,]0*)?")
 _FORMS = "write qrels, a table with columns turn, document and grade, or JSONL with query, passage and judgment"
 
 
@@ -68,13 +68,7 @@ class Labels:
         """Return the line of the label at ``place``, for a message; None if there are no lines."""
         if self.lines is not None:
             return int(self.lines[place]) or None
-        turn = self.qrels.turns[self.qrels.turn_codes[place]]
-        document = self.qrels.documents[int(self.qrels.document_codes[place])]
-        for number, line in text_lines(path):
-            cells = line.split()
-            if cells[:1] == [turn] and cells[2:3] == [document]:
-                return number
-        return None
+        return line_with(path, self.qrels.turns[self.qrels.turn_codes[place]], self.qrels.ids[place])
 
 
 @dataclass(frozen=True)
@@ -111,8 +105,10 @@ def read_labels(path: StrPath, texts: Callable[[], Texts] | None = None) -> Labe
         if table is None or len(table.columns) < 3 or any(table.find(names) is None for names in _NAMES):
             return Labels(read_qrels(path))
         found = list(_cells(path, table, problems))
+    elif shape == "jsonl":
+        found = list(judged_lines(path, problems))
     else:
-        found = list(judged_lines(path, problems)) if shape == "jsonl" else [(0, record) for record in _listed(path)]
+        found = [(0, record.fields) for record in json_records(path, problems)]
     problems.raise_if_any()
     if not found:
         raise input_error(path, None, "the file has no labels", _FORMS, "empty")
@@ -148,15 +144,6 @@ def judged_lines(path: StrPath, problems: ProblemList) -> Iterator[tuple[int, di
             yield line, unsealed(JUDGMENT, record) if {"judge", "sha256"} <= record.keys() else record
         except ValueError as error:
             problems.add(line, str(error), "delete the line and run the judge again", "changed-judgment")
-
-
-def _listed(path: StrPath) -> list[dict[str, Any]]:
-    """Return the records of a file with one JSON value."""
-    value = read_json(path)
-    records = value if isinstance(value, list) else [value]
-    if not all(isinstance(record, dict) for record in records):
-        raise input_error(path, None, "not a list of JSON objects", _FORMS, "no-labels")
-    return records
 
 
 # ---------------------------------------------------------------- texts in place of ids
@@ -205,26 +192,13 @@ def _is_fallback(status: object) -> bool:
     return status is False or whole_of(status, 1) == 0
 
 
-def _grade(cell: object) -> int | None:
-    """Return the whole number in a cell, including ``3.0``; None for anything else."""
-    if isinstance(cell, bool):
-        return None
-    match = _WHOLE.fullmatch(str(cell).strip()) if isinstance(cell, str | int | float) else None
-    number = int(match[1]) if match else None
-    return number if number is not None and abs(number) <= MAX_GRADE else None
-
-
-def _id(cell: object) -> str:
-    return str(cell).strip() if isinstance(cell, str | int) and not isinstance(cell, bool) else ""
-
-
 def _labels(path: StrPath, rows: Iterable[_Row], problems: ProblemList, fallback: int = 0, unknown: int = 0) -> Labels:
     found: list[tuple[str, str, int]] = []
     lines: list[int] = []
     unlabelled = 0
     for line, turn, document, cell in rows:
-        pair = _id(turn), _id(document)
-        grade = _grade(cell)
+        pair = id_text(turn), id_text(document)
+        grade = whole_of(cell, MAX_GRADE)
         if not all(pair):
             problems.add(line or None, "no turn id" if not pair[0] else "no document id", _FORMS, "no-id")
         elif cell is None or cell == "":

@@ -99,18 +99,18 @@ CLASH = "keep one of the two; if two collections use the same ids, add a prefix 
 
 def conflict(path: StrPath, what: str, value: str, other: StrPath, other_value: str, *cells: str) -> Problem:
     """Return the problem that two files contradict each other; a line of each contains its value and ``cells``."""
-    there, line = os.fspath(other), _line_with(other, other_value, *cells)
+    there, line = os.fspath(other), line_with(other, other_value, *cells)
     if line is not None:
         there = getattr(other, "place", lambda number: f"{there}:{number}")(line)
     found = f"{what} {_quoted(value)} here but {_quoted(other_value)} in {there}"
-    return Problem(path, _line_with(path, value, *cells), found, CLASH, "contradicting-files")
+    return Problem(path, line_with(path, value, *cells), found, CLASH, "contradicting-files")
 
 
 def _quoted(value: str) -> str:
     return value if value.lstrip("-").isdigit() else repr(value)
 
 
-def _line_with(path: StrPath, *cells: str) -> int | None:
+def line_with(path: StrPath, *cells: str) -> int | None:
     """Return the first line that contains all of ``cells``, for messages; None if there is none."""
     wanted = [re.compile(rf"(?<!\w){re.escape(cell)}(?!\w)") for cell in cells]
     try:

@@ -61,11 +61,7 @@ def shape_of(path: StrPath) -> Shape:
     if len(head) == 1:
         fields = _object(head[0])
         # the only line is a record with a turn id, or an object of all turns
-        return (
-            "jsonl"
-            if fields and not fields.keys().isdisjoint((*ID_NAMES, "topic_id", "topic_number", "question_id"))
-            else "json"
-        )
+        return "jsonl" if fields and not fields.keys().isdisjoint(_RECORD_NAMES) else "json"
     # the second line of JSONL may be malformed
     return "jsonl" if all(line.startswith("{") for line in head) or _object(head[0]) is not None else "json"
 

@@ -323,6 +323,11 @@ def is_turn_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def id_text(value: object) -> str:
+    """Return an id without surrounding white space; empty if it is none."""
+    return str(value).strip() if is_turn_id(value) else ""
+
+
 def decimal_number(cell: str) -> float | None:
     """Return the finite number in ASCII; None for what else Python would read: ``nan``, ``inf``, ``1_0``."""
     value = float(cell) if _DECIMAL.fullmatch(cell) else math.nan

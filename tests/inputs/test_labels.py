@@ -113,7 +113,7 @@ def test_labels_for_texts_need_the_texts(tmp_path: Path, collection: Path) -> No
         ("turn,document,grade\n1_1,a,\n", ": no row has a grade"),
         ('{"turn": "1_1", "text": "x"}\n{"turn": "1_1", "text": "x"}\n', ":1: no labels; the fields are: turn, text"),
         ('{"turn": "1_1", "document": "a", "grade": true}\n{}\n', ":1: grade 'True' is not a grade"),
-        ("[1, 2]\n", ": not a list of JSON objects"),
+        ("[1, 2]\n", ": entry 1 of the list is not an object"),
     ],
 )  # fmt: skip
 def test_broken_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
