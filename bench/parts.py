@@ -93,7 +93,7 @@ def rouge(folder: Path, own: bool) -> None:
     qr, human = _pairs(folder)
     kinds = ("rouge1", "rouge2", "rougeL")
     if own:
-        from robustcs.similarity import rouge as ours
+        from robustcs.similarity import rouge_bleu as ours
 
         print(*(values.mean() for values in ours.rouge(qr, human).values()))
     else:
@@ -109,7 +109,7 @@ def bleu(folder: Path, own: bool) -> None:
     qr, human = _pairs(folder)
     places = [slice(0, len(qr)), *(slice(start, start + GROUP) for start in range(0, len(qr), GROUP))]
     if own:
-        from robustcs.similarity.bleu import bleu, bleu_counts
+        from robustcs.similarity.rouge_bleu import bleu, bleu_counts
 
         counts = bleu_counts(qr, [[text] for text in human])
         scores = [bleu(counts[place]) for place in places]

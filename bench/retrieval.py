@@ -31,8 +31,8 @@ from robustcs.project.retrieved import Retrieval
 from robustcs.project.workspace import Workspace
 from robustcs.retrieval.index import build_index, index_state
 from robustcs.retrieval.java import anserini_jar, java_home, start
-from robustcs.retrieval.search import Searcher
 from robustcs.retrieval.settings import RetrievalSettings
+from robustcs.retrieval.store import Searcher
 
 DEPTH = 1000
 

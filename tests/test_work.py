@@ -18,7 +18,7 @@ from rouge_score.tokenize import tokenize
 from robustcs.cli.main import run
 from robustcs.evaluation import measures
 from robustcs.inputs import files
-from robustcs.similarity import rouge
+from robustcs.similarity import rouge_bleu as rouge
 from robustcs.statistics.sign_flip import Subsets, paired_tests
 
 TURNS, DEPTH = 20, 400

@@ -27,10 +27,9 @@ from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.retrieval.index import IndexState, index_state, ready_index
 from robustcs.retrieval.java import pyserini_version
 from robustcs.retrieval.rewriting import rerank, rewrite
-from robustcs.retrieval.search import Ranking, Searcher
 from robustcs.retrieval.settings import RetrievalSettings
 from robustcs.retrieval.sidecar import Sidecar, read_sidecar, text_checksums
-from robustcs.retrieval.store import Ranker, RankingStore, digest, normalised
+from robustcs.retrieval.store import Ranker, Ranking, RankingStore, Searcher, digest, normalised
 from robustcs.wording import counted, turns_in_words
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from robustcs.inputs.files import fingerprint, sha256
 from robustcs.inputs.texts import read_texts
 from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
 from robustcs.programs.runner import Asking, Track, ask_kept
-from robustcs.retrieval.search import Ranking
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings
-from robustcs.retrieval.store import normalised
+from robustcs.retrieval.store import Ranking, normalised
 from robustcs.wording import counted, some_of
 
 #: Seconds that a model may take for one batch.

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from robustcs.similarity.function_words import names, referring
-from robustcs.similarity.rouge import stem, tokens_of
+from robustcs.similarity.rouge_bleu import stem, tokens_of
 from robustcs.similarity.texts import words
 
 _GRAMMAR = """

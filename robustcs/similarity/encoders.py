@@ -23,7 +23,7 @@ from robustcs.inputs.files import fingerprint
 from robustcs.lazy import npt
 from robustcs.programs.outputs import OutputStore
 from robustcs.programs.runner import Track
-from robustcs.similarity.rouge import rouge, rouge_names
+from robustcs.similarity.rouge_bleu import rouge, rouge_names
 from robustcs.wording import counted
 
 #: Number of texts per batch: limits the memory, and the work that an interruption loses.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from robustcs.evaluation.answers import answer_tokens
 from robustcs.similarity.function_words import WORD, is_grammar, plain_words
-from robustcs.similarity.rouge import common, stem
+from robustcs.similarity.rouge_bleu import common, stem
 
 _APOSTROPHES = re.compile("['’‘`´]")
 _WORD = re.compile(r"[^\W_]+")

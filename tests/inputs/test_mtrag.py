@@ -25,7 +25,7 @@ from robustcs.inputs.sniff import identify
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import answer_files
-from robustcs.retrieval.collection import checked_passages
+from robustcs.retrieval.index import checked_passages
 from tests.formulations import score_frame
 from tests.inputs.test_run_formats import rows, written
 

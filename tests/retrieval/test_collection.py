@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import InputError
-from robustcs.retrieval import collection
-from robustcs.retrieval.collection import write_parts
+from robustcs.retrieval import index as collection
+from robustcs.retrieval.index import write_parts
 
 
 def untracked(items, what, total):  # type: ignore[no-untyped-def]

@@ -19,8 +19,8 @@ import pytest
 from robustcs.errors import InputError, UsageError
 from robustcs.retrieval.index import build_index, index_state, ready_index
 from robustcs.retrieval.java import start
-from robustcs.retrieval.search import Searcher
 from robustcs.retrieval.settings import RetrievalSettings
+from robustcs.retrieval.store import Searcher
 from tests.retrieval_support import needs_pyserini
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -249,7 +249,7 @@ def test_a_thread_that_dies_is_told(index: Path, capfd: pytest.CaptureFixture[st
 
 def test_nothing_is_loaded_by_importing() -> None:
     code = (
-        "import sys, robustcs.retrieval.search, robustcs.project.retrieved, robustcs.retrieval.rewriting\n"
+        "import sys, robustcs.retrieval.store, robustcs.project.retrieved, robustcs.retrieval.rewriting\n"
         "print([name for name in ('pyserini', 'jnius', 'torch', 'transformers', 'pandas') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -15,7 +15,7 @@ from robustcs.cli.main import run
 from robustcs.errors import InputError, NotInstalledError, UsageError
 from robustcs.inputs.collection import read_passages
 from robustcs.project.reader import untracked
-from robustcs.retrieval.collection import by_rules, by_spacy, gathered, segment_collection
+from robustcs.retrieval.index import by_rules, by_spacy, gathered, segment_collection
 
 DOCUMENTS = {
     "D1": "One two three. Four five! Six seven eight nine. Ten",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.similarity.answers import parse_answer_measure
+from robustcs.similarity.rankings import parse_answer_measure
 
 
 def test_names() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.inputs.texts import read_texts
-from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
+from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
 
 WORDS = st.sampled_from(["What", "is", "the", "cancer", "cancer?", "don't", "U.S.", "3.5%", "a-b", "&quot;", "Tió"])
 SENTENCE = st.one_of(st.lists(WORDS, min_size=1, max_size=8).map(" ".join), st.text(max_size=20))

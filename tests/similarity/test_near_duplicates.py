@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.similarity.near_duplicates import relation, within
+from robustcs.similarity.paraphrases import relation, within
 
 
 def levenshtein(first: Sequence[str], second: Sequence[str]) -> int:

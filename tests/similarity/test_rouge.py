@@ -17,8 +17,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from robustcs.inputs.scores import read_scores
 from robustcs.inputs.texts import read_texts
-from robustcs.similarity import rouge as module
-from robustcs.similarity.rouge import KINDS, PARTS, rouge, rouge_names
+from robustcs.similarity import rouge_bleu as module
+from robustcs.similarity.rouge_bleu import KINDS, PARTS, rouge, rouge_names
 
 WORDS = st.sampled_from(["What", "is", "the", "treatment", "treatments", "treated", "cancer", "CANCER", "42", "Tió", "x-ray"])
 QUESTION = st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=30))
@@ -84,7 +84,7 @@ def test_memory_follows_the_length_of_a_text() -> None:
 
 def test_rouge_and_content_words_do_without_the_rest_of_nltk() -> None:
     code = (
-        "import sys; from robustcs.similarity import rouge, texts; rouge.rouge(['stems'], ['stemming']);"
+        "import sys; from robustcs.similarity import rouge_bleu as rouge, texts; rouge.rouge(['stems'], ['stemming']);"
         " assert texts.content_words('stems') and not [name for name in sys.modules if name.startswith('nltk')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -29,8 +29,17 @@ from robustcs.project.scoring import Scored, ScoredFile
 from robustcs.project.text_run_match import fit
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
-from robustcs.similarity.answers import AnswerMeasure, parse_answer_measure
-from robustcs.similarity.rankings import RankingPair, equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
+from robustcs.similarity.rankings import (
+    AnswerMeasure,
+    RankingPair,
+    equal_rankings,
+    jaccard,
+    overlap,
+    pair_rankings,
+    parse_answer_measure,
+    ranking_depth,
+    rbo,
+)
 from robustcs.similarity.texts import answer_jaccard
 from robustcs.studies.correlate.analysis import QuestionPairs
 from robustcs.wording import counted, some_of, told_once
@@ -46,7 +55,7 @@ def read_question_pairs(
 
     answers
         Names of the y: columns of the project's answer similarity, or names that
-        :func:`~robustcs.similarity.answers.parse_answer_measure` reads. The default is every column of the answer similarity,
+        :func:`~robustcs.similarity.rankings.parse_answer_measure` reads. The default is every column of the answer similarity,
         else the overlap of the runs' top 1000, else the Jaccard similarity of predicted answers; and, if there are scores,
         whether QR is correct, by the measure and threshold of :func:`~robustcs.documents.headline.headline_of`.
     with_original

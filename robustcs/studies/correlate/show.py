@@ -14,7 +14,7 @@ from robustcs.documents.words import noted, number, score
 from robustcs.errors import UsageError, refuse_unknown
 from robustcs.lazy import pd
 from robustcs.result import Field, text
-from robustcs.similarity.answers import parse_answer_measure
+from robustcs.similarity.rankings import parse_answer_measure
 from robustcs.studies.correlate.analysis import ALIKE, CORNERS, DIFFERENT_ANSWERS, SAME_ANSWERS, SUBSETS, UNLIKE, Correlate
 from robustcs.wording import FORMULATION_NAMES, counted, system_name
 

@@ -19,10 +19,9 @@ from robustcs.inputs.turns import conversation
 from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, count, difference, number, p_value, score, table, text
-from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.encoders import Encoder, Vectors, cosine
-from robustcs.similarity.near_duplicates import relation
-from robustcs.similarity.rouge import rouge
+from robustcs.similarity.paraphrases import relation
+from robustcs.similarity.rouge_bleu import bleu, bleu_counts, rouge, self_bleu_counts
 from robustcs.similarity.texts import distinct_n, words
 from robustcs.statistics import settled
 from robustcs.statistics.columns import EXACT, P_FLOOR

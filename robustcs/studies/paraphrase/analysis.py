@@ -18,7 +18,7 @@ from robustcs.inputs.turns import conversation, turn_depth, turn_sort_key
 from robustcs.result import Evaluated, Result, count, share, table, text
 from robustcs.similarity import function_words as grammar
 from robustcs.similarity.function_words import Word, adjacent, end_of_run, is_negation, tidy, words_of
-from robustcs.similarity.near_duplicates import text_key
+from robustcs.similarity.paraphrases import text_key
 from robustcs.wording import counted, some_of
 
 #: A name that continues: Sanders', the Lotus Elise/Exige, Washington D.C., the regulation (GDPR).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from robustcs.documents.document import Block
 from robustcs.documents.tables import result_table
 from robustcs.lazy import pd
-from robustcs.similarity.near_duplicates import FEW_CHARACTERS
+from robustcs.similarity.paraphrases import FEW_CHARACTERS
 from robustcs.studies.paraphrase.analysis import Variations
 from robustcs.studies.paraphrase.stages import Paraphrased
 

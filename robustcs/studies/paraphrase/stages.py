@@ -15,8 +15,8 @@ import numpy as np
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.result import Evaluated, Result, count, number, table, text
-from robustcs.similarity.bleu import bleu, bleu_counts, self_bleu_counts
-from robustcs.similarity.near_duplicates import clean, text_key
+from robustcs.similarity.paraphrases import clean, text_key
+from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
 from robustcs.similarity.stripping import Stripped, as_it_is, strip_feedback, without_nouns
 from robustcs.studies.paraphrase.analysis import Texts, earlier_texts
 from robustcs.wording import counted, some_of

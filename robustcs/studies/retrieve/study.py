@@ -14,7 +14,7 @@ from robustcs.project.requirements import systems_with_texts
 from robustcs.project.retrieved import Plan, Retrieval, index_states, plan_of, retrievals_of_cells
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
-from robustcs.retrieval.collection import by_rules, by_spacy, segment_collection
+from robustcs.retrieval.index import by_rules, by_spacy, segment_collection
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings, in_words
 from robustcs.retrieval.store import RankingStore
 from robustcs.studies.retrieve.analysis import Explanation, StoreSize

@@ -23,7 +23,7 @@ from robustcs.evaluation.state import Group
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Field, Result, count, difference, measure, number, p_value, score, share, table, text
-from robustcs.similarity.near_duplicates import text_key
+from robustcs.similarity.paraphrases import text_key
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing, turn_slicings
 from robustcs.statistics import Floats, settled

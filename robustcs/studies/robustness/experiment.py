@@ -21,8 +21,7 @@ from robustcs.project.open_questions import raw_baseline
 from robustcs.project.requirements import experiment_turns
 from robustcs.project.retrieved import PLAN, Plan
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
-from robustcs.similarity.testsets import draw, sets_table
+from robustcs.similarity.paraphrases import clean_turns, cleaning_note, draw, sets_table
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.wording import counted
 

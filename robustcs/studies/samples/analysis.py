@@ -12,7 +12,7 @@ import numpy as np
 
 from robustcs.errors import UsageError
 from robustcs.result import Evaluated, Result, count, difference, measure, number, score, share, table, text
-from robustcs.similarity.rouge import rouge
+from robustcs.similarity.rouge_bleu import rouge
 from robustcs.statistics import variance
 from robustcs.statistics.estimate import Estimate, joined
 from robustcs.statistics.means import mean_estimates, share_estimates

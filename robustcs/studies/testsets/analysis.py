@@ -15,8 +15,7 @@ from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.inputs.turns import conversation, turn_depth
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated, Result, count, number, share, table, text
-from robustcs.similarity.near_duplicates import TooSimilar, relation, text_key
-from robustcs.similarity.testsets import KINDS, SETS, draw, sets_table
+from robustcs.similarity.paraphrases import KINDS, SETS, TooSimilar, draw, relation, sets_table, text_key
 from robustcs.wording import counted, some_of
 
 _PER_TURN, _DIFFER, _WITH_TWIN = "paraphrases per turn", "differ by", "paraphrases with a twin"

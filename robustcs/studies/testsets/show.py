@@ -7,7 +7,7 @@ from robustcs.documents.tables import result_table
 from robustcs.documents.words import number
 from robustcs.inputs.turns import conversation
 from robustcs.result import text
-from robustcs.similarity.near_duplicates import FEW_CHARACTERS
+from robustcs.similarity.paraphrases import FEW_CHARACTERS
 from robustcs.studies.testsets.analysis import ParaphraseSets
 
 #: Rows shown of long tables.

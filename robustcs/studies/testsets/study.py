@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from robustcs.project.workspace import Workspace
-from robustcs.similarity.near_duplicates import clean_turns, cleaning_note
+from robustcs.similarity.paraphrases import clean_turns, cleaning_note
 from robustcs.studies.signature import Folder, Opt
 from robustcs.studies.study import SEED, Call, Command
 from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets

@@ -10,7 +10,7 @@ import pytest
 from robustcs.inputs.texts import read_texts
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
-from robustcs.similarity.near_duplicates import text_key
+from robustcs.similarity.paraphrases import text_key
 from robustcs.studies.paraphrase.analysis import RULES, Variations, vary
 
 RAW = {"1_1": "What is honey?", "1_2": "Why doesn't it spoil?", "1_10": "Is there a market for it?"}

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.inputs.paraphrases import Paraphrase, read_paraphrases
-from robustcs.similarity.near_duplicates import clean, clean_turns, relation
-from robustcs.similarity.testsets import draw
+from robustcs.similarity.paraphrases import clean, clean_turns, draw, relation
 from robustcs.studies.testsets.analysis import ParaphraseSets, draw_testsets
 
 
