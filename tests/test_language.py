@@ -49,7 +49,7 @@ PAGES = [
 ]
 #: Pages and modules about refusals, the field's word for answers without content, and what they need not write instead.
 REFUSALS = {
-    "answers.md", "glossary.md", "robustcs/evaluation/outcomes.py", "robustcs/inputs/answer_traces.py",
+    "answers.md", "glossary.md", "robustcs/evaluation/outcomes.py", "robustcs/inputs/answers.py",
     "robustcs/similarity/responses.py", *(f"robustcs/studies/answers/{name}.py" for name in
                                        ("analysis", "findings", "outcomes", "show", "study")),
 }  # fmt: skip

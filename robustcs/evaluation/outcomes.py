@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from robustcs.inputs.answer_traces import Kind, Response
 from robustcs.statistics import Floats
+
+if TYPE_CHECKING:
+    from robustcs.inputs.answers import Kind, Response
 
 Outcome = Literal[
     "correct", "answered", "wrong", "hedged", "made_up", "refused", "abstained", "asked_back", "no_answer"

@@ -10,6 +10,7 @@ from typing import Any
 from robustcs.errors import ProblemList
 from robustcs.inputs import mtrag
 from robustcs.inputs.formats import (
+    CAST_COLUMNS,
     Entry,
     Record,
     RunFormat,
@@ -28,7 +29,7 @@ from robustcs.inputs.formats import (
     topic_of,
 )
 from robustcs.inputs.records import ID_NAMES
-from robustcs.inputs.text import finite_number
+from robustcs.inputs.text import finite_number, id_text, whole_of
 from robustcs.inputs.trec_lines import LINES, grades, measure_columns
 
 # ---------------------------------------------------------------- texts of whole conversations
@@ -37,6 +38,8 @@ from robustcs.inputs.trec_lines import LINES, grades, measure_columns
 _SPEAKER = re.compile(r"^\s*\|(\w+)\|:[^\S\n]*", re.MULTILINE)
 
 _USER = "user"
+#: Largest number of questions of a conversation.
+_MOST_QUESTIONS = 10**6
 _SEPARATOR = re.compile(r"\s*\[SEP\]\s*", re.IGNORECASE)
 
 
@@ -61,12 +64,7 @@ def _fits(record: Mapping[str, Any]) -> bool:
 
 TOPICS = TextFormat(
     "CAsT topics", _fits, nested("number", ("turn",), "number", lambda turn: turn.get("participant", "User") == "User"),
-    {
-        "original": ("raw_utterance", "utterance"),
-        "qr": ("automatic_rewritten_utterance",),
-        "human": ("manual_rewritten_utterance",),
-    },
-    optional=True,
+    CAST_COLUMNS, optional=True,
 )  # fmt: skip
 
 #: Fields of a topic that contain its turns: iKAT 2023 and 2024, iKAT 2025.
@@ -95,8 +93,7 @@ _SAMPLED = ("predicted_rewrite", "t5_rewrite", "rewrite", "output")
 
 
 def _is_rewrite(record: Mapping[str, Any]) -> bool:
-    return "sample_id" in record and ("cur_utt_text" in record or "oracle_utt_text" in record or
-                                      any(name in record for name in _SAMPLED))  # fmt: skip
+    return "sample_id" in record and not record.keys().isdisjoint(("cur_utt_text", "oracle_utt_text", *_SAMPLED))
 
 
 #: ConversationQueryRewriter and ConvDR.
@@ -121,20 +118,13 @@ LLM4CS_TOPICS = TextFormat(
 )  # fmt: skip
 
 
-def _canard(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    for record in records:
-        entry = record.fields
-        try:
-            turn = f"{entry['QuAC_dialog_id']}_q#{int(entry['Question_no']) - 1}"
-        except (KeyError, TypeError, ValueError) as error:
-            found = f"entry {record.place} of the list is not a CANARD question ({error})"
-            problems.skip(record.line, found, "complete the entry", "no-turn-id")
-            continue
-        yield Entry(turn, entry, record.line)
+def _quac_turn(dialog: object, number: object) -> str | None:
+    """Return the turn id of QuAC, which counts from 0, for a question of CANARD, which counts from 1."""
+    place = whole_of(number, _MOST_QUESTIONS)
+    return None if place is None or not id_text(dialog) else f"{id_text(dialog)}_q#{place - 1}"
 
 
 _OF_CONVERSATION = flat("Conversation_no", "Turn_no")
-_OF_DPR = flat("conv_id", "turn_id")
 
 
 def _with_question(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -145,14 +135,11 @@ def _with_question(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     )
 
 
-def _dpr(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
-    return (entry._replace(fields=_with_question(entry.fields)) for entry in _OF_DPR(records, problems))
-
-
+_OF_DPR = flat("conv_id", "turn_id", fields=_with_question)
 _is_dpr = has("conv_id", "turn_id", "question")
 
 CANARD = TextFormat(
-    "CANARD questions", has("QuAC_dialog_id"), _canard,
+    "CANARD questions", has("QuAC_dialog_id"), flat("QuAC_dialog_id", "Question_no", _quac_turn),
     {"original": ("Question",), "qr": ("Rewrite",), "human": ("Rewrite",)},
 )  # fmt: skip
 
@@ -162,7 +149,7 @@ QRECC = TextFormat(
 )  # fmt: skip
 
 DPR = TextFormat(
-    "questions in DPR format (TopiOCQA)", _is_dpr, _dpr,
+    "questions in DPR format (TopiOCQA)", _is_dpr, _OF_DPR,
     {"original": ("question",), "qr": ("rewrite",), "human": ("manual_rewrite", "gold_rewrite")},
 )  # fmt: skip
 

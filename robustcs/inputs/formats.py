@@ -1,4 +1,6 @@
-"""Formats of files with question texts or retrieved passages, and the records of such files."""
+"""Formats of files with question texts or retrieved passages, and the records of such files; queries and judgments from
+ir_datasets by name (``irds:trec-cast/v1/2020/judged``).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from robustcs.errors import ProblemList
-from robustcs.inputs.text import finite_number, is_turn_id
+from robustcs.errors import NotInstalledError, ProblemList, UsageError
+from robustcs.inputs.paths import IRDS_PREFIX
+from robustcs.inputs.text import finite_number, id_text, is_turn_id
 
 Role = Literal["original", "qr", "human"]
 
@@ -96,9 +99,9 @@ def has(*names: str) -> Callable[[Mapping[str, Any]], bool]:
 
 def turn_of(conversation: object, turn: object) -> object:
     """Return ``CONVERSATION_TURN``, or the turn id if it already contains the conversation; None if one is not an id."""
-    if not is_turn_id(conversation) or not is_turn_id(turn):
+    first, second = id_text(conversation), id_text(turn)
+    if not first or not second:
         return None
-    first, second = str(conversation).strip(), str(turn).strip()
     return second if second.startswith(f"{first}_") else f"{first}_{second}"
 
 
@@ -118,18 +121,22 @@ def by_id(*names: str) -> Entries:
     return each(lambda fields: next((fields[name] for name in names if name in fields), None))
 
 
-def flat(conversation: str, turn: str) -> Entries:
-    """Return a reader of turns with one record each; two fields contain the conversation and the place in it."""
+def flat(
+    conversation: str,
+    turn: str,
+    name: Callable[[object, object], object] = turn_of,
+    fields: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda fields: fields,
+) -> Entries:
+    """Return a reader of turns with one record each; ``name`` maps the fields of conversation and place to the turn id."""
 
     def entries(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry]:
         for record in records:
-            name = turn_of(record.fields.get(conversation), record.fields.get(turn))
-            if name is None:
+            found = name(record.fields.get(conversation), record.fields.get(turn))
+            if found is None:
                 place = f"entry {record.place} of the list: " if record.line is None else ""
-                found = f"{place}no {conversation} or no {turn}"
-                problems.skip(record.line, found, "complete the entry", "no-turn-id")
-                continue
-            yield Entry(name, record.fields, record.line)
+                problems.skip(record.line, f"{place}no {conversation} or no {turn}", "complete the entry", "no-turn-id")
+            else:
+                yield Entry(found, fields(record.fields), record.line)
 
     return entries
 
@@ -246,3 +253,62 @@ def answered(records: Iterable[Record], problems: ProblemList) -> Iterator[Entry
                 yield Entry(topic_of(fields), fields, record.line)
             else:
                 problems.add(record.line, "no list 'answer'", "complete the row or delete it", "no-such-column")
+
+
+# ---------------------------------------------------------------- ir_datasets
+def irds_judgments(name: str) -> list[tuple[str, str, int]]:
+    """Return (turn, document, grade) of every judgment of the data set.
+
+    Raises :class:`NotInstalledError` without ir_datasets, and :class:`UsageError` for an unknown name or a data set without
+    judgments.
+    """
+    dataset = _load(name)
+    if not dataset.has_qrels():
+        raise UsageError("no-qrels", f"{_identifier(name)} has no qrels", "choose a subset with qrels, such as …/judged")
+    return [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
+
+
+def irds_queries(name: str) -> list[Record]:
+    """Return the queries of the data set with their fields; turns of the system, which are not questions, are skipped.
+
+    Raises as :func:`irds_judgments` does.
+    """
+    dataset = _load(name)
+    if not dataset.has_queries():
+        raise UsageError("no-queries", f"{_identifier(name)} has no queries", "choose a subset with queries")
+    fields = (query._asdict() for query in dataset.queries_iter())
+    asked = [query for query in fields if str(query.get("participant") or "User").lower() == "user"]
+    return [Record(None, place, query) for place, query in enumerate(asked, 1)]
+
+
+def _identifier(name: str) -> str:
+    return name.removeprefix(IRDS_PREFIX)
+
+
+def _load(name: str) -> Any:
+    try:
+        import ir_datasets  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        raise NotInstalledError("no-ir-datasets", f"{name} needs ir_datasets", "pip install ir_datasets") from None
+    try:
+        return ir_datasets.load(_identifier(name))
+    except KeyError:
+        found = f"ir_datasets has no data set {_identifier(name)!r}"
+        raise UsageError("unknown-dataset", found, "see the catalogue of ir_datasets") from None
+
+
+#: Fields that serve every role in a data set with one text per query.
+_ONLY = ("text", "query", "title")
+
+#: Formulation → its fields in CAsT.
+CAST_COLUMNS: dict[Role, tuple[str, ...]] = {
+    "original": ("raw_utterance", "utterance"),
+    "qr": ("automatic_rewritten_utterance",),
+    "human": ("manual_rewritten_utterance",),
+}
+
+IRDS_QUERIES = TextFormat(
+    "queries of ir_datasets", has("query_id"), by_id("query_id"),
+    {role: (*names, *_ONLY) for role, names in CAST_COLUMNS.items()},
+    optional=True, named=CAST_COLUMNS,
+)  # fmt: skip

@@ -137,7 +137,12 @@ def read_qrels(source: StrPath) -> Qrels:
     if isinstance(source, PooledFile):
         return _union(source)
     if is_irds(source):
-        return _read_ir_datasets(os.fspath(source))
+        from robustcs.inputs.formats import irds_judgments
+
+        rows = irds_judgments(os.fspath(source))
+        if not rows:
+            raise input_error(source, None, "no judgments", "choose another subset", "empty")
+        return qrels_of_rows(os.fspath(source), rows, source, [None] * len(rows))[0]
     found, chunks = kind_unless_plain(source, "qrels")
     name = Path(source).name
     if found is not None and "qrels" in found.kinds and found.shape == "table":
@@ -237,15 +242,6 @@ def _from_columns(
     if 0 < (count := int(far.sum())) <= int((grades > 0).sum()) / 10 and (most := grades[~far].max()) <= _MOST_USUAL / 2:
         notes.append(f"{name}: {counted(count, what)} with a grade of up to {grades.max()}, {FAR} (at most {most})")
     return Qrels(name, tuple(columns.labels), turn_codes[keep], kept, grades.astype(np.int16), tuple(notes)), keep
-
-
-def _read_ir_datasets(name: str) -> Qrels:
-    from robustcs.inputs.irds import judgments
-
-    rows = judgments(name)
-    if not rows:
-        raise input_error(name, None, "no judgments", "choose another subset", "empty")
-    return qrels_of_rows(name, rows, name, [None] * len(rows))[0]
 
 
 def checked_rows(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robustcs.errors import ProblemList, input_error
-from robustcs.inputs import irds
 from robustcs.inputs.file_formats import PLAIN, format_of
-from robustcs.inputs.formats import Entry, Record, Role, TextFormat
+from robustcs.inputs.formats import IRDS_QUERIES, Entry, Record, Role, TextFormat, irds_queries
 from robustcs.inputs.mtrag import json_records
 from robustcs.inputs.paths import StrPath, is_irds
 from robustcs.inputs.readings import read_once
@@ -140,7 +139,7 @@ class TextFile:
         Raises :class:`InputError` for JSON without texts of turns, and for lines that are not ``id TAB text``.
         """
         if is_irds(self.path):
-            return irds.QUERIES, irds.queries(os.fspath(self.path)), None
+            return IRDS_QUERIES, irds_queries(os.fspath(self.path)), None
         table = read_table(self.path)
         if table is not None and (kind := _kind_of_table(table)):
             return kind, list(_rows(table, problems)), table.line

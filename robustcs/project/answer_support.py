@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, strangers
-from robustcs.inputs.answer_traces import RESPONSES, Response, Trace
+from robustcs.inputs.answers import RESPONSES, Response, Trace
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import identify

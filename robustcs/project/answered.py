@@ -19,8 +19,17 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN
 from robustcs.evaluation.outcomes import Cause, Traced, cause_of, outcome_of, whether_given
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
-from robustcs.inputs.answer_traces import IDK, AnswerLabels, Kind, Response, Trace, read_answer_labels, read_trace
-from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.answers import (
+    IDK,
+    AnswerLabels,
+    Kind,
+    Response,
+    Trace,
+    read_answer_labels,
+    read_gold_answers,
+    read_predicted_answers,
+    read_trace,
+)
 from robustcs.inputs.collection import read_passages
 from robustcs.inputs.nuggets import Assigned, read_assignments
 from robustcs.inputs.paths import shown

@@ -170,7 +170,7 @@ class Inputs:
 
     def _answer_measures(self) -> set[str]:
         """Return the metrics in the project's files of answers and the measures of gold items; empty without answers."""
-        from robustcs.inputs.answer_traces import read_trace
+        from robustcs.inputs.answers import read_trace
 
         if not self.project.answers:
             return set()

@@ -96,7 +96,7 @@ READERS = {
     "preferences": "clariq.read_preferences", "conversations": "clariq.read_conversations",
     "crowd_grades": "ratings.read_grades", "gold_checks": "ratings.read_gold_checks",
     "turn_list": "ratings.read_turn_list", "crowd_run": "mixed_initiative.read_mixed_initiative or_run",
-    "slices": "scores.read_slices", "answer_labels": "answer_traces.read_answer_labels",
+    "slices": "scores.read_slices", "answer_labels": "answers.read_answer_labels",
     "reviews": "reviews.read_reviews",
 }  # fmt: skip
 

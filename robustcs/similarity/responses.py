@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from robustcs.inputs.answer_traces import Response
+from robustcs.inputs.answers import Response
 from robustcs.similarity.texts import Words, held
 
 #: Error of the detector on answers that were not used to write it.

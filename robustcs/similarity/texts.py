@@ -1,17 +1,25 @@
-"""Similarity of texts: words, Jaccard similarity of answers, distinct n-grams, and the gold information in a text.
+"""Similarity of texts: words, Jaccard similarity of answers, distinct n-grams, the gold information in a text, and the place of
+a sentence in its passage.
 
 Gold information is compared by content words, in lower case and stemmed (Porter), as in ROUGE-1 (Lin 2004). Only the presence
 of words counts: a text with the same meaning in other words gets no credit, and a text that denies the information does.
+
+A sentence is aligned with its passage even if punctuation or letters of the sentence were lost. Released files contain
+sentences that other programs extracted from passages: dashes, quotes and soft hyphens are missing, and in some files every
+character outside ASCII (``Wallstrm`` for ``Wallström``). A sentence is searched for verbatim, then by its letters and digits,
+then by its ASCII letters and digits.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from robustcs.evaluation.answers import answer_tokens
 from robustcs.similarity.function_words import WORD, is_grammar, plain_words
@@ -90,3 +98,54 @@ def precision(text: Words, items: Iterable[Words]) -> Precision:
     for item in items:
         gold |= item
     return Precision(common(text, gold), text.total())
+
+
+# ---------------------------------------------------------------- a sentence in its passage
+#: How a sentence matched.
+How = Literal["verbatim", "letters and digits", "ASCII letters and digits"]
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Matching characters of a sentence and of its passage.
+
+    how
+        What was compared.
+    own, there
+        Positions in the sentence and in the passage, ascending and of the same number.
+    """
+
+    how: How
+    own: tuple[int, ...]
+    there: tuple[int, ...]
+
+    def cut(self, spans: Iterable[tuple[int, int]]) -> Spans:
+        """Return half-open ``spans`` of the passage as spans of the sentence; parts outside the sentence are dropped.
+
+        A span reaches from the first to the last character of the sentence that it contains.
+        """
+        found = []
+        for start, end in spans:
+            first, last = bisect_left(self.there, start), bisect_left(self.there, end)
+            if first < last:
+                found.append((self.own[first], self.own[last - 1] + 1))
+        return tuple(found)
+
+
+def align(sentence: str, passage: str) -> Alignment | None:
+    """Align ``sentence`` with its first occurrence in ``passage``; None if there is none."""
+    place = passage.find(sentence)
+    if place >= 0 and sentence:
+        return Alignment("verbatim", tuple(range(len(sentence))), tuple(range(place, place + len(sentence))))
+    kept: tuple[tuple[How, Callable[[str], bool]], ...] = (
+        ("letters and digits", str.isalnum),
+        ("ASCII letters and digits", lambda one: one.isascii() and one.isalnum()),
+    )
+    for how, keep in kept:
+        own, there = ([at for at, one in enumerate(text) if keep(one)] for text in (sentence, passage))
+        needle, hay = ("".join(text[at] for at in places) for text, places in ((sentence, own), (passage, there)))
+        place = hay.find(needle)
+        if needle and place >= 0:
+            return Alignment(how, tuple(own), tuple(there[place : place + len(own)]))
+    return None

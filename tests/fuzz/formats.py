@@ -13,8 +13,7 @@ import numpy as np
 
 from robustcs.errors import ProblemList
 from robustcs.inputs.annotations import read_annotations
-from robustcs.inputs.answer_traces import read_answer_labels, read_trace
-from robustcs.inputs.answers import read_gold_answers, read_predicted_answers
+from robustcs.inputs.answers import read_answer_labels, read_gold_answers, read_predicted_answers, read_trace
 from robustcs.inputs.clariq import (
     is_json,
     read_conversations,

@@ -361,7 +361,7 @@ BAD: list[tuple[str, str | bytes | list[Any] | dict[str, Any], str | None, str]]
      "§: no column 'Rewrite'; the columns are: QuAC_dialog_id, Question_no, Question;"
      " choose one of them as FILE:COLUMN"),
     ("CANARD with a hole", [{"QuAC_dialog_id": "C", "Question_no": 1, "Rewrite": "a"}, {"QuAC_dialog_id": "C"}], None,
-     "§: entry 2 of the list is not a CANARD question ('Question_no'); complete the entry"),
+     "§: entry 2 of the list: no QuAC_dialog_id or no Question_no; complete the entry"),
 ]  # fmt: skip
 
 
@@ -393,7 +393,7 @@ def test_problems_are_bounded(tmp_path: Path) -> None:
 def test_places_of_canard_that_are_no_numbers(tmp_path: Path, number: str) -> None:
     path = tmp_path / "file.json"
     path.write_text('[{"QuAC_dialog_id": "C", "Question_no": ' + number + ', "Question": "a", "Rewrite": "b"}]')
-    with pytest.raises(InputError, match="entry 1 of the list is not a CANARD question"):
+    with pytest.raises(InputError, match="entry 1 of the list: no QuAC_dialog_id or no Question_no"):
         read_texts(path, "human")
 
 

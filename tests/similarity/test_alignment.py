@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustcs.similarity.alignment import align
+from robustcs.similarity.texts import align
 
 PASSAGE = "First. Margot Wallström – of Sweden – said: 'no'. Last."
 

@@ -17,7 +17,7 @@ from robustcs.inputs.annotations import AnnotatedText, Spans, TextKey
 from robustcs.inputs.annotations import Unit as TextUnit
 from robustcs.policy import Unit
 from robustcs.result import count, number, p_value, share, table, text
-from robustcs.similarity.alignment import Alignment, align
+from robustcs.similarity.texts import Alignment, align
 from robustcs.statistics.means import median_estimate, share_estimates
 from robustcs.statistics.unit_correlation import unit_correlation
 from robustcs.statistics.units import Units, units_of_items

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustcs.evaluation.outcomes import ANSWERABLE, CAUSES, LOST, OUTCOMES, Traced
-from robustcs.inputs.answer_traces import KINDS, RESPONSES, Kind
+from robustcs.inputs.answers import KINDS, RESPONSES, Kind
 from robustcs.lazy import pd
 from robustcs.result import Content, Result, count, difference, flag, number, p_value, score, share, table, text
 from robustcs.statistics import Mask

@@ -15,7 +15,7 @@ from robustcs.documents.words import clustered, measure_label
 from robustcs.evaluation.measure import GOLD_MEASURES, Gold
 from robustcs.evaluation.outcomes import ANSWERABLE, LOST, OUTCOMES
 from robustcs.evaluation.outcomes import CAUSES as OF_TURNS
-from robustcs.inputs.answer_traces import KINDS
+from robustcs.inputs.answers import KINDS
 from robustcs.lazy import pd
 from robustcs.result import Field, number, text
 from robustcs.studies.answers.analysis import CAUSES, LENGTH, Answers

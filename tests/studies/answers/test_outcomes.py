@@ -15,7 +15,7 @@ import pytest
 import robustcs
 from robustcs.errors import RobustcsError
 from robustcs.evaluation.outcomes import Traced, cause_of, outcome_of
-from robustcs.inputs.answer_traces import KINDS, RESPONSES, Kind, Response
+from robustcs.inputs.answers import KINDS, RESPONSES, Kind, Response
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.similarity.responses import checked_sentences, response_of
