@@ -18,7 +18,7 @@ from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import RowProblems, shape_of
 from robustcs.inputs.runs import Run
 from robustcs.inputs.tables import Fields, rows_by_field, text_of
-from robustcs.inputs.text import finite_number, is_turn_id, read_json
+from robustcs.inputs.text import finite_number, id_text, read_json
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,12 @@ def read_mixed_initiative(path: StrPath) -> list[Asked]:
     asked: list[Asked] = []
     seen: set[str] = set()
     for place, entry in enumerate(turns, 1):
-        turn = entry.get("turn_id") if isinstance(entry, dict) else None
-        kind = "responses" if isinstance(entry, dict) and "responses" in entry else "questions"
-        questions = entry.get(kind) if isinstance(entry, dict) else None
-        if not is_turn_id(turn) or not isinstance(questions, list):
+        fields = entry if isinstance(entry, dict) else {}
+        kind = "responses" if "responses" in fields else "questions"
+        name, questions = id_text(fields.get("turn_id")), fields.get(kind)
+        if not name or not isinstance(questions, list):
             problems.add(None, f"turn {place} of the list has no turn_id or no {kind}", "complete the turn", "no-turn-id")
             continue
-        name = str(turn).strip()
         if name in seen:
             problems.add(None, f"turn {name} occurs twice", f"merge its {kind} into one list", "repeated-turn")
         seen.add(name)

@@ -9,13 +9,14 @@ models in ``evaluations`` or, from version 2 on, ``results``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.formats import Record, RunFormat, TextFormat, by_id, each, passages_of
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import json_lines, shape_of
-from robustcs.inputs.text import finite_number, is_turn_id, read_json
+from robustcs.inputs.text import finite_number, id_text, read_json
 
 NAME = "MTRAG tasks"
 EXPORT = "an InspectorRAGet export"
@@ -111,13 +112,13 @@ def scores(records: Iterable[Record], name: str = "") -> dict[str, dict[str, flo
     """
     found: dict[str, dict[str, float]] = {}
     for record in records:
-        turn, rated = record.fields.get("task_id"), record.fields.get(_RATED)
+        turn, rated = id_text(record.fields.get("task_id")), record.fields.get(_RATED)
         places = [record.fields.get(key) for key in _SCORES]
         if isinstance(rated, dict):
             places.append(rated.get(name, next(iter(rated.values())) if len(rated) == 1 else None))
-        for metric, value in ((metric, value) for one in places if isinstance(one, dict) for metric, value in one.items()):
-            if is_turn_id(turn) and (number := _mean(value)) is not None:
-                found.setdefault(str(metric), {})[str(turn).strip()] = number
+        for metric, value in chain.from_iterable(one.items() for one in places if isinstance(one, dict)):
+            if turn and (number := _mean(value)) is not None:
+                found.setdefault(str(metric), {})[turn] = number
     return found
 
 
@@ -146,10 +147,10 @@ def passages(records: Iterable[Record]) -> Iterator[tuple[int, str, str]]:
     seen = set()
     for record in records:
         for one in _objects(record.fields, "contexts"):
-            passage, text = one.get("document_id"), one.get("text")
-            if is_turn_id(passage) and isinstance(text, str) and (passage, text) not in seen:
+            passage, text = id_text(one.get("document_id")), one.get("text")
+            if passage and isinstance(text, str) and (passage, text) not in seen:
                 seen.add((passage, text))
-                yield record.line or 0, str(passage), text
+                yield record.line or 0, passage, text
 
 
 def _with_question(task: dict[str, Any]) -> dict[str, Any]:
@@ -199,12 +200,11 @@ def labels(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     """Return label → turn → value; several values of a turn are joined."""
     found: dict[str, dict[str, str]] = {}
     for record in records:
-        turn = record.fields.get("task_id")
-        for name, value in record.fields.items():
-            if name.lower().replace("_", " ").replace("-", " ") in _LABELS and is_turn_id(turn):
-                told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-                if told.strip():
-                    found.setdefault(name, {})[str(turn).strip()] = told.strip()
+        turn = id_text(record.fields.get("task_id"))
+        for name, value in record.fields.items() if turn else ():
+            told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            if name.lower().replace("_", " ").replace("-", " ") in _LABELS and told.strip():
+                found.setdefault(name, {})[turn] = told.strip()
     return found
 
 

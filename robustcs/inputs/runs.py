@@ -18,14 +18,15 @@ from robustcs.inputs.ids import Ids
 from robustcs.inputs.paths import PooledFile, StrPath, shown
 from robustcs.inputs.readings import CLASH
 from robustcs.inputs.tables import RANK_NAMES, SCORE_NAMES, read_table
-from robustcs.inputs.text import is_turn_id, number_of, whole_of
+from robustcs.inputs.text import id_text, number_of, whole_of
 from robustcs.inputs.trec_lines import MS_MARCO, RUN_COLUMNS
 from robustcs.lazy import npt
 
 _IDS: dict[str, Kind] = {"turn": "label", "document": "text"}
-_LAYOUT = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more="rank")
-_LAYOUT_WITH_RANK = _LAYOUT._replace(kinds={**_LAYOUT.kinds, "rank": "integer"})
-_THREE_COLUMNS = _LAYOUT._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more="")
+_WITHOUT_RANK = Layout("run", RUN_COLUMNS, {**_IDS, "score": "single"}, "write the six columns of a TREC run", more="rank")
+#: By whether the ranks are read.
+_LAYOUTS = {False: _WITHOUT_RANK, True: _WITHOUT_RANK._replace(kinds={**_WITHOUT_RANK.kinds, "rank": "integer"})}
+_THREE_COLUMNS = _WITHOUT_RANK._replace(columns=("turn", "document", "rank"), kinds={**_IDS, "rank": "integer"}, more="")
 #: How to order passages by rank, for notes.
 BY_RANK = '--order rank (order = "rank" in [policy])'
 #: Number of rows in which ascending scores are sought, and fewest rows of a turn: fewer may ascend by chance.
@@ -68,7 +69,8 @@ class Run:
         """Return a run of rows (turn, document, score); scores beyond the range of 32-bit floats are infinite."""
         codes = {turn: code for code, turn in enumerate(dict.fromkeys(turn for turn, _, _ in rows))}
         turns = np.array([codes[turn] for turn, _, _ in rows], np.int32)
-        scores = _as_singles(np.array([score for _, _, score in rows], np.float64))
+        with np.errstate(over="ignore"):
+            scores = np.array([score for _, _, score in rows], np.float64).astype(np.float32)
         ids = Ids.of([document for _, document, _ in rows])
         return cls(name, tuple(codes), turns, ids, scores, None if ranks is None else np.array(ranks, np.int64), notes)
 
@@ -95,7 +97,7 @@ def read_run(path: StrPath, name: str | None = None, ranks: bool = False) -> Run
         return Run.of(name, rows, places if ranks else None)
     if found is not None and found.family in MS_MARCO.values():
         return _from_three(path, name, read_columns(path, _THREE_COLUMNS), ranks)
-    return _from_trec(name, read_columns(path, _layout(ranks), chunks), ranks)
+    return _from_trec(name, read_columns(path, _LAYOUTS[ranks], chunks), ranks)
 
 
 class ScatteredError(Exception):
@@ -117,7 +119,7 @@ def run_pieces(path: StrPath, name: str | None = None, ranks: bool = False) -> I
         yield read_run(path, name, ranks)
         return
     open_: list[Columns] = []  # rows of one turn, and the last piece: most runs of few turns are a single one
-    for columns in column_pieces(path, _layout(ranks), chunks):
+    for columns in column_pieces(path, _LAYOUTS[ranks], chunks):
         codes = columns.numbers("turn")
         if bool((codes[1:] < codes[:-1]).any()) or (open_ and codes[0] < _last_turn(open_[-1])):
             raise ScatteredError
@@ -171,10 +173,6 @@ def _last_turn(columns: Columns) -> int:
     return int(columns.numbers("turn")[-1])
 
 
-def _layout(ranks: bool) -> Layout:
-    return _LAYOUT_WITH_RANK if ranks else _LAYOUT
-
-
 def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
     """Return a run of the turns in this piece, with a note if the scores of its first turn ascend, as ranks do."""
     scores = columns.numbers("score")
@@ -186,12 +184,6 @@ def _from_trec(name: str, columns: Columns, ranks: bool) -> Run:
         return _run(name, columns, scores, None)
     found = f"{name}: the scores of turn {columns.labels[turn[0]]} ascend, and the passage in its last row counts as best"
     return _run(name, columns, scores, None, f"{found}; if they are ranks or distances, correct them or use {BY_RANK}")
-
-
-def _as_singles(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """Return scores as 32-bit floats, like trec_eval; scores beyond the range are infinite."""
-    with np.errstate(over="ignore"):
-        return scores.astype(np.float32)
 
 
 def _run(name: str, columns: Columns, scores: npt.NDArray[np.float32], ranks: npt.NDArray[np.int64] | None, *notes: str) -> Run:
@@ -262,13 +254,13 @@ def _from_json(path: StrPath, problems: ProblemList) -> Iterator[_Row]:
     kind = run_format_of(records[0].fields) if records else None
     for turn, fields, line in kind.entries(records, problems) if kind else ():
         passages = kind.passages(fields) if kind else []
-        if passages and not is_turn_id(turn):
+        if passages and not id_text(turn):
             problems.add(line, "no turn id", "add a turn id such as 31_4 to every passage", "no-turn-id")
             continue
         ordered = any(score is None for _, score in passages)
         # without scores, a passage counts at its first occurrence
         for document, score in {repr(one): (one, None) for one, _ in passages}.values() if ordered else passages:
-            if is_turn_id(document):
-                yield str(turn).strip(), str(document).strip(), score, None, line
+            if passage := id_text(document):
+                yield id_text(turn), passage, score, None, line
             else:
                 problems.add(line, f"turn {turn}: a passage without an id", "add an id to every passage", "no-passage-id")

@@ -14,7 +14,7 @@ from robustcs.inputs.paths import StrPath, parts_of
 from robustcs.inputs.records import ID_NAMES, RowProblems, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import find_column, need_column, read_rows, read_table, text_of
-from robustcs.inputs.text import first_record, is_turn_id, number_of, text_lines
+from robustcs.inputs.text import first_record, id_text, number_of, text_lines
 from robustcs.inputs.trec_lines import MS_MARCO, measure_columns
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
@@ -120,24 +120,19 @@ def _of_rows(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
     The first row decides whether a column other than the usual measures contains numbers.
     """
     names, rows = read_rows(path, problems)
-    ids, measure, value = (
-        need_column(path, names, tables.TURN_NAMES),
-        find_column(names, tables.MEASURE_NAMES),
-        find_column(names, tables.VALUE_NAMES),
-    )
+    ids = need_column(path, names, tables.TURN_NAMES)
+    measure, value = find_column(names, tables.MEASURE_NAMES), find_column(names, tables.VALUE_NAMES)
     others = [name for name in names if name and not find_column((name,), tables.TURN_NAMES)]
     wide: list[str] = []
     for line, row in rows:
         wide = wide or [name for name in others if name in measure_columns(names) or number_of(row.get(name)) is not None]
-        if not is_turn_id(row.get(ids)):
+        turn = id_text(row.get(ids))
+        if not turn:
             problems.add(line, "no turn id", "complete the row or delete it", "no-turn-id")
-            continue
-        turn = str(row[ids]).strip()
-        if measure and value:
+        elif measure and value:
             yield line, text_of(row.get(measure)), turn, row.get(value)
-            continue
-        for name in wide:
-            yield line, name, turn, row.get(name)
+        else:
+            yield from ((line, name, turn, row.get(name)) for name in wide)
 
 
 def read_slices(path: StrPath) -> dict[str, dict[str, str]]:

@@ -17,7 +17,7 @@ from robustcs.errors import ProblemList, input_error
 from robustcs.inputs.files import arrow, open_binary, too_large
 from robustcs.inputs.paths import StrPath
 from robustcs.inputs.records import PARQUET, json_lines, shape_of
-from robustcs.inputs.text import delimiter_of, filled_lines, first_bytes, is_turn_id, text_lines
+from robustcs.inputs.text import delimiter_of, filled_lines, first_bytes, id_text, text_lines
 from robustcs.wording import counted
 
 #: The usual names of columns; the first one present counts, in any spelling that :func:`find_column` accepts.
@@ -111,8 +111,9 @@ class Table:
         turn, document = self.turn, self.document
         assert turn is not None and document is not None
         for line, cells in self.cells(problems):
-            if is_turn_id(cells[turn]) and is_turn_id(cells[document]):
-                yield line, str(cells[turn]).strip(), str(cells[document]).strip(), cells
+            ids = id_text(cells[turn]), id_text(cells[document])
+            if all(ids):
+                yield line, *ids, cells
             else:
                 problems.add(line, "no turn id or no passage id", "complete the row or delete it", "no-turn-id")
 
@@ -252,8 +253,6 @@ Row = tuple[int, dict[str, Any]]
 #: Field of a reader → the names that its column may have; the first one present counts.
 Fields = Mapping[str, Sequence[str]]
 
-NO_FIELDS: Fields = {}
-
 
 def read_rows(path: StrPath, problems: ProblemList) -> tuple[list[str], Iterator[Row]]:
     """Return the column names of a table or of JSONL (of its first row), and an iterator over its rows.
@@ -282,7 +281,7 @@ def columns_of(path: StrPath) -> list[str]:
     return read_rows(path, ProblemList(path))[0]
 
 
-def rows_by_field(path: StrPath, problems: ProblemList, needed: Fields, optional: Fields = NO_FIELDS) -> Iterator[Row]:
+def rows_by_field(path: StrPath, problems: ProblemList, needed: Fields, optional: Fields | None = None) -> Iterator[Row]:
     """Yield line number and value by field of every row; a row has a field of ``optional`` only if the file has its column.
 
     Raises :class:`InputError` as :func:`read_rows` does, and if there is no column for a field of ``needed``.
@@ -291,13 +290,14 @@ def rows_by_field(path: StrPath, problems: ProblemList, needed: Fields, optional
 
 
 def by_field(
-    path: StrPath, columns: Sequence[str], rows: Iterable[Row], needed: Fields, optional: Fields = NO_FIELDS
+    path: StrPath, columns: Sequence[str], rows: Iterable[Row], needed: Fields, optional: Fields | None = None
 ) -> Iterator[Row]:
     """Yield the fields of rows as :func:`rows_by_field` does."""
     places = {field: need_column(path, columns, names) for field, names in needed.items()}
-    places |= {field: column for field, names in optional.items() if (column := find_column(columns, names)) is not None}
+    more = optional or {}
+    places |= {field: column for field, names in more.items() if (column := find_column(columns, names)) is not None}
     # a later record of JSONL may have more fields than the first one
-    later = [(field, names[0]) for field, names in optional.items() if field not in places]
+    later = [(field, names[0]) for field, names in more.items() if field not in places]
     for line, row in rows:
         values = {field: row.get(column) for field, column in places.items()}
         yield line, values | {field: row[name] for field, name in later if name in row}
