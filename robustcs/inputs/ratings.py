@@ -9,6 +9,7 @@ sheet of ``robustcs paraphrase`` has the columns :data:`SHEET_CRITERIA` in place
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from robustcs.errors import ProblemList, at_line, input_error
@@ -70,7 +71,10 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
     columns or rows are missing.
     """
     problems = RowProblems(path, "ratings")
-    columns, rows = read_rows(path, problems)
+    if turns and shape_of(path) == "json":
+        columns, rows = ["turn", "item", "worker", "criterion", "grade"], _judgments(path, problems)
+    else:
+        columns, rows = read_rows(path, problems)
     if is_rating_sheet(columns):
         columns, rows = _as_long(columns, rows)
     needed = {**({"turn": TURN} if turns else {}), "item": ITEM, "worker": WORKER, "value": GRADE}
@@ -88,8 +92,8 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         read = Rating(**{"turn": "", "criterion": ONE_CRITERION, **cells}, line=line)  # type: ignore[arg-type]
         earlier = ratings.setdefault(read[:4], read)
         if earlier.value != read.value:
-            found = read.differs_from(earlier, at_line(path, earlier.line))
-            problems.add(line, found, "keep one of the two", "contradicting-entries")
+            found = read.differs_from(earlier, at_line(path, earlier.line) if earlier.line else "an earlier entry")
+            problems.add(line or None, found, "keep one of the two", "contradicting-entries")
         elif earlier.line != line:
             repeated += 1
     problems.finish(ratings, "ratings")
@@ -176,48 +180,40 @@ def read_grades(path: StrPath) -> tuple[list[Grade], tuple[str, ...]]:
     Raises :class:`InputError` with every bad row (bounded): the problems of :func:`~robustcs.inputs.ratings.read_ratings`, or a
     grade that is not a whole number.
     """
-    if shape_of(path) == "json":
-        return _read_judgments(path), ()
     ratings, notes = read_ratings(path, turns=True)
     problems = ProblemList(path)
-    grades = [Grade(*rating[:4], _whole(rating.value, rating.line, problems)) for rating in ratings]
+    grades = [Grade(*one[:4], _whole(one.value, one.line, problems, one.turn)) for one in ratings]
     problems.raise_if_any()
     return grades, notes
 
 
-def _whole(text: str, line: int | None, problems: ProblemList) -> int:
+def _whole(text: str, line: int, problems: ProblemList, turn: str) -> int:
     """Return the grade; note a problem and return 0 if there is none."""
     grade = whole_number(text, MAX_GRADE)
     if grade is None:
-        problems.add(line, f"grade {text[:40]!r} is not a small whole number", "write grades such as 0 to 3", "bad-grade")
+        found = f"{'' if line else f'turn {turn}: '}grade {text[:40]!r} is not a small whole number"
+        problems.add(line or None, found, "write grades such as 0 to 3", "bad-grade")
     return grade or 0
 
 
-def _read_judgments(path: StrPath) -> list[Grade]:
-    problems = ProblemList(path)
-    value = read_json(path)
-    grades: dict[tuple[str, str, str], int] = {}
-    turns = value.items() if isinstance(value, dict) else ()
-    for turn, parts in turns:
-        lists = [entries for entries in parts.values() if isinstance(entries, list)] if isinstance(parts, dict) else []
-        for entry in (entry for entries in lists for entry in entries):
-            item = next((entry[name] for name in entry if name.lower().endswith(" id")), "") if isinstance(entry, dict) else ""
+def _judgments(path: StrPath, problems: ProblemList) -> Iterator[Row]:
+    """Yield the grades of published judgments as rows; every entry of a turn has an id and grades by criterion."""
+    value, found = read_json(path), False
+    for turn, parts in value.items() if isinstance(value, dict) else ():
+        for entry in chain(*(one for one in parts.values() if isinstance(one, list)) if isinstance(parts, dict) else ()):
+            fields = entry if isinstance(entry, dict) else {}
+            item = next((fields[name] for name in fields if name.lower().endswith(" id")), "")
             if not isinstance(item, str) or not item:
                 problems.add(None, f"turn {turn}: an entry without an id", 'add "Question ID" to every entry', "no-id")
                 continue
-            for criterion, grade in entry.items():
-                if isinstance(grade, bool) or not isinstance(grade, int):
-                    continue
-                if abs(grade) > MAX_GRADE:
-                    found = f"turn {turn}, {item}: {criterion} is {str(grade)[:40]}"
-                    problems.add(None, found, "write small whole numbers such as 0 to 3", "bad-grade")
-                found = "turn {key[0]}, {key[1]}: {key[2]} is {value} and {earlier}"
-                problems.once(grades, (turn, item, criterion.lower()), grade, None, found)
+            for criterion, grade in fields.items():
+                if isinstance(grade, int) and not isinstance(grade, bool):
+                    found = True
+                    yield 0, {"turn": turn, "item": item, "worker": FINAL, "criterion": criterion.lower(), "grade": grade}
     problems.raise_if_any()
-    if not grades:
+    if not found:
         advice = "write CSV or JSONL with turn, item, worker, criterion and grade"
         raise input_error(path, None, "JSON, but no judgments", advice, "unknown-format")
-    return [Grade(turn, item, FINAL, criterion, grade) for (turn, item, criterion), grade in grades.items()]
 
 
 def read_gold_checks(path: StrPath) -> list[GoldCheck]:
@@ -233,7 +229,7 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
         if not turn or not item:
             problems.add(line, f"no {'item' if turn else 'turn'}", "complete the row or delete it", "no-id")
             continue
-        value = _whole(text_of(row["grade"]), line, problems)
+        value = _whole(text_of(row["grade"]), line, problems, turn)
         found = "{key[0]} {key[1]} should be {value} here but {earlier} in an earlier line"
         problems.once(checks, (turn, item, criterion), value, line, found)
     problems.finish(checks, "gold checks")
