@@ -48,8 +48,7 @@ def passage_of(record: Any) -> tuple[str, str | None]:
     """Return the id and text of a JSONL record; an invalid id is empty, an invalid text is None."""
     if not isinstance(record, dict):
         return "", None
-    name = next((name for name in _ID_NAMES if name in record), "")
-    passage = record.get(name)
+    passage = next((record[name] for name in _ID_NAMES if name in record), "")
     if isinstance(passage, bool) or not isinstance(passage, str | int):
         passage = ""
     field = next((name for name in _TEXT_NAMES if name in record), "")
@@ -105,16 +104,17 @@ def passages(path: StrPath, wanted: frozenset[str] | None, problems: ProblemList
     """Yield line number, id and raw text of the ``wanted`` passages (None: all); problems go to ``problems``."""
     refuse_other_kinds(path, "collection")
     if mtrag.has_tasks(first_record(path) or {}):
-        listed = mtrag.passages(json_records(path, problems))
-        return ((line, passage, text) for line, passage, text in listed if wanted is None or passage in wanted)
-    lines, jsonl = passage_lines(path)
-    return (_json_passages if jsonl else _table_passages)(lines, wanted, problems)
+        found = mtrag.passages(json_records(path, problems))
+    else:
+        lines, jsonl = passage_lines(path)
+        found = _json_passages(lines, wanted, problems) if jsonl else _table_passages(lines, problems)
+    return (one for one in found if wanted is None or one[1] in wanted)
 
 
 def _json_passages(
     lines: Iterator[tuple[int, str]], wanted: frozenset[str] | None, problems: ProblemList
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield line number, id and text of the ``wanted`` passages (None: all)."""
+    """Yield line number, id and text of passages; lines that begin with the id of an unwanted one are not parsed."""
     for number, line in lines:
         leading = _LEADING_ID.fullmatch(line)
         if leading and wanted is not None and leading[1] not in wanted:
@@ -131,17 +131,14 @@ def _json_passages(
             problems.add(number, "no passage id", FORMATS, "no-passage-id")
         elif text is None:
             problems.add(number, f"passage {passage} has no contents", FORMATS, "no-contents")
-        elif wanted is None or passage in wanted:
+        else:
             yield number, passage, text
 
 
-def _table_passages(
-    lines: Iterator[tuple[int, str]], wanted: frozenset[str] | None, problems: ProblemList
-) -> Iterator[tuple[int, str, str]]:
+def _table_passages(lines: Iterator[tuple[int, str]], problems: ProblemList) -> Iterator[tuple[int, str, str]]:
     for number, line in lines:
         passage, tab, text = line.partition("\t")
-        passage = passage.strip()
-        if not tab or not passage:
-            problems.add(number, "no tab between id and text" if not tab else "no passage id", FORMATS, "wrong-columns")
-        elif wanted is None or passage in wanted:
-            yield number, passage, text
+        if tab and passage.strip():
+            yield number, passage.strip(), text
+        else:
+            problems.add(number, "no passage id" if tab else "no tab between id and text", FORMATS, "wrong-columns")
