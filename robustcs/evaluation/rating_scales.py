@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robustcs.inputs.ratings import Rating
-from robustcs.inputs.text import decimal_number
+from robustcs.inputs.text import number_of
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import pd
 from robustcs.policy import Unit
@@ -68,7 +68,7 @@ def scales_of(ratings: Sequence[Rating]) -> list[Scale]:
 
 def _scale(criterion: str, ratings: Sequence[Rating]) -> Scale:
     values = {rating.value for rating in ratings}
-    numbers = {value: decimal_number(value.strip()) for value in values}
+    numbers = {value: number_of(value) for value in values}
     numeric = all(number is not None for number in numbers.values())
     ordered = sorted(values, key=lambda value: (numbers[value] if numeric else 0, value))  # type: ignore[arg-type,return-value]
     # sorted, so that intervals do not depend on the order of the lines

@@ -43,7 +43,7 @@ from robustcs.inputs.readings import union_of_texts
 from robustcs.inputs.records import ID_NAMES, BadRowError, ByTurn, RowProblems, UnusableRowError, json_lines, noted, shape_of
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import Fields, by_field, find_column, read_rows, text_of
-from robustcs.inputs.text import decimal_number, filled_lines, first_record, id_text, is_turn_id, json_pairs, read_json
+from robustcs.inputs.text import filled_lines, first_record, id_text, is_turn_id, json_pairs, number_of, read_json
 
 #: QuAC's answer to a question that its passage does not answer; it matches only itself.
 CANNOT_ANSWER = "CANNOTANSWER"
@@ -194,7 +194,7 @@ def response_of_label(label: str) -> Response | None:
     if name in RESPONSES:
         return name  # type: ignore[return-value]
     numbers: dict[float | None, Response] = {1.0: "abstained", 0.5: "partly", 0.0: "answered"}
-    return numbers.get(decimal_number(name))
+    return numbers.get(number_of(name))
 
 
 @dataclass(frozen=True)
@@ -360,5 +360,5 @@ def _take(found: AnswerLabels, row: Mapping[str, Any]) -> None:
 
 def _share(label: str) -> float | None:
     """Return the share of an answer that is correct, 0 to 1; None for any other label."""
-    value = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}.get(label.lower(), decimal_number(label))
+    value = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}.get(label.lower(), number_of(label))
     return value if value is not None and 0 <= value <= 1 else None

@@ -23,7 +23,7 @@ from robustcs.inputs.records import RowProblems, shape_of
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.sniff import refuse_other_kinds
 from robustcs.inputs.tables import by_field, named, read_rows, rows_by_field, text_of
-from robustcs.inputs.text import decimal_number, filled_lines, finite_number, first_bytes, is_turn_id, read_json, whole_number
+from robustcs.inputs.text import filled_lines, finite_number, first_bytes, is_turn_id, number_of, read_json, whole_number
 from robustcs.wording import counted
 
 #: Labels of clarification need, from 1 (no question is needed) to 4 (nothing can be answered without one).
@@ -213,7 +213,7 @@ def read_question_run(path: StrPath, name: str, bank: Mapping[str, str] | None, 
         if match is None or rank is None:
             problems.add(line, "not a line of a run of texts", 'write: context_id 0 "question" rank score tag', "bad-line")
             continue
-        score = decimal_number(match[4])
+        score = number_of(match[4])
         if score is None:
             problems.add(line, f"score {match[4]!r} is not a number", "write a decimal number", "not-a-number")
             continue

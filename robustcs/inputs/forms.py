@@ -86,10 +86,8 @@ def _lines(rows: Rows, pattern: str, *columns: list[str]) -> MemoryFile:
 
 def _qrels(rows: Rows) -> MemoryFile:
     # BEIR calls grades scores
-    grade = rows.name(SCORE_NAMES if rows.has(("corpus_id",)) and not rows.has(GRADE_NAMES) else GRADE_NAMES)
-    # a column of grades with a gap becomes floats; the reader rejects the gap
-    rows.columns[grade] = [int(one) if isinstance(one, float) and one.is_integer() else one for one in rows.columns[grade]]
-    return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), rows.numbers((grade,)))
+    grades = SCORE_NAMES if rows.has(("corpus_id",)) and not rows.has(GRADE_NAMES) else GRADE_NAMES
+    return _lines(rows, "{} 0 {} {}\n", rows.ids(TURN_NAMES), rows.ids(DOCUMENT), rows.numbers(grades, whole=True))
 
 
 def _run(rows: Rows) -> MemoryFile:
@@ -147,9 +145,8 @@ def _json(rows: Rows) -> MemoryFile:
 
 
 def _needs(rows: Rows) -> MemoryFile:
-    label = rows.name(("label", "clarification_need"))
-    rows.columns[label] = list(map(plain, rows.columns[label]))
-    return _lines(rows, "{} {}\n", rows.ids(TURN_NAMES), rows.numbers((label,)))
+    labels = ("label", "clarification_need")
+    return _lines(rows, "{} {}\n", rows.ids(TURN_NAMES), rows.numbers(labels, whole=True))
 
 
 _RUN = "a frame or records with query_id, doc_id and score"

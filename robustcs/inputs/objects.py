@@ -69,17 +69,23 @@ class Rows:
             )
         return text
 
-    def numbers(self, names: Sequence[str]) -> list[str]:
-        """Return a column of numbers as a file would contain them, each one word; the reader checks that they are numbers."""
+    def numbers(self, names: Sequence[str], whole: bool = False) -> list[str]:
+        """Return a column of numbers as a file would contain them, each one word; the reader checks that they are numbers.
+
+        ``whole``: pandas turns whole numbers with a gap into floats; they become whole again, and the reader rejects the gap.
+        """
         name = self.name(names)
-        if set(map(type, self.columns[name])) <= {int, float}:
-            return list(map(repr, self.columns[name]))
-        values = [word(value) for value in self.columns[name]]
-        if not _are_words(values):
-            for row, text in enumerate(values, 1):
+        values = self.columns[name]
+        if whole:
+            values = [int(one) if isinstance(one, float) and one.is_integer() else one for one in values]
+        if set(map(type, values)) <= {int, float}:
+            return list(map(repr, values))
+        words = list(map(word, values))
+        if not _are_words(words):
+            for row, text in enumerate(words, 1):
                 if len(text.encode("utf-8", "replace").split()) != 1:
                     self.problems.add(row, f"{name} {text[:60]!r} is not a number", "write a number", "not-a-number")
-        return values
+        return words
 
     def json(self, name: str) -> list[str]:
         """Return a column as JSON; values that JSON cannot represent go to ``problems``."""

@@ -328,15 +328,11 @@ def id_text(value: object) -> str:
     return str(value).strip() if is_turn_id(value) else ""
 
 
-def decimal_number(cell: str) -> float | None:
-    """Return the finite number in ASCII; None for what else Python would read: ``nan``, ``inf``, ``1_0``."""
-    value = float(cell) if _DECIMAL.fullmatch(cell) else math.nan
-    return value if math.isfinite(value) else None
-
-
 def number_of(cell: object) -> float | None:
-    """Return a finite number, or the one in a text."""
-    return decimal_number(cell.strip()) if isinstance(cell, str) else finite_number(cell)
+    """Return a finite number, or the one in a text in ASCII; None for what else Python would read: ``nan``, ``1_0``."""
+    if isinstance(cell, str):
+        return finite_number(float(cell)) if _DECIMAL.fullmatch(cell.strip()) else None
+    return finite_number(cell)
 
 
 def whole_of(cell: object, most: int) -> int | None:

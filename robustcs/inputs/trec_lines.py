@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Literal
 
-from robustcs.inputs.text import decimal_number
+from robustcs.inputs.text import number_of
 
 Rows = Sequence[Sequence[str]]
 #: The columns of runs and qrels, as messages name them.
@@ -61,7 +61,7 @@ def measure_columns(names: Sequence[str]) -> list[str]:
 
 def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "run"] | None:
     """Return the kind of rows with three cells; None for other rows and for undecidable ones."""
-    if not rows or any(len(row) != 3 or decimal_number(row[2]) is None for row in rows):
+    if not rows or any(len(row) != 3 or number_of(row[2]) is None for row in rows):
         return None
     if any(row[1] == "all" for row in rows) or all(_MEASURE.fullmatch(row[0]) for row in rows):
         return "scores"

@@ -97,8 +97,8 @@ class Stripped:
     """
 
     question: str
-    before: str
-    compound: float
+    before: str = ""
+    compound: float = 0.0
 
     @property
     def sentiment(self) -> Sentiment:
@@ -112,7 +112,7 @@ def strip_feedback(text: str) -> Stripped:
     """Split a turn into its last sentence and the text before it."""
     sentences = [text[start:end] for start, end in sentence_spans(text)]
     if len(sentences) < 2:
-        return as_it_is(text)
+        return Stripped(text)
     before = text[: text.rindex(sentences[-1])].strip()
     return Stripped(sentences[-1], before, float(_vader().polarity_scores(before)["compound"]))
 
@@ -120,11 +120,6 @@ def strip_feedback(text: str) -> Stripped:
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return start and end of every sentence by NLTK's Punkt rules, which need no trained model."""
     return list(_punkt().span_tokenize(text))
-
-
-def as_it_is(text: str) -> Stripped:
-    """Return the whole turn as the question, for turns without feedback."""
-    return Stripped(text, "", 0.0)
 
 
 @cache

@@ -17,7 +17,7 @@ from robustcs.inputs.turns import turn_depth, turn_sort_key
 from robustcs.result import Evaluated, Result, count, number, table, text
 from robustcs.similarity.paraphrases import clean, text_key
 from robustcs.similarity.rouge_bleu import bleu, bleu_counts, self_bleu_counts
-from robustcs.similarity.stripping import Stripped, as_it_is, strip_feedback, without_nouns
+from robustcs.similarity.stripping import Stripped, strip_feedback, without_nouns
 from robustcs.studies.paraphrase.analysis import Texts, earlier_texts
 from robustcs.wording import counted, some_of
 
@@ -146,7 +146,7 @@ def paraphrase(
     a turn, the source text is kept.
     """
     steps = _Steps(makers)
-    strip = strip_feedback if stripped else as_it_is
+    strip = strip_feedback if stripped else Stripped
     turns = [turn for turn in sorted({*original, *human}, key=turn_sort_key) if turn_depth(turn) is not None]
     raw = {turn: strip(original[turn]) for turn in turns if turn in original}
     manual = {turn: strip(human[turn]) for turn in turns if turn in human}
