@@ -182,17 +182,16 @@ def read_grades(path: StrPath) -> tuple[list[Grade], tuple[str, ...]]:
     """
     ratings, notes = read_ratings(path, turns=True)
     problems = ProblemList(path)
-    grades = [Grade(*one[:4], _whole(one.value, one.line, problems, one.turn)) for one in ratings]
+    grades = [Grade(*one[:4], _whole(one.value, one.line, problems)) for one in ratings]
     problems.raise_if_any()
     return grades, notes
 
 
-def _whole(text: str, line: int, problems: ProblemList, turn: str) -> int:
+def _whole(text: str, line: int, problems: ProblemList) -> int:
     """Return the grade; note a problem and return 0 if there is none."""
     grade = whole_number(text, MAX_GRADE)
     if grade is None:
-        found = f"{'' if line else f'turn {turn}: '}grade {text[:40]!r} is not a small whole number"
-        problems.add(line or None, found, "write grades such as 0 to 3", "bad-grade")
+        problems.add(line, f"grade {text[:40]!r} is not a small whole number", "write grades such as 0 to 3", "bad-grade")
     return grade or 0
 
 
@@ -209,6 +208,9 @@ def _judgments(path: StrPath, problems: ProblemList) -> Iterator[Row]:
             for criterion, grade in fields.items():
                 if isinstance(grade, int) and not isinstance(grade, bool):
                     found = True
+                    if abs(grade) > MAX_GRADE:
+                        told = f"turn {turn}, {item}: {criterion} is {str(grade)[:40]}"
+                        problems.add(None, told, "write small whole numbers such as 0 to 3", "bad-grade")
                     yield 0, {"turn": turn, "item": item, "worker": FINAL, "criterion": criterion.lower(), "grade": grade}
     problems.raise_if_any()
     if not found:
@@ -229,7 +231,7 @@ def read_gold_checks(path: StrPath) -> list[GoldCheck]:
         if not turn or not item:
             problems.add(line, f"no {'item' if turn else 'turn'}", "complete the row or delete it", "no-id")
             continue
-        value = _whole(text_of(row["grade"]), line, problems, turn)
+        value = _whole(text_of(row["grade"]), line, problems)
         found = "{key[0]} {key[1]} should be {value} here but {earlier} in an earlier line"
         problems.once(checks, (turn, item, criterion), value, line, found)
     problems.finish(checks, "gold checks")
