@@ -325,9 +325,12 @@ class Call:
 
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
         """Return the result of the study; with ``--by`` also per collection."""
+        ask, by = self.study.part("study").ask, self.given.get("by")
+        if by is None:
+            return ask(workspace, **settings)
         from robustcs.project.collections import asked
 
-        return asked(self.study.part("study").ask, workspace, self.given.get("by"), **settings)
+        return asked(ask, workspace, by, **settings)
 
     def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
         """Write a result to each ``--output``, or to the terminal."""
