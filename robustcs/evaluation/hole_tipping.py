@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -22,8 +22,8 @@ from robustcs.evaluation.run_pool import Grades
 from robustcs.lazy import pd
 from robustcs.result import measure, number, table, text
 from robustcs.statistics import Codes, Floats, settled
-from robustcs.statistics.estimate import LEAST_UNITS, LEVELS
-from robustcs.statistics.families import completed_family
+from robustcs.statistics.estimate import LEAST_UNITS
+from robustcs.statistics.families import completed_differ, largest_statistics
 from robustcs.statistics.ranks import DECIMALS
 
 #: Largest factor by which odds are multiplied or divided, and the number of steps to it, equal in logs.
@@ -134,6 +134,7 @@ class _Factors:
         self.every = [filled.drawn(self.weights, column) for column in range(len(self.scoring.measures))]
         draws = min(len(filled.sums), self.scoring.model.enough_draws(DRAWS, LEAST_DRAWS))
         self.base = [drawn[:draws] for drawn in self.every]
+        self.largest = cache(lambda column: largest_statistics(self.base[column], filled.seed))
         self.kept = self.scoring.model.kept(range(draws))
         self.at_one = self.kept.grades(1)
 
@@ -148,28 +149,33 @@ class _Factors:
 
     def _in_scope(self, asked: Sequence[_Question], scope: int, grades: Grades) -> Codes:
         """Return the answers to questions of one scope; ``grades``: int16[D, H], with the other odds for all passages."""
-        if scope != _ALL:
+        alone = scope != _ALL
+        if alone:
             sides = (self.family[scope].first, self.family[scope].second)
             first, second = (self.scoring.found[list(side)].any(axis=0) for side in sides)
             grades = self.at_one + (grades - self.at_one) * (first != second)  # several times faster than where
-        # p depends on the whole family; with the scope of one contrast, the others are those at factor 1
-        family = scope == _ALL and any(kind == "differ" for _, _, kind, _ in asked)
+        # p depends on the whole family
+        family = not alone and any(kind == "differ" for _, _, kind, _ in asked)
         places = list(range(len(self.family))) if family else sorted({place for _, place, _, _ in asked})
         columns, drawn = sorted({column for column, *_ in asked}), list(self.base)
         for column, sums in zip(columns, self._differences(grades, columns, places), strict=True):
             drawn[column] = drawn[column].copy()
             drawn[column][:, places] = sums
-        return self.answers(asked, drawn)
+        return self.answers(asked, drawn, alone)
 
-    def answers(self, questions: Sequence[_Question], drawn: Sequence[Floats]) -> Codes:
-        """Return the conclusions, indices in :data:`_WORDS`, from the differences ``drawn`` (by measure, float64[D, C, K])."""
+    def answers(self, questions: Sequence[_Question], drawn: Sequence[Floats], alone: bool = False) -> Codes:
+        """Return the conclusions from the differences ``drawn`` (by measure, float64[D, C, K]), as indices in :data:`_WORDS`.
+
+        ``alone``: only the differences in question are not those at factor 1.
+        """
         found = np.empty(len(questions), dtype=np.int64)
         for asked in dict.fromkeys((column, kind) for column, _, kind, _ in questions):
             some = [number for number, (column, _, kind, _) in enumerate(questions) if (column, kind) == asked]
             places, sums = [questions[number][1] for number in some], drawn[asked[0]]
             means = np.round(sums[:, places].sum(axis=-1) / self.filled.units.sizes.sum(), DECIMALS)
             if asked[1] == "differ":
-                found[some] = completed_family(sums, self.filled.seed)[places] <= LEVELS[0]
+                largest = self.largest(asked[0]) if alone else None
+                found[some] = completed_differ(sums, self.filled.seed, places, largest)
             elif asked[1] == "order":
                 found[some] = np.sign(np.round(means.mean(axis=0), DECIMALS)) + 1
             else:

@@ -20,10 +20,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -210,27 +210,71 @@ def completed_family(sums: npt.ArrayLike, seed: int) -> Floats:
         return np.full(differences, math.nan)
     if not (np.ptp(drawn, axis=0) > 1e-12).any():
         return max_t(drawn[0], seed)
-    norm = np.sqrt((drawn**2).sum(axis=2, keepdims=True))
-    scaled = np.divide(drawn, norm, out=np.zeros_like(drawn), where=norm > 0)
-    totals = scaled.sum(axis=2)
-    totals[np.abs(totals) < _ROUNDING] = 0.0
+    scaled, totals = _scaled(drawn)
     order = np.argsort(np.abs(totals), axis=1, kind="stable")
     scaled, observed = (np.take_along_axis(one, order[..., None], axis=1) for one in (scaled, np.abs(totals)[..., None]))
-    signs, step = _patterns(seed, draws, units), max(1, _CELLS // (differences * FAMILY_PATTERNS))
     as_far = np.empty((differences, draws))
-    for some in (slice(start, start + step) for start in range(0, draws, step)):
-        # by difference first: the maximum of whole rows is several times faster than along rows
-        statistics = np.empty((differences, len(scaled[some]), FAMILY_PATTERNS))
-        np.matmul(scaled[some], signs[some], out=statistics.swapaxes(0, 1))
-        np.abs(statistics, out=statistics)
+    for some, statistics in _statistics(scaled, seed):
         # ascending, so that the running maximum covers all differences not yet rejected
         for below, row in itertools.pairwise(statistics):
             np.maximum(below, row, out=row)
         as_far[:, some] = (statistics >= observed[some].swapaxes(0, 1) - _ROUNDING).sum(axis=2)
     found = np.empty((draws, differences))
     np.put_along_axis(found, order, np.maximum.accumulate(as_far[::-1])[::-1].T, axis=1)
-    sides = [np.where(ahead, found, 2 * FAMILY_PATTERNS).sum(axis=0) for ahead in (totals > 0, totals < 0)]
-    return np.asarray(np.minimum(1.0, (1 + np.minimum(*sides)) / (1 + draws * FAMILY_PATTERNS)))
+    return _mean_p(found, totals)
+
+
+def completed_differ(
+    sums: npt.ArrayLike, seed: int, asked: Sequence[int], largest: Floats | None = None, alpha: float = LEVELS[0]
+) -> npt.NDArray[np.bool_]:
+    """Return whether some differences (bool[A], numbers ``asked``) have a p of :func:`completed_family` up to ``alpha``.
+
+    Bounds decide in most cases. ``largest``: the :func:`largest_statistics` of the others, and possibly of further differences.
+    """
+    drawn = np.asarray(sums, dtype=np.float64)
+    if drawn.shape[2] >= LEAST_UNITS and (np.ptp(drawn, axis=0) > 1e-12).any():
+        scaled, totals = _scaled(drawn[:, asked])
+        own = np.abs(scaled @ _patterns(seed, len(drawn), drawn.shape[2]))
+        observed = np.abs(totals)[..., None] - _ROUNDING
+        # p is at least that of the difference alone, and at most that of the single-step max-T
+        above = _mean_p((own >= observed).sum(axis=2), totals) > alpha
+        if above.all():
+            return ~above
+        largest = largest_statistics(drawn, seed) if largest is None else largest
+        found = _mean_p((np.maximum(own, largest[:, None]) >= observed).sum(axis=2), totals) <= alpha
+        if (above | found).all():
+            return np.asarray(found)
+    return np.asarray(completed_family(drawn, seed)[asked] <= alpha)
+
+
+def largest_statistics(sums: Floats, seed: int) -> Floats:
+    """Return float64[D, :data:`FAMILY_PATTERNS`]: the largest statistic of all differences, by draw and sign pattern."""
+    return np.concatenate([statistics.max(axis=0) for _, statistics in _statistics(_scaled(sums)[0], seed)])
+
+
+def _scaled(drawn: Floats) -> tuple[Floats, Floats]:
+    """Return differences with a sum of squares of 1, or 0, and their sums over units, float64[D, C], without rounding noise."""
+    norm = np.sqrt((drawn**2).sum(axis=2, keepdims=True))
+    scaled = np.divide(drawn, norm, out=np.zeros_like(drawn), where=norm > 0)
+    totals = scaled.sum(axis=2)
+    return scaled, np.where(np.abs(totals) < _ROUNDING, 0.0, totals)
+
+
+def _statistics(scaled: Floats, seed: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield some draws and their statistics, float64[C, d, :data:`FAMILY_PATTERNS`]."""
+    draws, differences, units = scaled.shape
+    signs, step = _patterns(seed, draws, units), max(1, _CELLS // (differences * FAMILY_PATTERNS))
+    for some in (slice(start, start + step) for start in range(0, draws, step)):
+        # by difference first: the maximum of whole rows is several times faster than along rows
+        statistics = np.empty((differences, len(scaled[some]), FAMILY_PATTERNS))
+        np.matmul(scaled[some], signs[some], out=statistics.swapaxes(0, 1))
+        yield some, np.abs(statistics, out=statistics)
+
+
+def _mean_p(as_far: npt.NDArray[Any], totals: Floats) -> Floats:
+    """Return p from the number of patterns as far as observed, by draw and difference."""
+    sides = [np.where(ahead, as_far, 2 * FAMILY_PATTERNS).sum(axis=0) for ahead in (totals > 0, totals < 0)]
+    return np.asarray(np.minimum(1.0, (1 + np.minimum(*sides)) / (1 + len(totals) * FAMILY_PATTERNS)))
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robustcs.statistics.families import completed_family, completed_intervals, max_t
+from robustcs.statistics.families import completed_differ, completed_family, completed_intervals, largest_statistics, max_t
 from robustcs.statistics.sign_flip import paired_tests
 
 
@@ -122,6 +122,28 @@ def test_draws_that_do_not_differ_are_max_t() -> None:
     assert completed_family(sums, 3).tolist() == max_t(sums[0], 3).tolist()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_decide_as_the_p_values_do(seed: int) -> None:
+    """Differences from clear to none, so that p lies on both sides of .05; also with one difference replaced."""
+    rng = np.random.default_rng(seed)
+    sums = (rng.normal(0, 1, (12, 11)) + np.linspace(0, 2, 12)[:, None]) + rng.normal(0, 0.3, (50, 12, 11))
+    asked = [3, 11, 0, 8]
+    np.testing.assert_array_equal(completed_differ(sums, 1, asked), completed_family(sums, 1)[asked] <= 0.05)
+    largest = largest_statistics(sums, 1)
+    for place in range(12):
+        other = sums.copy()
+        other[:, place] = rng.normal(rng.uniform(0, 2), 1, 11) + rng.normal(0, 0.3, (50, 11))
+        known = completed_family(other, 1)[[place]] <= 0.05
+        assert completed_differ(other, 1, [place], largest) == completed_differ(other, 1, [place]) == known
+
+
+def test_draws_that_are_equal_and_too_few_units_are_decided_as_well() -> None:
+    sums = np.repeat(np.random.default_rng(2).normal(1.2, 1, (1, 4, 12)), 5, axis=0)
+    every = list(range(4))
+    np.testing.assert_array_equal(completed_differ(sums, 0, every), completed_family(sums, 0) <= 0.05)
+    assert not completed_differ(sums[:, :, :4], 0, every).any()
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_five_units_have_a_p_and_four_have_none(spread: float) -> None:
     rng = np.random.default_rng(7)
@@ -129,12 +151,20 @@ def test_five_units_have_a_p_and_four_have_none(spread: float) -> None:
     assert not np.isnan(completed_family(sums, 0)).any() and np.isnan(completed_family(sums[..., :4], 0)).all()
 
 
+@pytest.mark.parametrize("spread", [0.0, 0.3])
+def test_a_p_at_the_level_is_significant(spread: float) -> None:
+    rng = np.random.default_rng(7)
+    sums = rng.normal(0.8, 1, (1, 4, 10)) + rng.normal(0, spread, (6, 4, 10))
+    for place, p in enumerate(completed_family(sums, 3)):
+        assert completed_differ(sums, 3, [place], alpha=p) and not completed_differ(sums, 3, [place], alpha=p * 0.999)
+
+
 def test_the_last_bits_of_a_sum_are_no_side() -> None:
     """Tenths add up to 0 only nearly: p must be that of the same differences in whole numbers."""
     random = np.random.default_rng(0)
     even = np.array([random.permutation([1, 2, -3, 3, -1, -2, 6, -6]) for _ in range(60)])[:, None, :]
     ahead = np.array([random.permutation([1, 2, 3, 3, 1, -2, 6, -1]) for _ in range(20)])[:, None, :]
-    assert completed_family(even / 10, 0) == 1
+    assert completed_family(even / 10, 0) == 1 and not completed_differ(even / 10, 0, [0])[0]
     for whole in (np.concatenate([even, ahead]), np.concatenate([even[:10], ahead])):
         assert completed_family(whole / 10, 0) == completed_family(whole, 0)
     # a draw without a difference counts against both sides, as one with the other sign
