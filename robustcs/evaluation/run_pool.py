@@ -111,10 +111,13 @@ class RunPool:
         turns but ``turns`` (bool[T]), which include those of ``changed``.
         """
         turns = np.ones(len(self.turns), dtype=bool) if turns is None else turns
-        tops = [self._matrix(places, measures)[turns] for places in self.places]
+        tops, most = [self._matrix(places, measures)[turns] for places in self.places], _most(measures)
         kept = grades >= _lowest(grades, measures)
         kept[:-1] &= turns[self.pair_turns]
-        kept[np.concatenate([[len(self)], *map(np.ravel, tops)])] = True
+        kept[changed] = False
+        highest = self._highest(np.flatnonzero(kept[:-1]), grades, most)
+        kept[:] = False
+        kept[np.concatenate([highest, [len(self)], *map(np.ravel, tops)])] = True
         kept[changed] = False
         pairs = np.concatenate([changed, np.flatnonzero(kept)])
         number = np.empty(len(grades), dtype=np.int32)
@@ -131,7 +134,7 @@ class RunPool:
     def score(self, grades: Grades, measures: Sequence[Measure], policy: EvaluationPolicy) -> Floats:
         """Return float64[B, R, M, T]: scores of every run with ``grades`` (int16[B, N + 1], at most :meth:`batch` sets)."""
         sets = len(grades)
-        judged = self._ideal(grades, _lowest(grades, measures))
+        judged = self._ideal(grades, _lowest(grades, measures), _most(measures))
         scores = np.empty((sets, len(self.places), len(measures), len(self.turns)))
         for run, (name, places) in enumerate(zip(self.names, self.places, strict=True)):
             used = self._matrix(places, measures)
@@ -157,21 +160,58 @@ class RunPool:
         cutoffs = [measure.cutoff for measure in measures]
         return places if None in cutoffs else places[:, : max(filter(None, cutoffs))]
 
-    def _ideal(self, grades: Grades, lowest: int) -> Grades:
-        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix."""
-        pairs = np.flatnonzero((grades[:, :-1] >= lowest).any(axis=0))
+    def _ideal(self, grades: Grades, lowest: int, most: int | None = None) -> Grades:
+        """Return int16[B · T, J]: grades from ``lowest`` up of every turn and set, descending, as in a grade matrix.
+
+        ``most``: the number of grades that are needed.
+        """
+        turns, size = len(self.turns), len(grades) * len(self.turns)
+        if most == 0:
+            return np.empty((size, 0), dtype=np.int16)
+        # sets differ in few pairs: the others are counted once
+        differ = (grades[:, :-1] != grades[0, :-1]).any(axis=0)
+        same = self._highest(np.flatnonzero(~differ & (grades[0, :-1] >= lowest)), grades[0], most)
+        values, shared = np.take(grades, self._by_turn(np.flatnonzero(differ)), axis=1), grades[0, same]
+        levels, counts = [], [np.zeros((len(grades), turns), dtype=np.int64)]  # the numbers of grades from each level up
+        for level in range(max(values.max(initial=lowest), shared.max(initial=lowest)), lowest - 1, -1):
+            own = values == level
+            if own.any() or (shared == level).any():
+                levels.append(level)
+                found = np.bincount(self.pair_turns[same[shared == level]], minlength=turns)
+                counts.append(counts[-1] + found + own.sum(axis=1, dtype=np.int32))
+        width = int(counts[-1].max(initial=0))
+        index = np.zeros((width if most is None else min(width, most), size), np.int16)
+        for above in counts[1:]:
+            index += above.ravel() <= np.arange(len(index))[:, None]
+        return np.array([*levels, ABSENT], dtype=np.int16)[index].T
+
+    def _by_turn(self, pairs: Codes) -> Codes:
+        """Return int64[m, T]: the ``pairs`` of every turn, then N, which has no grade."""
         pairs = pairs[np.argsort(self.pair_turns[pairs], kind="stable")]
         number = np.bincount(self.pair_turns[pairs], minlength=len(self.turns))
-        of_turn = np.full((len(number), number.max(initial=0)), len(self))  # the last pair has no grade
-        of_turn[self.pair_turns[pairs], places_within(number)] = pairs
-        ordered = np.sort(np.take(np.where(grades < lowest, ABSENT, grades), of_turn, axis=1))[..., ::-1]
-        return ordered.reshape(len(grades) * len(number), ordered.shape[2])
+        found = np.full((number.max(initial=0), len(number)), len(self))
+        found[places_within(number), self.pair_turns[pairs]] = pairs
+        return found
+
+    def _highest(self, pairs: Codes, grades: Grades, most: int | None) -> Codes:
+        """Return the ``most`` pairs of every turn with the highest ``grades``, by turn and descending grade; all for None."""
+        if most is None:
+            return pairs
+        pairs = pairs[np.lexsort((-grades[pairs], self.pair_turns[pairs]))]
+        return pairs[places_within(np.bincount(self.pair_turns[pairs], minlength=len(self.turns))) < most]
 
 
 def _lowest(grades: Grades, measures: Sequence[Measure]) -> int:
     """Return the lowest grade in the ideal rankings: 1 unless a measure also counts other judged passages."""
     whole = any(measure.family in ("bpref", "trec_eval") for measure in measures)
     return int(grades[grades > UNJUDGED].min(initial=0)) if whole else 1
+
+
+def _most(measures: Sequence[Measure]) -> int | None:
+    """Return the number of grades of a turn that the ideal rankings need; None for all."""
+    reading = [one for one in measures if one.family in ("ndcg", "recall", "map", "bpref", "trec_eval")]
+    cutoffs = [one.cutoff if one.family == "ndcg" else None for one in reading]
+    return None if None in cutoffs else max(filter(None, cutoffs), default=0)
 
 
 class PoolBuilder:
