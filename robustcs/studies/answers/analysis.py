@@ -116,8 +116,7 @@ class Answers(Outcomes):
         "item_causes", "Gold items of every system by cause: covered, or why they are missed.",
         text("system", header="System"), text("gold"), text("importance", "vital, okay or all"),
         text("cause", "covered, or the cause of the miss: generator (the answer's passages contain the item), rewriter (only"
-             " those"
-             " of the human question do), retrieval (neither do), rewriter or retrieval, or unknown"),
+             " those of the human question do), retrieval (neither do), rewriter or retrieval, or unknown"),
         count("count"), count("items", "items of this importance"),
         *share("share", "count / items").between(says="95% CI: Wilson, clustered by sampling unit"), count("units"),
         text("note"),

@@ -52,12 +52,11 @@ class Components(Result):
     blame = table(
         "blame", "Turns of every system by cause. Causes exclude each other and cover all turns.", *_CELL, *_CUT,
         text("cause", "correct; wording: another wording with this ranker is correct, no other ranker with this wording;"
-             " ranker:"
-             " the reverse; either: each change alone is enough; both: only changing both helps; none: no cell is correct"),
+             " ranker: the reverse; either: each change alone is enough; both: only changing both helps; none: no cell is"
+             " correct"),
         count("count", "turns", "turns"), *share("share", "share of all turns").between(says=_SHARE),
         number("average", "mean count over all wordings with this ranker (cause wording) or all rankers with this wording"
-               " (cause"
-               " ranker); null for other causes").rounded(1),
+               " (cause ranker); null for other causes").rounded(1),
         count("cells", "cells of the grid in which the turns were looked up"), _NOTE,
     )  # fmt: skip
     means = table(
@@ -66,8 +65,7 @@ class Components(Result):
     )  # fmt: skip
     factors = table(
         "factors", "Does the wording or the ranker lose more turns? Means over the systems that have another wording and"
-        " another"
-        " ranker; only turns with the causes wording and ranker count.", *_CUT,
+        " another ranker; only turns with the causes wording and ranker count.", *_CUT,
         *share("wording", "mean share of turns lost to the wording alone").between("wording_low", "wording_high", _SHARE),
         *share("ranker", "mean share of turns lost to the ranker alone").between("ranker_low", "ranker_high", _SHARE),
         *points("difference", "wording − ranker", "difference").between(says=_TEST), p_value(),

@@ -122,8 +122,7 @@ class Unjudged(Result):
         difference("drop", "baseline − mean of the sets"), share("baseline_unjudged", "unjudged share of the baseline's top k"),
         share("unjudged", "mean unjudged share of the top k of the sets"),
         difference("low", "lower bound of the drop over all grades of the unjudged passages in the scope: mean over the sets,"
-                   " each"
-                   " compared with the baseline separately; null if pairs were not compared"),
+                   " each compared with the baseline separately; null if pairs were not compared"),
         difference("high", "upper bound of the drop"),
     )  # fmt: skip
     drops = DROPS
