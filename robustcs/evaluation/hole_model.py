@@ -34,8 +34,8 @@ _FREEDOM = 5
 _HIDINGS, _HIDDEN = 4, 0.25
 #: Number of parameter draws over which grade probabilities are averaged.
 _AVERAGED = 64
-#: Logits processed together.
-_CELLS = 2_000_000
+#: Logits processed together, and those that fit in the processor's cache.
+_CELLS, _CACHED = 2_000_000, 20_000
 #: Number of turns above which variances, the recalibration, the check and tipping points are computed from a part of the data:
 #: this many random turns, or fewer draws. The docs page ``holes.md`` describes how far results may differ.
 MANY_TURNS = 1000
@@ -126,8 +126,12 @@ class HoleModel:
     def _logits(self, generators: Sequence[np.random.Generator]) -> Floats:
         """Return float64[L − 1, draws, H]: the logits of reaching the next level, by stage."""
         holes, draws = self.holes, len(generators)
-        turns, starts = np.unique(holes.turns, return_index=True)
-        rows = np.split(np.arange(len(holes)), starts[1:])
+        turns, starts, counts = np.unique(holes.turns, return_index=True, return_counts=True)
+        # turns with equally many holes are computed together: their places in ``turns``, and their holes
+        groups = [
+            (some, starts[some][:, None] + np.arange(count))
+            for count in np.unique(counts).tolist() for some in [np.flatnonzero(counts == count)]
+        ]  # fmt: skip
         beyond = np.maximum(0, holes.log_best - self.limit)
         widths = np.array([np.sqrt(_FREEDOM / generator.chisquare(_FREEDOM)) for generator in generators])
         corrections = np.stack([self.recalibration.draw(generator) for generator in generators])
@@ -146,7 +150,10 @@ class HoleModel:
             # as in :func:`carried`, without a copy of the features
             others = [*(before.turn[holes.turns, 0] for before in self.stages[:number][-1:]), beyond]
             logits = shared @ holes.fixed.T + own @ np.stack(others)
-            logits += np.vstack([holes.varying[some] @ of_turn for some, of_turn in zip(rows, turn, strict=True)]).T
+            by_turn = np.empty((len(holes), draws))
+            for some, rows in groups:
+                by_turn[rows] = holes.varying[rows] @ turn[some]
+            logits += by_turn.T
             found[number] = self.recalibration.apply(corrections, logits, holes.height)
         return found
 
@@ -168,12 +175,15 @@ class KeptDraws:
 
     def grades(self, factor: float) -> Grades:
         """Return int16[D, H]: grades with the odds of every stage multiplied by ``factor``."""
-        grades, rolled = np.full(self.rolled.shape, self.levels[0]), self.rolled
+        grades = np.full(self.rolled.shape, self.levels[0])
+        step = max(1, _CACHED // max(self.rolled.shape[1], 1))
         with np.errstate(over="ignore", invalid="ignore"):
-            for against, rise in zip(self.against, np.diff(self.levels), strict=True):
-                # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
-                rolled = rolled * (1 + against / factor)
-                grades += (rolled < 1) * rise
+            for rows in (slice(first, first + step) for first in range(0, len(grades), step)):
+                rolled = self.rolled[rows]
+                for against, rise in zip(self.against[:, rows], np.diff(self.levels), strict=True):
+                    # the chance of reaching a level is 1 / Π (1 + odds against it / factor)
+                    rolled = rolled * (1 + against / factor)
+                    grades[rows] += (rolled < 1) * rise
         return grades
 
 
