@@ -18,6 +18,15 @@ def test_measures_of_other_values_than_0_and_1_are_graded() -> None:
     assert list(formulations_of(None, {"qr": whole}, whole).graded().measures) == ["P_1"]
 
 
+def test_graded_measures_keep_the_original_or_its_absence() -> None:
+    other = 1 - SCORES
+    graded = formulations_of(SCORES, {"qr": other}, other).graded()
+    assert graded.original is not None and list(graded.original) == ["ndcg_cut_3"]
+    assert graded.original["ndcg_cut_3"].tolist() == [0, 0.5, 1]
+    unknown = formulations_of(None, {"qr": SCORES}, SCORES).graded()
+    assert unknown.original is None and list(unknown.measures) == ["ndcg_cut_3"]
+
+
 def test_thresholds_that_mean_the_same_for_a_measure_stand_once() -> None:
     scores, thresholds = formulations_of(None, {"qr": SCORES}, SCORES), [*map(parse_threshold, (">0", ">=0.5", "=1"))]
     binned = Binned.of(scores, thresholds)

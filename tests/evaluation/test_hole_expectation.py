@@ -7,7 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robustcs.evaluation.hole_expectation import DRAWS, EXPECTED, FILLED_DEPTH, draws_interval, expected_drops, fill_holes
+from robustcs.documents.tables import cell
+from robustcs.evaluation.hole_expectation import (
+    DRAWS,
+    DROPS,
+    EXPECTED,
+    FILLED_DEPTH,
+    draws_interval,
+    expected_drops,
+    fill_holes,
+)
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.state import Group
 from robustcs.statistics.sign_flip import paired_tests
@@ -77,6 +86,13 @@ def test_drops_of_groups() -> None:
     np.testing.assert_allclose(direct[3, :-1], alone[:-1])
     assert direct[3, -1] >= alone[-1]
     assert not len(expected_drops(list(pool.names), MEASURES, groups, None)[1])
+
+
+def test_a_drop_is_displayed_as_precisely_as_the_expected_one() -> None:
+    row = ("sets", "P_5", "run0", 2, 0.123456, 0.123456, 0.01, 0.2, 0.1, 0.15, 0.5, 0.4, 0.6, 0.03)
+    line = next(DROPS.frame([row]).itertuples())
+    assert cell(DROPS.field("drop"), line) == "0.1235"
+    assert cell(DROPS.field("expected"), line).startswith("+0.1235 (")
 
 
 def test_a_share_that_is_not_between_0_and_1_is_none() -> None:

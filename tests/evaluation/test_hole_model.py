@@ -8,9 +8,10 @@ import pytest
 from scipy.special import expit
 
 from robustcs.errors import UsageError
+from robustcs.evaluation import hole_model
 from robustcs.evaluation.hole_expectation import check_hole_model, draws_interval, hole_warnings
-from robustcs.evaluation.hole_features import found_alone, pair_features, run_groups
-from robustcs.evaluation.hole_model import HoleModel, fit_hole_model
+from robustcs.evaluation.hole_features import BASIC, PairFeatures, found_alone, pair_features, run_groups
+from robustcs.evaluation.hole_model import HoleModel, fit_hole_model, hide
 from robustcs.evaluation.hole_order import Contest, hole_effects, influences
 from robustcs.evaluation.hole_stages import recalibration
 from robustcs.evaluation.matrix import UNJUDGED
@@ -104,6 +105,17 @@ def test_batches_and_seed() -> None:
     assert (one != drawn(fitted(pool, left, seed=6), left, 24, 24)).any()
 
 
+@pytest.mark.parametrize("together", [0, 5])
+def test_draws_of_very_many_passages_are_computed_in_parts(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers stay the same, even if the passages of one draw exceed the limit."""
+    pool, _, left = made_pool(*made_runs(turns=6))
+    model = fitted(pool, left)
+    sets, chances = drawn(model, left, 12, 12), model.probabilities()
+    monkeypatch.setattr(hole_model, "_CELLS", max(1, together * len(model.pairs)))
+    np.testing.assert_array_equal(drawn(model, left, 12, 12), sets)
+    np.testing.assert_allclose(model.probabilities(), chances, atol=2e-9)
+
+
 def test_order_of_runs_and_of_judgments_changes_nothing() -> None:
     runs, judged = made_runs()
     pool, _, left = made_pool(runs, judged)
@@ -159,6 +171,24 @@ def test_it_predicts_what_runs_retrieve_and_learns_from_three_times_the_depth() 
         model = fitted(pool, grades, depth=depth)
         assert sorted(model.pairs) == np.flatnonzero((grades[:-1] == UNJUDGED) & (best <= (depth or 25))).tolist()
         assert sorted(model.judged.pairs) == np.flatnonzero((grades[:-1] > UNJUDGED) & (best <= learned)).tolist()
+
+
+@pytest.mark.parametrize(("judged", "unjudged"), [((1, 2, 4, 60, 149), (1, 4)), ((1, 2, 4, 15), (1, 15, 120))])
+def test_hidden_passages_have_ranks_like_the_unjudged_ones(judged: Sequence[int], unjudged: Sequence[int]) -> None:
+    """Either may reach deeper ranks than the other."""
+
+    def at(ranks: Sequence[int]) -> PairFeatures:
+        size = 100 * len(ranks)
+        ones = np.ones((size, 1))
+        return PairFeatures(np.arange(size), np.zeros(size, int), ones, np.array([BASIC]), ones, np.repeat(ranks, 100))
+
+    features = at(judged)
+    hidden = features.best[hide(features, at(unjudged), 0.25, np.random.default_rng(0))]
+    assert len(hidden) == len(features) // 4
+    shared = sorted({*judged} & {*unjudged})
+    ranks, counts = np.unique(hidden, return_counts=True)
+    assert ranks.tolist() == shared
+    assert counts == pytest.approx(np.full(len(shared), len(hidden) / len(shared)), rel=0.2)
 
 
 # ---------------------------------------------------------------- features
@@ -226,11 +256,20 @@ def test_everything_unjudged_in_a_run() -> None:
     pool, _, left = made_pool([*runs, alone], judged, hidden=0)
     model = fitted(pool, left)
     assert len(model.pairs) == 10 * len(pool.turns)
-    assert any("that only alone retrieved, 0 are judged" in warning for warning in hole_warnings(model, pool, left, MEASURES))
+    warning = f"Of the {10 * len(pool.turns)} passages at these ranks that only alone retrieved, 0 are judged."
+    assert any(said.startswith(warning) for said in hole_warnings(model, pool, left, MEASURES))
     scores = np.concatenate([pool.score(sets, MEASURES, POLICY).mean(axis=-1) for sets in model.draws(left, 100, 50)])
     low, high = draws_interval(scores[:, 3, 1])
     # nothing is known of them but that others do better or worse: the interval must say so
     assert high - low > 0.1
+
+
+def test_passages_at_the_deepest_judged_rank_are_not_deeper() -> None:
+    """Each rank from 1 to 5 has a fifth of the judged and of the unjudged passages."""
+    pool, _, left = made_pool(*made_runs(runs=1, depth=5))
+    model = fitted(pool, left)
+    assert (model.holes.best == 5).mean() > 0.1 and (model.judged.best == 5).mean() > 0.1
+    assert not any("deeper" in warning for warning in hole_warnings(model, pool, left, MEASURES))
 
 
 def test_huge_separation_stays_finite() -> None:

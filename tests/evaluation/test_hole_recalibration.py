@@ -35,6 +35,17 @@ def test_it_is_the_most_probable_correction(seed: int, number: int) -> None:
     assert recalibration(logits, went_on, height, turns).mean == pytest.approx(best, abs=1e-5)
 
 
+def test_without_high_ranks_it_is_a_logistic_regression_on_the_logits() -> None:
+    """All hidden passages are below rank 12: the coefficient of the height stays as expected, the others do not."""
+    logits, went_on, height, turns = hidden_pairs(1, 600, 1.5, 0.3, 0)
+    found = recalibration(logits, went_on, 0 * height, turns)
+    assert found.mean[2] == EXPECTED[2]
+    # at the most probable values, the derivatives of the log posterior are 0
+    missed = went_on - expit(found.mean[0] + found.mean[1] * logits)
+    derivatives = np.array([missed.sum(), missed @ logits]) - ((found.mean - EXPECTED) / SPREAD**2)[:2]
+    assert derivatives == pytest.approx(np.zeros(2), abs=1e-6)
+
+
 def test_its_covariance_takes_turns_as_units() -> None:
     logits, went_on, height, turns = hidden_pairs(3, 60, 0.2, 1.3, 0.1)
     found = recalibration(logits, went_on, height, turns)
