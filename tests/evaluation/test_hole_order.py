@@ -146,6 +146,23 @@ def test_an_open_order_takes_one_judgment_at_least() -> None:
     assert found[0].state == "open" and needed == total and 1 == needed.low == needed.median == needed.high
 
 
+@pytest.mark.parametrize("gain", [-0.5, 0.5])
+def test_draws_without_a_difference_are_on_no_side(gain: float) -> None:
+    """The last passage to judge decides for one run or changes nothing: before, no draw is on the other side."""
+    pool, _, left = made_pool(*made_runs())
+    model = fitted(pool, left, depth=5)
+    asked = contest(pool, 5)
+    queue = np.arange(len(model.pairs))
+    effects = np.zeros((len(queue), len(model.levels), len(pool.names), len(MEASURES)))
+    effects[-1, 1:, 0] = gain
+    drawn = np.tile(left, (DRAWS, 1))
+    drawn[:, model.pairs] = 0
+    drawn[::2, model.pairs[-1]] = 1
+    found = [replace(orders(asked, left, drawn)[0], difference=0.0, low=-0.5, high=0.5, sure=0.5)]
+    [needed], total = judgments_needed(asked, found, model, effects, left, drawn, queue)
+    assert needed == total and needed.low == needed.median == needed.high == len(queue)
+
+
 def test_a_measure_without_bounds_is_never_proven_but_can_be_certain() -> None:
     pool, _, left = made_pool(*made_runs())
     measure = parse_measure("bpref")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -160,6 +161,28 @@ def test_levels_are_reached_with_the_chances_of_their_stages() -> None:
     for factor in (1 / LARGEST, 0.7, 1.0, 4.0, LARGEST):
         reached = kept.rolled < np.cumprod(expit(np.log(factor) - np.log(kept.against)), axis=0)
         np.testing.assert_array_equal(model.levels[reached.sum(axis=0)], kept.grades(factor))
+
+
+def test_factors_are_applied_to_the_draws_that_were_scored() -> None:
+    """Twelve draws, fewer than usual: with all of them, the order becomes certain at another factor."""
+    pool, left, filled = sample()
+    assert filled.scoring is not None
+    model, counted = filled.scoring.model, filled.scoring.counted
+    family = contrasts(("run0", "run1", "run2"), {}, True)
+
+    def tips(draws: int) -> float:
+        found = tipping(replace(filled, sums=filled.sums[:draws]), {"ndcg_cut_3": family[2:]}, family, ("sure",)).iloc[0]
+        assert (found["first"], found["second"], found["scope"], found["conclusion"]) == ("run1", "run2", "all", "order open")
+        return float(found["factor_below"])
+
+    def certain(factor: float) -> bool:
+        sets = np.tile(left, (12, 1))
+        sets[:, model.pairs] = model.kept(range(12)).grades(factor)
+        scores = pool.score(sets, MEASURES[:1], POLICY)[:, :, 0, counted].mean(axis=-1)
+        return bool((scores[:, 1] > scores[:, 2]).mean() >= 0.95)
+
+    assert certain(tips(12)) and not certain(tips(12) * LARGEST ** (1 / STEPS))
+    assert tips(12) != tips(len(filled.sums))
 
 
 def test_without_holes_there_is_nothing_to_tip() -> None:

@@ -24,6 +24,8 @@ from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.text import line_chunks
 from robustcs.policy import EvaluationPolicy
+from tests.evaluation.test_augmentation import as_qrels
+from tests.evaluation.test_run_pool import as_ranking
 
 turns_ = st.sampled_from(["2_1", "1_1", "1_2", "1_10", "9"])
 documents_ = st.integers(0, 12).map(lambda number: f"d{number}" + "-long" * (number % 4))
@@ -146,6 +148,13 @@ def test_a_passage_judged_for_another_turn_is_unjudged_here(scratch: Path) -> No
     assert matrix.grades.tolist() == [[UNJUDGED, 1], [2, ABSENT]]
 
 
+def test_none_of_many_judged_passages_is_missed(scratch: Path) -> None:
+    """Among 2,000 passages, some have keys that begin alike."""
+    grades = {f"d{number}": number % 5 for number in range(2000)}
+    matrix = matrix_of(scratch, {"1_1": list(grades)}, {"1_1": grades})
+    assert matrix.grades[0].tolist() == list(grades.values())
+
+
 def test_a_grade_below_0_is_a_judgment_too(scratch: Path) -> None:
     for grade in (-2, 0, 3):
         qrels = {"1_1": {"a": grade}, "1_2": {"b": 1}}
@@ -158,6 +167,13 @@ def test_a_run_without_any_judged_turn(scratch: Path) -> None:
     assert matrix.grades.shape == (1, 0)
     assert matrix.judged.tolist() == [[1, -1]]
     assert (matrix.missing.tolist(), matrix.extra_turns) == ([True], 2)
+
+
+def test_a_run_without_any_turn() -> None:
+    """As from a state that keeps no passage of a run."""
+    matrix = grade_matrix(as_ranking("r", {}), as_qrels({("1_1", "a"): 1, ("1_2", "a"): 0}))
+    assert matrix.grades.shape == (2, 0) and matrix.judged.tolist() == [[1], [0]]
+    assert matrix.missing.all() and not matrix.retrieved.any() and matrix.extra_turns == 0
 
 
 def test_a_real_run(shared_data: Path) -> None:

@@ -120,6 +120,19 @@ def test_a_part_has_the_same_scores(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "score"),
+    [("ndcg_cut_3", 1 / (1 + np.log2(3))), ("ndcg", 1 / (1 + np.log2(3))), ("recall_3", 1 / 2), ("bpref", 1 / 4)],
+)
+def test_a_part_keeps_the_judged_passages_that_no_run_retrieves(name: str, score: float) -> None:
+    """Of the passages a and b with grade 1 and c and d with grade 0, the run retrieves c, then a; only x may get a grade."""
+    qrels, measures = as_qrels({("1_1", document): int(document in "ab") for document in "abcd"}), [parse_measure(name)]
+    pool = pool_of([as_ranking("r", {"1_1": ["c", "a", "x"]})], qrels)
+    changed = np.array([named(pool).index(("1_1", "x"))])
+    part, known = pool.scored(pool.grades(qrels), measures, changed)
+    assert part.score(known[None], measures, EvaluationPolicy())[0, 0, 0] == pytest.approx(score)
+
+
 @pytest.mark.parametrize("waiting", [0, 2, 1 << 20])
 def test_pairs_are_numbered_alike_however_many_documents_wait(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_pool, "_WAITING", waiting)

@@ -29,3 +29,14 @@ def test_infap_is_map_unless_passages_were_sampled(tmp_path: Path, grade: int, e
     note = "infAP equals MAP here, because the qrels have no passages with grade -1 (sampled but unjudged)"
     assert sampling_notes(measures, qrels.grades) == ([note] if equal else [])
     assert sampling_notes(measures[1:], np.array([0, 1])) == []
+
+
+def test_relevant_passages_of_a_missing_turn_count(tmp_path: Path) -> None:
+    """As with ``trec_eval -c``; nothing of the missing turn was retrieved."""
+    (tmp_path / "qrels").write_text("1_1 0 a 1\n1_1 0 b 0\n1_2 0 a 1\n1_2 0 b 2\n1_2 0 c 0\n")
+    (tmp_path / "run").write_text("1_1 Q0 a 1 1 x\n")
+    measures = [parse_measure(name) for name in ("num_rel", "num_rel_ret")]
+    matrix = grade_matrix(rank_run(read_run(tmp_path / "run", "r"), POLICY), read_qrels(tmp_path / "qrels"))
+    scores = score_frame(matrix, measures, POLICY)
+    assert scores["num_rel"].tolist() == [1, 2] and scores["num_rel_ret"].tolist() == [1, 0]
+    assert score_frame(matrix, measures[:1], EvaluationPolicy(relevance_level=2))["num_rel"].tolist() == [0, 1]
