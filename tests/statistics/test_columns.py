@@ -33,6 +33,15 @@ def test_rows_of_one_label_are_read_together_and_one_alone_is_not_adjusted() -> 
     assert [len(family.p) for family in found.families] == [3, 1] and "effect" not in found.frame
 
 
+def test_two_comparisons_are_adjusted_and_p_is_no_mid_p_unless_said_otherwise() -> None:
+    found = comparisons(SUMS[:2], SIZES, "turn", 0)
+    tests = paired_tests(SUMS[:2], SIZES, 0, "turn")
+    assert found.frame["p"].tolist() == [test.p for test in tests]
+    assert tests[0].p > paired_tests(SUMS[:1], SIZES, 0, "turn", mid_p=True)[0].p
+    assert found.frame["p_corrected"].tolist() == max_t_family(tests, SUMS[:2], 0).p.tolist()
+    assert found.frame["p_corrected"][1] > tests[1].p
+
+
 def test_nothing_compared_is_an_empty_frame() -> None:
     found = comparisons(np.zeros((0, 12)), SIZES, "turn", 0)
     assert len(found.frame) == 0 and {"difference", "p_corrected", "detectable", "note"} <= set(found.frame)

@@ -122,6 +122,13 @@ def test_draws_that_do_not_differ_are_max_t() -> None:
     assert completed_family(sums, 3).tolist() == max_t(sums[0], 3).tolist()
 
 
+def test_copies_of_a_difference_have_its_p_even_if_there_are_more_than_a_thousand() -> None:
+    """All 1,326 pairs of 52 systems."""
+    sums = np.random.default_rng(4).normal(0.8, 1, (3, 1, 8))
+    (p,) = completed_family(sums, 0)
+    assert (completed_family(np.repeat(sums, 1326, axis=1), 0) == p).all() and p < 1
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_decide_as_the_p_values_do(seed: int) -> None:
     """Differences from clear to none, so that p lies on both sides of .05; also with one difference replaced."""

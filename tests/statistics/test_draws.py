@@ -155,6 +155,13 @@ def test_samples_that_are_all_alike_have_no_interval() -> None:
     assert math.isnan(one[0]) and one[1].note == "at least two turns are required" and two[0] > 0
 
 
+@pytest.mark.parametrize("count", [5, 12])
+def test_units_that_are_all_alike_have_no_interval(count: int) -> None:
+    found = sampled_mean(np.full((count, 3), 0.4), units_with(np.ones(count, int)))
+    assert found.value == pytest.approx(0.4) and math.isnan(found.low) and math.isnan(found.high)
+    assert f"no interval: all {count} conversations are alike" in found.note
+
+
 @pytest.mark.parametrize(("half", "within", "needed"), [(0.02, 0.01, 4), (0.02, 0.02, 1), (0.0201, 0.01, 5), (0.005, 0.01, 1)])
 def test_an_average_needs_the_square_of_the_ratio(half: float, within: float, needed: int) -> None:
     assert draws_needed(half / NORMAL, within) == needed

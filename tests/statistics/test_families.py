@@ -102,6 +102,11 @@ def test_what_holm_cannot_reach_is_said() -> None:
     assert family.note.endswith("the smallest possible is 0.52; 4 more units would suffice")
 
 
+def test_the_smallest_p_of_holm_is_at_most_1() -> None:
+    (test,) = paired_tests(np.ones(5), np.ones(5), 0)
+    assert [holm_family([test] * comparisons).floor for comparisons in (1, 3, 16, 17)] == [1 / 16, 3 / 16, 1, 1]
+
+
 @pytest.mark.parametrize(("comparisons", "needed"), [(1, 6), (3, 7), (66, 12), (1770, 17)])
 def test_units_that_are_lacking_for_holm(comparisons: int, needed: int) -> None:
     """1 + log2(m / .05) conversations, rounded up."""

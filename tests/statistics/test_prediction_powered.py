@@ -170,6 +170,17 @@ def test_selection_by_random_permutations_is_that_of_scipy() -> None:
     assert found == selection_test(values, np.ones(40), judged, seed=1)
 
 
+def test_random_permutations_choose_as_many_units_as_were_judged() -> None:
+    """Two of 200 units: 9,999 random pairs against all 19,900."""
+    values, judged = np.random.default_rng(11).random(200), np.arange(200) < 2
+    values[judged] = 0.65, 0.85
+    pairs = values[np.array([*combinations(range(200), 2)])].sum(axis=1)
+    apart = abs(pairs / 2 - (values.sum() - pairs) / 198)
+    expected = np.mean(apart >= apart[0] - 1e-12)
+    assert 0.15 < expected < 0.35
+    assert selection_test(values, np.ones(200), judged, seed=0) == pytest.approx(expected, abs=0.015)
+
+
 def test_no_people_varies_no_worth() -> None:
     people, model, of, mask = drawn(10)
     found: Corrected = corrected(judged_sums(np.full_like(people, 0.5), model, of, mask))

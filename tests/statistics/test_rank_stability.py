@@ -50,6 +50,14 @@ def test_every_method_is_that_of_the_means_and_the_seed_decides(method: str) -> 
     assert found.low == rank_stability(first, second, sizes, 7, method, resamples=100).low
 
 
+def test_means_that_differ_in_their_last_digits_are_tied_in_both_rankings() -> None:
+    first = np.outer([1.0, 2.0, 3.0], np.ones(12))
+    tied = np.outer([1.0, 2.0, 2.0 + 2e-10], np.ones(12))
+    expected = stats.kendalltau([1, 2, 3], [1, 2, 2]).statistic
+    for found in (rank_stability(first, tied, np.ones(12), 0), rank_stability(tied, first, np.ones(12), 0)):
+        assert (found.value, found.low) == pytest.approx((expected, expected))
+
+
 @pytest.mark.parametrize(("losses", "low"), [(16, -1), (15, 1)])
 def test_the_limit_has_95_percent(losses: int, low: int) -> None:
     """Two systems, of which the first wins 41 − losses units: a resample turns their order round in over or under 5 %."""

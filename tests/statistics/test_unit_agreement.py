@@ -109,6 +109,12 @@ def test_what_cannot_be_said() -> None:
     assert math.isnan(once.low)
 
 
+def test_five_units_have_an_interval() -> None:
+    sums = fleiss_sums(counts_of(ratings(np.random.default_rng(4), 5)))
+    found = agreement_estimate(sums, fleiss_of, 0)
+    assert found.low < found.value < found.high and found.note == "unstable: only 5 items"
+
+
 def test_coverage_over_few_items() -> None:
     random = np.random.default_rng(6)
     statistic = alpha_of(np.arange(4), "ordinal")
