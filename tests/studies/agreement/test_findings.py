@@ -28,7 +28,8 @@ def test_what_annotators_chose_together_and_against_the_references() -> None:
 
     texts = {(f"{number}_1", "p"): chosen(number, 10, 8, 4) for number in range(1, 5)}
     references = {(f"{number}_1", "p"): chosen(number, 4) for number in (1, 2)}
-    together, against = snippet_findings(snippet_agreement(texts, references, EVALUATED))
+    result = snippet_agreement(texts, references, EVALUATED)
+    together, against = snippet_findings(result)
     assert together == "All 3 annotators selected 40.0% of the characters that any of them selected (mean over 4 texts)."
     # precision 4/8, recall 1
     assert (
@@ -36,3 +37,6 @@ def test_what_annotators_chose_together_and_against_the_references() -> None:
         == "The snippets that a majority of the annotators selected reach an F1 of 0.667 against the references (mean over 2"
         " texts)."
     )
+    # four texts have no interval
+    together, _ = snippet_findings(result.changed(jaccard=result.jaccard.assign(ci_low=0.31, ci_high=0.52)))
+    assert together.endswith(" (mean over 4 texts, 95% CI 31% to 52%).")

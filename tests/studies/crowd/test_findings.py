@@ -41,3 +41,6 @@ def test_scores_over_all_judged_turns() -> None:
     assert said("crowd", {"measures": [one]}) == [
         "Judged by use, the mean P@1 over 1 turn is 0.200 (95% CI 0.100 to 0.300) for a."
     ]
+    assert said("crowd", {"measures": [{**rows[0], "answered": 13}]}) == [
+        "Judged by use, the mean P@1 over 20 turns is 0.200 (95% CI 0.100 to 0.300) for a, which misses 7 turns."
+    ]

@@ -96,6 +96,18 @@ def test_the_number_of_the_verdict_is_the_measured_drop_also_if_another_is_expec
     assert verdict.caveat == "If a model grades the unjudged passages, the expected drop is 0.070."
 
 
+def test_the_expected_drop_follows_the_measured_drop_of_the_same_measure() -> None:
+    row = {"group": "careful", "metric": "ndcg_cut_3", "expected": 0.07, "expected_low": 0.01, "expected_high": 0.15,
+           "hole_share": 0.42, "hole_share_low": 0.3, "hole_share_high": 0.6}  # fmt: skip
+    drops = pd.DataFrame([{**row, "metric": "map", "expected": 0.8}, row])
+    careful, raw = robustness_findings(told(), drops)
+    assert careful.endswith(
+        " With the unjudged passages in the top 10 graded by the hole model, the expected drop is 0.070 (95% CI 0.010 to"
+        " 0.150). Unjudged passages account for 42% of the measured drop (95% CI 30% to 60%)."
+    )
+    assert "expected" not in raw
+
+
 def test_one_group_is_no_family() -> None:
     result = told()
     alone = result.changed(groups=result.groups[result.groups["group"] == "careful"])

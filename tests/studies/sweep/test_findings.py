@@ -77,6 +77,14 @@ def test_of_several_rewriters_the_best_is_named() -> None:
     assert finding(result, ["map"]) == ()
 
 
+def test_the_best_rewriter_has_most_correct_turns_not_most_errors() -> None:
+    result = made(("t5", "bert"))
+    areas = {"t5": {"qa": 0.1, "qr": 0.8, "correct": 0.1}, "bert": {"qa": 0.1, "qr": 0.3, "correct": 0.6}}
+    pairs = zip(result.causes["rewriter"], result.causes["cause"], strict=True)
+    (said,) = finding(result.changed(causes=result.causes.assign(area=[areas[name][cause] for name, cause in pairs])))
+    assert said.endswith(" the ranker fails on 10% of turns and the rewriter bert on 30%.")
+
+
 def test_ahead_takes_the_sign() -> None:
     rows = Rows.of(made().blame.assign(p_corrected=0.01, difference=[-0.1] * 6 + [0.1] * 5))
     assert (ahead(rows, -1), ahead(rows, 1)) == ("> 0 to 0.5", "≥ 0.6 to 1")
