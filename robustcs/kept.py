@@ -211,5 +211,4 @@ def remembered(restore: Callable[[Any], R]) -> Callable[[Callable[P, R]], Callab
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return [getattr(value, field.name) for field in fields(value)]
-    array = value.to_numpy() if hasattr(value, "to_numpy") else value
-    return array.item() if array.shape == () else [array.dtype.str, array.shape, array.tobytes().hex()]
+    return value.item() if value.shape == () else [value.dtype.str, value.shape, value.tobytes().hex()]

@@ -18,7 +18,6 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pytest
 
 from robustcs import kept
@@ -242,11 +241,3 @@ def test_calls_of_another_thread_are_not_remembered() -> None:
         thread.start()
         thread.join()
     assert len(CALLS) == 1 and not used
-
-
-def test_arguments_may_be_series() -> None:
-    used: dict[str, Any] = {}
-    with remembering({}, used):
-        points(pd.Series([0.5]).pipe(Values), ["a"])
-        points(Values(np.array([0.5])), ["a"])
-    assert len(used) == 1

@@ -12,7 +12,6 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.kept import remembered
 from robustcs.statistics import Codes, Floats
 from robustcs.statistics.estimate import LEAST_UNITS, Tested, joined, units_note
 from robustcs.statistics.means import t_p, t_quantile
@@ -28,7 +27,6 @@ _CELLS = 4_000_000
 _BLOCK = 64
 
 
-@remembered(lambda fields: Tested(*fields))
 def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: str) -> Tested:
     """Return the correlation of x and y, float[T] each, by one of :data:`METHODS`, over all turns (for Kendall, tau-b).
 
@@ -45,7 +43,6 @@ def unit_correlation(x: npt.ArrayLike, y: npt.ArrayLike, units: Units, method: s
     return _jackknife(*{"spearman": _spearman, "kendall": _kendall}[method](one, two, units), units)
 
 
-@remembered(lambda fields: Tested(*fields))
 def unit_partial_correlation(x: npt.ArrayLike, y: npt.ArrayLike, given: npt.ArrayLike, units: Units) -> Tested:
     """Return Pearson's correlation of the residuals of x and y, float[T] each, under a linear model of ``given``, float[T, c].
 

@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 
 from robustcs.evaluation.thresholds import TOLERANCE
+from robustcs.kept import remembered
 from robustcs.lazy import pd
 from robustcs.result import Content, Evaluated, Result, TableSpec, count, flag, number, p_value, score, table, text
 from robustcs.similarity.differences import text_difference
@@ -181,19 +182,31 @@ def correlate_similarity(pairs: Sequence[QuestionPairs], evaluated: Evaluated, e
 
 def _correlations(pair: QuestionPairs, length: np.ndarray, units: Units) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Correlate every x with every y in every subset: by all methods, and with :data:`GIVEN` held constant."""
-    everything = np.ones(len(pair.similarity), dtype=bool)
-    scored = {} if pair.judged is None or pair.correct is None else {"judged": pair.judged, "correct": pair.correct}
+    subsets = {"all": np.ones(len(pair.similarity), dtype=bool)}
+    if pair.judged is not None and pair.correct is not None:
+        subsets |= {"judged": pair.judged, "correct": pair.correct}
     given = {name: values for name, values in zip(GIVEN, (pair.depth, length), strict=True) if not np.isnan(values).any()}
+    xs, ys = ({name: frame[name].to_numpy() for name in frame} for frame in (pair.similarity, pair.answers))
+    rows, partial = _correlated(xs, ys, subsets, given, units)
+    return _corrected(pd.DataFrame(rows), "subset", "method"), _corrected(pd.DataFrame(partial), "subset")
+
+
+_Arrays = Mapping[str, np.ndarray]
+
+
+@remembered(lambda rows: rows)
+def _correlated(xs: _Arrays, ys: _Arrays, subsets: _Arrays, given: _Arrays, units: Units) -> list[list[dict[str, object]]]:
+    """Return the rows of ``correlations`` and of ``partial``, without adjusted p-values."""
     rows, partial = [], []
-    for y, x in product(pair.answers, pair.similarity):
-        for subset, chosen in ({"all": everything} | scored).items():
-            known = chosen & pair.answers[y].notna().to_numpy()
-            own, both = units.take(known), (pair.similarity[x][known], pair.answers[y][known])
-            head = {"x": x, "y": y, "subset": subset, "turns": int(known.sum())}
+    for (y, answers), (x, similarity) in product(ys.items(), xs.items()):
+        for subset, chosen in subsets.items():
+            known = chosen & ~np.isnan(answers)
+            own, both = units.take(known), (similarity[known], answers[known])
+            head: dict[str, object] = {"x": x, "y": y, "subset": subset, "turns": int(known.sum())}
             rows += [head | {"method": method} | _cells(unit_correlation(*both, own, method)) for method in METHODS]
             constant = np.column_stack([values[known] for values in given.values()])
             partial.append(head | {"given": ", ".join(given)} | _cells(unit_partial_correlation(*both, constant, own)))
-    return _corrected(pd.DataFrame(rows), "subset", "method"), _corrected(pd.DataFrame(partial), "subset")
+    return [rows, partial]
 
 
 def _cells(found: Tested) -> dict[str, object]:
