@@ -64,7 +64,8 @@ def finite_share(seen: int, drawn: int, population: int) -> Estimate:
         low += 1
     while high > low and _acceptability(seen, high, drawn, population) <= alpha:
         high -= 1
-    return Estimate(seen / drawn, low / population, high / population, drawn, SHARE_METHOD)
+    value = seen / drawn  # between two possible shares, of which the interval may contain one only
+    return Estimate(value, min(value, low / population), max(value, high / population), drawn, SHARE_METHOD)
 
 
 def finite_difference(only_first: int, only_second: int, drawn: int, population: int, comparisons: int = 1) -> Estimate:

@@ -50,6 +50,12 @@ def test_the_interval_holds_for_any_number_of_hits(drawn: int, population: int) 
     assert coverage[1:-1].mean() <= 0.97
 
 
+def test_the_interval_contains_the_share_of_a_sample_that_lacks_one_turn() -> None:
+    """Of 40 turns, 1 or 2 are hits if the 39 drawn have one; 2 are rejected, and 1 of 39 is more than 1 of 40."""
+    one = finite_share(1, 39, 40)
+    assert (one.low, one.high) == (0.025, 1 / 39)
+
+
 @given(st.integers(1, 60), st.data())
 def test_swapping_hits_and_misses_mirrors_the_interval(drawn: int, data: st.DataObject) -> None:
     population = data.draw(st.integers(drawn, 300))
