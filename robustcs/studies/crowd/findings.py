@@ -31,12 +31,12 @@ def _scores(result: Crowd) -> list[str]:
     rows = result.measures[(result.measures["turn_set"] == "all") & (result.measures["turns"] > 0)]
     rows = rows[rows["metric"] == headline_measure(rows["metric"])] if len(rows) else rows
     sentences = []
-    for criterion, part in rows.groupby("criterion", sort=False):
-        label, turns = measure_label(part["metric"].iloc[0]), counted(part["turns"].iloc[0], "turn")
+    for (criterion, turns), part in rows.groupby(["criterion", "turns"], sort=False):
+        label = measure_label(part["metric"].iloc[0])
         runs = [
             f"{with_interval(row, 'value')} for {row['system']}"
             + (f", which misses {counted(row['turns'] - row['answered'], 'turn')}" if row["answered"] < row["turns"] else "")
             for _, row in part.iterrows()
         ]
-        sentences.append(f"Judged by {criterion}, the mean {label} over {turns} is {first_of(runs, _NAMED)}.")
+        sentences.append(f"Judged by {criterion}, the mean {label} over {counted(turns, 'turn')} is {first_of(runs, _NAMED)}.")
     return sentences
