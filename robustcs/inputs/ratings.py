@@ -84,7 +84,7 @@ def read_ratings(path: StrPath, turns: bool = False) -> tuple[list[Rating], tupl
         cells = {field: _text(value) for field, value in row.items()}
         lacking = [field for field in ("turn", "item", "worker", "criterion") if not cells.get(field, True)]
         if lacking:
-            problems.skip(line, f"no {lacking[0]}", "complete the row or delete it", "no-id")
+            problems.skip(line or None, f"no {lacking[0]}", "complete the row or delete it", "no-id")
             continue
         if not cells["value"]:
             missing += 1
