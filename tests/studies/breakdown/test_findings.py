@@ -216,6 +216,8 @@ def test_three_rewriters_of_many_are_named() -> None:
     rewriters = with_cells(rewriters, {"rewriter": "t5"}, mean=0.6)
     said = finding(result.changed(rewriters=rewriters))[0]
     assert "a, b, c … do not differ significantly from it; e, f, g … score significantly lower" in said
+    basis = verdicts(result.changed(rewriters=rewriters))[1].basis
+    assert basis.endswith("of 9 rewriters, a, b … do not differ significantly from it"), "a verdict has less space: two"
 
 
 def test_the_overview_shows_cells_of_its_table() -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from robustcs.documents.document import Figure, Table
 from robustcs.evaluation.measures import TurnScores
 from robustcs.policy import EvaluationPolicy
+from robustcs.reporting.headlines import in_order
 from robustcs.result import Evaluated
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
@@ -78,6 +79,22 @@ def test_none_and_all() -> None:
 def test_of_two_systems_the_other_scores_lower() -> None:
     pairs = pd.DataFrame({"first": ["top"], "second": ["low"], "p_corrected": [0.01]})
     assert others_than(pairs, "top", ["low"]) == "; the other scores significantly lower"
+
+
+def test_a_verdict_names_three_of_many_systems() -> None:
+    pairs = pd.DataFrame([{"first": "top", "second": name, "p_corrected": 0.9} for name in "abcde"])
+    assert others_than(pairs, "top", [*"abcde"]) == "; 5 systems do not score significantly lower (a, b, c …)"
+    assert others_than(pairs[:3], "top", [*"abc"]) == "; 3 systems do not score significantly lower (a, b, c)"
+
+
+def test_the_more_pairs_are_undecided_the_earlier_a_report_says_so() -> None:
+    """All undecided pairs count like a difference of 0.1 between components, half of them like one of 0.05."""
+    _, half = verdicts(told())
+    _, none = verdicts(told({pair: (one, 0.04, 0.06) for pair, (one, _, _) in TESTS.items()}))
+    _, every = verdicts(told({pair: (one, 0.04, 0.05) for pair, (one, _, _) in TESTS.items()}))
+    components = [replace(half, number=str(size), weight=size) for size in (0.01, 0.04, 0.06, 0.09, 0.11)]
+    found = [one.number for one in in_order([every, half, none, *components])]
+    assert found == ["0.11", "0 of 6", "0.09", "0.06", "3 of 6", "0.04", "0.01", "6 of 6"]
 
 
 def test_a_best_system_that_was_not_compared_with_all_others_is_not_said_to_differ() -> None:

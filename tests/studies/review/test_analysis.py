@@ -15,6 +15,7 @@ from robustcs.result import Evaluated
 from robustcs.statistics.finite import finite_difference, finite_share
 from robustcs.studies.review.analysis import NONE, Reviews, Value, review, slices_of
 from robustcs.studies.review.findings import findings, verdicts
+from tests.sentences import made as by_hand
 
 SAMPLE = Sample("random", 7, 40, 12)
 TURNS = [f"{number // 3}_{number % 3 + 1}" for number in range(12)]
@@ -147,8 +148,17 @@ def test_sentences_have_the_numbers_of_the_tables() -> None:
     row = agreed.coders.set_index("category").loc["a"]
     whole = f"κ with ben: {row['kappa']:.2f} (95% CI {row['ci_low']:.2f} to {row['ci_high']:.2f})".replace("-", "−")
     assert verdicts(agreed)[0].basis == f"6 of 12 randomly sampled turns; {whole}"
+    assert verdicts(agreed)[1].basis == f"6 of 12 randomly sampled turns; {whole.replace('ben', 'ada')}", "of ben's category"
     told = [sentence for sentence in findings(result) if "separates" in sentence]
     b = result.differences.set_index("category").loc["b"]
     assert f"'b' separates t5 from Human: −{-100 * b['difference']:.0f} percentage points" in told[0]
     assert f"{b['only_first']} turns only t5, {b['only_second']} only Human" in told[0]
     assert not math.isnan(b["ci_low"]) and len(told) == 2
+
+
+def test_the_interval_of_a_difference_has_its_own_limits_in_points() -> None:
+    row = {"category": "a", "first": "t5", "second": "human", "only_first": 1, "only_second": 9, "separates": True}
+    row |= {"difference": -0.75, "ci_low": -0.87, "ci_high": -0.61}
+    assert findings(by_hand("review", {"differences": [row]})) == (  # type: ignore[arg-type]
+        "'a' separates t5 from Human: −75 percentage points (95% CI −87 to −61; 1 turn only t5, 9 only Human).",
+    )
