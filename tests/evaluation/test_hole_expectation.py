@@ -13,6 +13,7 @@ from robustcs.evaluation.hole_expectation import (
     DROPS,
     EXPECTED,
     FILLED_DEPTH,
+    check_hole_model,
     draws_interval,
     expected_drops,
     fill_holes,
@@ -69,6 +70,16 @@ def test_only_the_turns_that_count() -> None:
     expected = pool.score(left[None], MEASURES, POLICY)[0][..., counted].sum(axis=-1)
     np.testing.assert_allclose(filled.now.sum(axis=-1), expected)
     assert filled.sums.shape == (DRAWS, 3, len(MEASURES), units.count)
+
+
+def test_the_model_is_tested_on_the_turns_that_count() -> None:
+    """The turns with the higher scores: the mean of all turns lies far below that of the draws."""
+    pool, _, left = made_pool(*made_runs(turns=40))
+    scores = pool.score(left[None], MEASURES, POLICY)[0].mean(axis=(0, 1))
+    model = fit_hole_model(pool, left)
+    assert model is not None
+    check = check_hole_model(model, pool, left, MEASURES, POLICY, scores > np.median(scores), hidings=3, draws=60)
+    assert check.coverage > 0.85
 
 
 def test_drops_of_groups() -> None:

@@ -243,6 +243,13 @@ def test_one_grade_only() -> None:
         fit_hole_model(pool, left)
 
 
+def test_relevant_passages_only() -> None:
+    runs, judged = made_runs()
+    pool, _, left = made_pool(runs, {key: max(grade, 1) for key, grade in judged.items()})
+    with pytest.raises(UsageError, match="no judged passage of the runs has grade 0"):
+        fit_hole_model(pool, left)
+
+
 def test_nothing_judged_at_all() -> None:
     runs, judged = made_runs()
     pool, _, left = made_pool(runs, {key: grade for key, grade in judged.items() if key[1] == "d0-24"})

@@ -7,9 +7,11 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
+from robustcs.evaluation import run_pool
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles, contrasts, fill_holes
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.hole_tipping import LARGEST, STEPS, TIPPING, factor_at, kind_of, nearest, tipping
@@ -183,6 +185,15 @@ def test_factors_are_applied_to_the_draws_that_were_scored() -> None:
 
     assert certain(tips(12)) and not certain(tips(12) * LARGEST ** (1 / STEPS))
     assert tips(12) != tips(len(filled.sums))
+
+
+def test_draws_of_large_pools_are_scored_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The factors stay the same."""
+    pool, _, filled = sample()
+    family = contrasts(pool.names, {}, True)
+    whole = tipping(filled, of_all(family), family)
+    monkeypatch.setattr(run_pool, "_GRADES", 80 * len(pool))
+    pd.testing.assert_frame_equal(tipping(filled, of_all(family), family), whole)
 
 
 def test_without_holes_there_is_nothing_to_tip() -> None:

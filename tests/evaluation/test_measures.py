@@ -170,10 +170,11 @@ def test_rbp_is_the_sum_of_its_definition(tmp_path: Path) -> None:
 
 
 def test_judged_share_counts_what_was_retrieved(tmp_path: Path) -> None:
-    files = write(tmp_path, "1_1 Q0 a 1 4 t\n1_1 Q0 x 1 3 t\n1_2 Q0 x 1 1 t\n", "1_1 0 a 0\n1_2 0 a 1\n1_3 0 a 1\n")
+    run = "1_1 Q0 a 1 4 t\n1_1 Q0 x 1 3 t\n1_2 Q0 x 1 1 t\n1_4 Q0 a 1 1 t\n"
+    files = write(tmp_path, run, "1_1 0 a 0\n1_2 0 a 1\n1_3 0 a 1\n1_4 0 a 0\n")
     frame = ours(*files, EvaluationPolicy(), ["judged_1", "judged_3"])
-    assert frame["judged_1"].tolist() == [1, 0, 0]
-    assert frame["judged_3"].tolist() == [0.5, 0, 0]
+    assert frame["judged_1"].tolist() == [1, 0, 0, 1]
+    assert frame["judged_3"].tolist() == [0.5, 0, 0, 1]
 
 
 def test_unjudged_share_is_that_of_trec_eval_10(tmp_path: Path) -> None:
@@ -263,6 +264,13 @@ def test_a_measure_that_does_not_exist(text: str, message: str) -> None:
     assert message in str(caught.value)
     if not text:
         assert str(caught.value).endswith(message)
+
+
+@pytest.mark.parametrize("name", ["P", "R", "F"])
+def test_a_single_letter_can_be_a_column_of_scores(name: str) -> None:
+    assert parse_measure(name, given=True).name == name
+    with pytest.raises(UsageError, match="unknown measure"):
+        parse_measure(name)
 
 
 def test_names_of_all_trec() -> None:

@@ -187,6 +187,16 @@ def test_no_people_varies_no_worth() -> None:
     assert np.isnan(found.worth).all() and found.half_width(alone=True) == pytest.approx(0, abs=1e-9)
 
 
+def test_no_worth_if_people_give_every_unit_the_same_mean_and_the_model_does_not() -> None:
+    """Within units, people's scores follow the model's, so that the model counts; people alone have no error."""
+    of, mask = units_of([f"{unit}_{depth}" for unit in range(12) for depth in (1, 2)]), np.arange(12) < 6
+    people = np.resize([0.25, 0.75], 24)[None]
+    model = people + np.repeat(np.arange(12) % 3 / 10, 2)
+    found = corrected(judged_sums(people, model, of, mask))
+    assert found.weight > 0 and found.variance[0] > 0 and found.half_width(alone=True)[0] == 0
+    assert np.isnan(found.worth).all()
+
+
 def test_values_without_any_error_are_0_or_not() -> None:
     people = np.array([np.zeros(24), np.full(24, 0.5)])
     of = units_of([f"{turn // 2}_{turn % 2 + 1}" for turn in range(24)])

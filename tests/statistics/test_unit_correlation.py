@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from robustcs.statistics import unit_correlation as unit_correlation_module
 from robustcs.statistics.families import holm_family
 from robustcs.statistics.unit_correlation import _concordance, unit_correlation, unit_partial_correlation
 from robustcs.statistics.units import Units
@@ -91,6 +92,16 @@ def test_ten_thousand_turns_take_no_room_for_every_two_of_them() -> None:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert found.value == pytest.approx(SCIPY[method](x, y)[0]) and peak < 30_000_000
+
+
+@pytest.mark.parametrize("cells", [1, 100])
+def test_units_are_left_out_in_parts(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers stay the same, even if the pairs of values of one unit exceed the limit."""
+    lengths = [3, 7, 5, 9, 4, 6, 8]
+    x, y = sample(np.random.default_rng(3), lengths, 1)
+    whole = unit_correlation(x, y, units(lengths), "spearman")
+    monkeypatch.setattr(unit_correlation_module, "_CELLS", cells)
+    assert unit_correlation(x, y, units(lengths), "spearman") == whole
 
 
 VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0])

@@ -92,6 +92,15 @@ def test_turns_that_files_of_scores_lack() -> None:
     )  # fmt: skip
 
 
+def test_answers_that_are_gone() -> None:
+    """A condition on an outcome needs the turns' answers; their scores do not count."""
+    answers = dict.fromkeys(TURNS, "correct")
+    old = state({"a": replace(system(SCORES), outcomes=answers)})
+    new = state({"a": replace(system(SCORES), outcomes={turn: answers[turn] for turn in TURNS[2:]})})
+    assert gate(old, new, "refused>0.1") == [("refused>0.1", "a", "cannot tell", "2 turns are gone (1_1, 1_2)")]
+    assert gate(old, old, "refused>0.1")[0][2] == gate(old, new, "refused>0.1", allow_missing=2)[0][2] == "passed"
+
+
 def test_judgments_that_are_lost() -> None:
     fewer = without(SCORES, "1_1", "1_2", "2_1")
     new = state({"a": system(without(SCORES, "1_1", "1_2", "2_1"))})
