@@ -186,7 +186,7 @@ def _function(one: Study) -> Callable[..., Any]:
         by = keywords.pop("by", None) if "by" in uses else None
         try:
             workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
-            result = workspace.stated(asked(ask, workspace, by, **mine))
+            result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
         except UsageError as error:
             error.found, error.advice = (_in_python(text, one, signature.parameters) for text in (error.found, error.advice))
             error.args = (str(error),)

@@ -188,8 +188,8 @@ def remembering(known: Mapping[str, Any], used: dict[str, Any]) -> Iterator[None
 def remembered(restore: Callable[[Any], R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a slow pure function whose results are kept between reports; see :func:`remembering`.
 
-    ``restore`` makes a result from JSON, in which a dataclass is the list of its fields. Arguments are values of JSON, arrays,
-    series, and dataclasses of these.
+    ``restore`` makes a result from JSON, in which a dataclass is the list of its fields. Arguments are values of JSON, arrays
+    and dataclasses of these.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

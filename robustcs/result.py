@@ -342,7 +342,7 @@ class Result:
         if name not in self.content:
             return self.tables[name]
         spec, found = self.spec(name), self.content[name]
-        if not callable(found) and (isinstance(found, Rows) or not isinstance(found, list)):
+        if not callable(found) and type(found) is not list:  # computed and checked
             return found
         found = found() if callable(found) else found
         if not isinstance(found, Rows):

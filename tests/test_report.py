@@ -593,6 +593,17 @@ def test_a_number_that_was_changed_in_a_kept_answer_is_not_reported(small: Path,
     assert capfd.readouterr().err == f"made contains {len(written) - 1} files, 0 of them new or changed\n"
 
 
+def test_kept_numbers_are_read_only_if_an_answer_is_computed(
+    small: Path, undrawn: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed(small)
+    (path,) = (small / "kept").glob("numbers-*.json")
+    path.write_text("{")
+    told: list[str] = []
+    made = make_report(read_project(small / "robustcs.toml"), folder=small, store=Store(small / "kept", tell=told.append))
+    assert not made.computed and not told and path.read_text() == "{"
+
+
 def test_a_kept_answer_gives_the_same_report_as_a_new_one(small: Path) -> None:
     project = read_project(small / "robustcs.toml")
     new = make_report(project, folder=small, store=Store(small / "kept")).files

@@ -49,13 +49,11 @@ def samples_of(runs: Sequence[Path]) -> list[Path]:
     return [pooled(files) for _, files in found]
 
 
-def asked(ask: Callable[..., R], workspace: Workspace, by: str | None, **settings: Any) -> R:
+def asked(ask: Callable[..., R], workspace: Workspace, by: str, **settings: Any) -> R:
     """Run a study, and add each of its tables per collection if ``by`` is ``collection``.
 
     Raises :class:`UsageError` for another word, or if the judgments are not of several collections.
     """
-    if by is None:
-        return ask(workspace, **settings)
     if by != "collection":
         raise UsageError("bad-setting", f"by is {by!r}", "write collection")
     collections = workspace.collections

@@ -106,7 +106,7 @@ class Store:
             return
         key = _key(*_NUMBERS[:2])
         self.used.add(key)
-        if self._numbers.keys() - self._known.keys():
+        if self._numbers and self._numbers.keys() - self._known.keys():
             self._write(key, json.dumps(self._numbers))
         for path in self.folder.glob("*.json"):
             if _KEPT.fullmatch(path.name) and path.name not in self.used and not is_protected(path):
