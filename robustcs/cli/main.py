@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -48,6 +49,7 @@ def main() -> None:
             signal.signal(number, signal.SIG_IGN)
     except (KeyboardInterrupt, Terminated) as late:  # after the work
         code = ExitCode.TERMINATED if isinstance(late, Terminated) else ExitCode.INTERRUPTED
+    gc.freeze()  # searching for reference cycles at the end would take 60 ms after a report
     sys.exit(code)
 
 

@@ -55,6 +55,7 @@ def advances(bold: bool = False) -> Mapping[int, float]:
     from fontTools.ttLib import TTFont
 
     font = TTFont(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf", lazy=True)
+    font.setGlyphOrder(list(map(str, range(font["maxp"].numGlyphs))))  # to read their names would take longer than all else
     widths, units = font["hmtx"], font["head"].unitsPerEm
     return {code: widths[glyph][0] / units for code, glyph in font.getBestCmap().items()}
 

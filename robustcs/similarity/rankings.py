@@ -17,7 +17,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold, parse_threshold, refuse_unreachable
-from robustcs.inputs.ids import Ids
+from robustcs.inputs.ids import pair_keys
 
 #: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et al., 2010).
 RBO_PERSISTENCE = 0.9
@@ -68,8 +68,6 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         # the rank at which a tie begins: the last place up to here that is not tied with the place above it
         begin = np.maximum.accumulate(np.where(ranking.tied, 0, np.arange(len(turn))))
         sides.append((rows[turn], position + 1, begin - ranking.starts[turn] + 1))
-    codes = Ids.joined([human.ids, qr.ids]).encoded()[1]
-    human_document, qr_document = codes[human.document_codes], codes[len(human.ids) :][qr.document_codes]
     qr_row, human_row = sides[0][0], sides[1][0]
     kept = np.flatnonzero(qr_row >= 0)
 
@@ -81,12 +79,13 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
         tied = tied[kept] if side == 0 else tied
         tied_counts[..., side] = np.bincount(rows * depth + tied - 1, minlength=count * depth).reshape(count, depth)
 
-    width = int(codes.max(initial=0)) + 1
-    keys, human_keys = qr_row[kept] * width + qr_document[kept], human_row * width + human_document
+    ids, human_ids = qr.ids.take(qr.document_codes[kept]), human.ids.take(human.document_codes)
+    keys, human_keys = pair_keys(qr_row[kept], ids), pair_keys(human_row, human_ids)
     order = np.argsort(human_keys)
-    place = np.minimum(np.searchsorted(human_keys, keys, sorter=order), len(order) - 1)
-    partner = order[place]
-    hit = human_keys[partner] == keys
+    partner = order[np.minimum(np.searchsorted(human_keys, keys, sorter=order), len(order) - 1)]
+    hit = np.flatnonzero(human_keys[partner] == keys)
+    # different pairs can share a key by chance
+    hit = hit[ids.take(hit).equal(human_ids.take(partner[hit])) & (qr_row[kept[hit]] == human_row[partner[hit]])]
     known, partner = kept[hit], partner[hit]
     return RankingPair(
         turns=human.turns, lengths=lengths, row=qr_row[known], first=sides[0][1][known], second=sides[1][1][partner],
