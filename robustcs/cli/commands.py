@@ -251,7 +251,7 @@ def study_command(study: Study) -> click.Command:
         workspace = call.answered(samples=kind == "samples", cells=kind == "cells") if kind else call.workspace()
         own |= {name: True for name in command.on_request if name in given["table"]}
         result = call.ask(workspace, **own)
-        call.emit(workspace, result, study.blocks(result, call.tables))
+        call.emit(workspace, result)
 
     return _command(study.name, uses, command.parameters, command.help, run)
 
@@ -332,10 +332,11 @@ class Call:
 
         return asked(ask, workspace, by, **settings)
 
-    def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
-        """Write a result to each ``--output``, or to the terminal."""
+    def emit(self, workspace: Workspace, result: Result, show: Callable[[], Sequence[Block]] | None = None) -> None:
+        """Write a result to each ``--output``, or to the terminal; ``show``: see :class:`robustcs.studies.study.Call`."""
         options = {name: self.given[name] for name in RESULT}
-        emit(self.study.name, workspace.stated(result), blocks, lambda: workspace.inputs, **options)
+        show = show or (lambda: self.study.blocks(result, self.tables))
+        emit(self.study.name, workspace.stated(result), show, lambda: workspace.inputs, **options)
 
     def write(self, path: str, text: str) -> None:
         """Write a further file, but never over data, and print its name on stderr."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _FORMAT_OF_SUFFIX = {".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown", ".txt": "table"}
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+#: Formats of tables as data, without displayed blocks.
+_DATA = ("csv", "raw-csv", "json")
 
 #: Characters of an unexpected error that its message shows.
 _LONGEST = 200
@@ -119,27 +121,31 @@ def unforeseen(error: Exception, arguments: Sequence[str]) -> str:
 
 
 def emit(
-    command: str, result: Result, blocks: Sequence[Block], inputs: Callable[[], Sequence[dict[str, Any]]],
+    command: str, result: Result, show: Callable[[], Sequence[Block]], inputs: Callable[[], Sequence[dict[str, Any]]],
     *, format: str | None = None, output: Sequence[str] = (), table: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write a result to each ``--output``, or to the terminal; control characters from inputs are made visible there.
 
     The format is that of ``--format``, else that of the output's suffix, else a table. A suffix in :data:`FIGURE_SUFFIXES`
     writes the figure. Raises :class:`UsageError`, before anything is written, for a table or figure that the result does not
-    have, for an unknown suffix, and for an existing file of data. ``inputs`` is called only for JSON, which alone contains
-    checksums.
+    have, for an unknown suffix, and for an existing file of data. ``show`` returns the displayed blocks, and is not called for
+    CSV and JSON; ``inputs`` is called only for JSON, which alone contains checksums.
     """
     from robustcs.documents.document import Figure
     from robustcs.documents.forms import chosen_tables, data_of, text_of
     from robustcs.documents.text import json_visible, visible
 
     first, *others = chosen_tables(result, table)
-    figures = [block for block in blocks if isinstance(block, Figure)]
     on_terminal = sys.stdout.isatty()
     for target in output:
         if target != "-":
             refuse_data(target, result.declared)
-    kinds = [(target, _kind(target, format, bool(figures), command)) for target in output or ("-",)]
+    kinds = [(target, _kind(target, format)) for target in output or ("-",)]
+    blocks = show() if any(kind not in _DATA for _, kind in kinds) else ()
+    figures = [block for block in blocks if isinstance(block, Figure)]
+    for target, kind in kinds:
+        if kind == "figure" and not figures:
+            raise UsageError("no-figure", f"{target}: {command} has no figure", "write .csv, .json, .tex, .md or .txt")
     for target, kind in kinds:
         if kind == "figure":
             from robustcs.documents.figures import save_figure
@@ -147,7 +153,7 @@ def emit(
             save_figure(figures[0].draw(), target)
             tell(f"wrote {target}")
             continue
-        if kind in ("csv", "raw-csv", "json"):
+        if kind in _DATA:
             text = data_of(kind, command, result, inputs() if kind == "json" else (), table)
             if others and kind != "json":
                 tell(f"csv contains one table, here {first}; write the others with --table: {', '.join(others)}")
@@ -194,19 +200,17 @@ def check_output(given: Mapping[str, Any]) -> None:
         if not target:
             raise UsageError("no-name", "--output has no file name", "name a file; - is stdout")
         refuse_protected(target)
-    kinds = {_kind(target, given["format"], True, "") for target in given["output"]}
+    kinds = {_kind(target, given["format"]) for target in given["output"]}
     for name in ("format", "table"):
         if given[name] and kinds == {"figure"}:
             advice = "leave it out, or add an --output for the table"
             raise UsageError("idle-option", f"--{name} has no effect on a figure", advice)
 
 
-def _kind(target: str, form: str | None, has_figure: bool, command: str) -> str:
-    """Return the format of ``target``. Raises :class:`UsageError` for an unknown suffix, or a figure that does not exist."""
+def _kind(target: str, form: str | None) -> str:
+    """Return the format of ``target``. Raises :class:`UsageError` for an unknown suffix."""
     suffix = Path(target).suffix.lower()
     if suffix in FIGURE_SUFFIXES:
-        if not has_figure:
-            raise UsageError("no-figure", f"{target}: {command} has no figure", "write .csv, .json, .tex, .md or .txt")
         return "figure"
     if form is None and suffix and suffix not in _FORMAT_OF_SUFFIX:
         known = ", ".join((*_FORMAT_OF_SUFFIX, *FIGURE_SUFFIXES))

@@ -139,7 +139,7 @@ class MatrixBuilder:
             if len(turns):
                 index = self._index or _index_of(self._known, turns)
                 grades = np.full((len(turns), int(lengths.max())), ABSENT, dtype=np.int16)
-                found = _grades_of(np.repeat(turns, lengths), ranking.ids.take(codes), self._known, index)
+                found = _grades_of(np.repeat(turns, lengths), ranking.ids.take(codes.astype(np.int64)), self._known, index)
                 grades[np.arange(grades.shape[1]) < lengths[:, None]] = found
                 self._parts.append((turns.tolist(), lengths, grades))
 
@@ -199,12 +199,12 @@ def _grades_of(rows: Codes, ids: Ids, known: JudgedPairs, index: _Index) -> Grad
     """Return int16[n]: the grade of every id in the turn of its row, or :data:`UNJUDGED`."""
     grades = np.full(len(rows), UNJUDGED, dtype=np.int16)
     keys = pair_keys(rows, ids)
-    place = index.first[keys >> index.shift]
+    place = index.first.take((keys >> index.shift).view(np.int64))
     maybe = (place >= 0).nonzero()[0]
     place, wanted = place[maybe], keys[maybe]
-    while (below := index.keys[place] < wanted).any():
+    while (below := index.keys.take(place) < wanted).any():
         place += below
-    alike = index.keys[place] == wanted
+    alike = index.keys.take(place) == wanted
     maybe, pair = maybe[alike], index.pairs[place[alike]]
     same = ids.take(maybe).equal(known.ids.take(pair)) & (rows[maybe] == known.rows[pair])
     grades[maybe[same]] = known.grades[pair[same]]

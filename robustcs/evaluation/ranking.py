@@ -85,8 +85,8 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
         keys = run.scores
     rows = _first_occurrences(run, rows)
     repeated = len(run) - len(rows)
-    starts = _starts(turns[rows], len(run.turns))
-    turns, keys = turns[rows], keys[rows]
+    turns, keys = turns.take(rows), keys.take(rows)
+    starts = _starts(turns, len(run.turns))
     tied = np.zeros(len(turns), dtype=bool)
     tied[1:] = (keys[1:] == keys[:-1]) & (turns[1:] == turns[:-1])
     lengths = np.diff(starts)
@@ -162,7 +162,7 @@ def _sorted_rows(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: in
 
 def _order_ties(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return ``rows`` with ties within a turn in descending order of document ids."""
-    scores, turns = run.scores[rows], run.turn_codes[rows]
+    scores, turns = run.scores.take(rows), run.turn_codes.take(rows)
     equal = (scores[1:] == scores[:-1]) & (turns[1:] == turns[:-1])
     if not equal.any():
         return rows

@@ -19,14 +19,14 @@ _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 _MARGIN = b"~" * MARGIN
 
 _ZEROS = np.uint64(0x3030303030303030)
-_POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
+#: The difference of a point from the digit 0, in every byte.
+_POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)
 _ONES = np.uint64(0x0101010101010101)
 _TOPS = np.uint64(0x8080808080808080)
 
 #: Masks of the last k bytes of a word.
 _LAST = np.array([(2**64 - 1) ^ ((1 << (8 * (8 - k))) - 1) for k in range(9)], dtype=np.uint64)
 
-_PADDING = _ZEROS & ~_LAST
 _POWERS = 10 ** np.arange(18, dtype=np.uint64)
 _TENS = _POWERS.astype(np.float64)
 
@@ -83,10 +83,10 @@ def labels_of(cells: Ids, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
     for part in cells.parts():
         changed[1:] |= part[1:] != part[:-1]
     first = np.flatnonzero(changed)
-    raw = cells.data.tobytes()
+    raw = cells.data.data
     starts = cells.starts[first]
     spans = zip(starts.tolist(), (starts + cells.lengths[first]).tolist(), strict=True)
-    found = np.array([codes.setdefault(raw[start:end], len(codes)) for start, end in spans], dtype=np.int32)
+    found = np.array([codes.setdefault(bytes(raw[start:end]), len(codes)) for start, end in spans], dtype=np.int32)
     return np.repeat(found, np.diff(np.append(first, len(cells))))
 
 
@@ -95,7 +95,7 @@ def _exact(cells: Ids) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     digits, shift, negative, regular = _decimals(cells)
     # both the whole number and the power of ten are exact, so their quotient is rounded only once
     values = digits.astype(np.float64)
-    values /= _TENS[shift]
+    values /= _TENS.take(shift)
     np.negative(values, out=values, where=negative)
     return values, regular & (digits < _EXACT)
 
@@ -129,7 +129,7 @@ def singles_of(cells: Ids) -> npt.NDArray[np.float32] | None:
             first = Ids(cells.data, cells.starts, cells.lengths - more)
             digits, shift, negative, regular = _decimals(first)
             rest = _padded(cells.data, cells.starts + cells.lengths, more)
-            power = _TENS[shift]
+            power = _TENS.take(shift)
             values, above = (((digits + end).astype(np.float64) / power).astype(np.float32) for end in (np.uint64(0), more > 0))
             regular &= (digits < _EXACT) & _are_digits(rest) & (values == above)
             regular &= (more == 0) | (shift > 0) | _with_point(first)
@@ -168,8 +168,7 @@ def _with_point(cells: Ids) -> npt.NDArray[np.bool_]:
 def _decimals(cells: Ids) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return digits (12345 for ``-12.345``), decimal places (3), sign, and which cells are such numbers.
 
-    Processes eight characters at a time as the bytes of one integer. The point is first read as the digit 0, then removed by a
-    division.
+    Processes eight characters at a time as the bytes of one integer.
     """
     negative = cells.data[cells.starts] == ord("-")
     size = cells.lengths - negative
@@ -181,47 +180,46 @@ def _decimals(cells: Ids) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]
     if int(size.max(initial=0)) > 8:
         high, above, more, fine = _eight(cells.data, ends - 8, np.maximum(size - 8, 0))
         regular &= fine
-        low = low + high * _POWERS[8]
+        low = low + high * _POWERS.take(8 - points)
         places = np.where(more > 0, above + 8, places)
         points = points + more
     regular &= (points <= 1) & (size > points)
-    whole = low // _POWERS[np.where(points > 0, places + 1, 17)]
-    # whole · 10^(places + 1) + rest → whole · 10^places + rest
-    return low - whole * (np.uint64(9) * _POWERS[places]), places, negative, regular
+    return low, places, negative, regular
 
 
 def _eight(
     data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Parse the ``size`` ≤ 8 bytes before ``ends``: return the number with its point as 0, the digits after the point, the
-    number of points (2 for more), and whether there are only digits and points.
+    """Parse the ``size`` ≤ 8 bytes before ``ends``: return the number without its point, the number of digits after the point,
+    the number of points (0 or 1), and whether there are only digits and this point.
     """
     word = _padded(data, ends, size)
     # the lowest set top bit marks the first point
     differ = word ^ _POINTS
     marks = (differ - _ONES) & ~differ & _TOPS
-    mark = (marks & (~marks + np.uint64(1))) >> np.uint64(7)
+    mark = (marks & np.negative(marks)) >> np.uint64(7)
     # bytes 0 to 7 contain the number of digits after a point in that place
     places = ((mark * np.uint64(0x0706050403020100)) >> np.uint64(56)).astype(np.int64)
-    points = (mark > 0).astype(np.int64)
+    points = (mark > 0).astype(np.uint64)
     word ^= mark * np.uint64(ord(".") ^ ord("0"))
+    # the digits before the point move to its place
+    word += (word & (mark - points)) * np.uint64(255)
     fine = _are_digits(word)
-    word -= _ZEROS
     word = word * np.uint64(10) + (word >> np.uint64(8))
     pairs = np.uint64(0x000000FF000000FF)
     first = (word & pairs) * np.uint64(100 + (1000000 << 32))
     second = ((word >> np.uint64(16)) & pairs) * np.uint64(1 + (10000 << 32))
-    return (first + second) >> np.uint64(32), places, points, fine
+    return (first + second) >> np.uint64(32), places, points.view(np.int64), fine
 
 
 def _padded(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Return the ``size`` ≤ 8 bytes before ``ends``, with zeros (the digit) before them."""
+    """Return the digits in the ``size`` ≤ 8 bytes before ``ends``, with zeros before them; other characters are above 9."""
     word: npt.NDArray[np.uint64] = eight_bytes(data)[ends - 8]
-    word &= _LAST[size]
-    word |= _PADDING[size]
+    word ^= _ZEROS
+    word &= _LAST.take(size)
     return word
 
 
 def _are_digits(word: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
     """Return whether all eight bytes are digits."""
-    return np.asarray(((word + np.uint64(0x4646464646464646)) | (word - _ZEROS)) & _TOPS == 0)
+    return np.asarray(((word + np.uint64(0x7676767676767676)) | word) & _TOPS == 0)

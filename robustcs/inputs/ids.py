@@ -103,9 +103,11 @@ class Ids:
 
     def words(self, number: int) -> npt.NDArray[np.uint64]:
         """Return uint64[n]: eight bytes from byte ``8 · number`` on, 0 beyond the end of an id."""
+        if 8 * number + 8 <= int(self.lengths.min(initial=len(self.data))):
+            return eight_bytes(self.data)[self.starts + 8 * number]
         inside = np.minimum(np.maximum(self.lengths - 8 * number, 0), 8)
         found: npt.NDArray[np.uint64] = eight_bytes(self.data)[np.minimum(self.starts + 8 * number, len(self.data) - 8)]
-        found &= _FIRST[inside]
+        found &= _FIRST.take(inside)
         return found
 
     def parts(self) -> Iterator[npt.NDArray[np.uint64]]:
@@ -119,7 +121,7 @@ class Ids:
         for first in range(0, most, 8):
             places = self.starts + (first if first + 8 <= least else np.minimum(np.maximum(last, 0), first))
             found: npt.NDArray[np.uint64] = data[places]
-            yield found & _FIRST[np.minimum(self.lengths, 8)] if least < 8 else found
+            yield found & _FIRST.take(self.lengths, mode="clip") if least < 8 else found
 
     def hashes(self) -> npt.NDArray[np.uint64]:
         """Return uint64[n]: hashes, equal for equal ids and rarely for others; compare the ids if two are equal."""

@@ -153,8 +153,11 @@ class Call(Protocol):
     def ask(self, workspace: Workspace, **settings: Any) -> Any:
         """Return the result of the study's ``ask`` with these settings; with ``--by collection`` also per collection."""
 
-    def emit(self, workspace: Workspace, result: Result, blocks: Sequence[Block]) -> None:
-        """Write a result to each ``--output``, or to the terminal."""
+    def emit(self, workspace: Workspace, result: Result, show: Callable[[], Sequence[Block]] | None = None) -> None:
+        """Write a result to each ``--output``, or to the terminal.
+
+        ``show`` returns the displayed blocks (default: those of the study); CSV and JSON do not need them.
+        """
 
     def write(self, path: str, text: str) -> None:
         """Write a further file, but never over data, and print its name on stderr."""

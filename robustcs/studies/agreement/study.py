@@ -122,14 +122,13 @@ def _run(
         raise UsageError("no-snippets", "--reference needs snippets, but these files contain ratings", "remove --reference")
     workspace = call.workspace(replace(call.project, agreement=chosen))
     result = ask(workspace)
-    blocks = show(result)
     if html:
         from robustcs.documents.html import result_page
 
         layers = (present_layers(result),) if isinstance(result, SnippetAgreement) else ()
-        call.write(html, result_page("Agreement of annotators", result, (*blocks, *layers), workspace.read, {}))
+        call.write(html, result_page("Agreement of annotators", result, (*show(result), *layers), workspace.read, {}))
     if not html or any(call.given[name] for name in ("output", "format", "table")):
-        call.emit(workspace, result, blocks)
+        call.emit(workspace, result)
     if chosen.snippets and chosen.ratings:
         call.tell("[agreement] also has ratings; to compare them, name their files")
 

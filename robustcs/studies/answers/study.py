@@ -238,7 +238,7 @@ def _run(call: Call, *, depth: Annotated[int, Opt("K", low=1, high=MOST, flag="-
     files = (call.project.answers or AnswerFiles()).given(**({} if depth is None else {"depth": depth}))
     workspace = call.workspace(replace(call.project, answers=files))
     result = ask(workspace, **settings)
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
 
 
 COMMAND = Command(ask, ("answers.responses", "answers.tasks", "answers.gold_passages", "answers.labels", "answers.snippets",

@@ -245,7 +245,7 @@ def _run(call: Call, write_qrels: File | None, **asked: Any) -> None:
     if write_qrels is not None and result.merged is not None:
         write_text(write_qrels, qrels_text(result.merged))
         call.tell(f"wrote {write_qrels}")
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
 
 
 COMMAND = Command(ask, (*SYSTEMS, "new_judgments", "judges", "collection", *SCORING, *UNIT, *SEED), run=_run)

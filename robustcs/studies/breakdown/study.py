@@ -72,7 +72,7 @@ def _run(call: Call, show: Annotated[str, Opt("BIN")] | None, **split: Any) -> N
     workspace = call.answered()
     result = call.ask(workspace, **split)
     cards = () if show is None else (shown.show_turns(result, show),)
-    call.emit(workspace, result, (*shown.show(result, call.tables), *cards))
+    call.emit(workspace, result, lambda: (*shown.show(result, call.tables), *cards))
 
 
 COMMAND = Command(ask, (*FORMULATIONS, "threshold", *SCORING, *BY, *UNIT, *SEED), run=_run)

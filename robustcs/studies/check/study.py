@@ -175,11 +175,9 @@ def ask(workspace: Workspace) -> Check:
 
 def _run(call: Call) -> None:
     """Run the command."""
-    from robustcs.studies.check.show import show
-
     workspace = call.workspace()
     result = ask(workspace)
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
     problems, total = result.problems
     if problems:
         raise InputError(problems, total)

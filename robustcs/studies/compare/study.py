@@ -323,7 +323,7 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
-    from robustcs.studies.compare.show import check_suffix, github_lines, page, rendered, show, summary, told
+    from robustcs.studies.compare.show import check_suffix, github_lines, page, rendered, summary, told
 
     if not fail_if and own["no_worse_than"] is None:
         _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
@@ -340,7 +340,7 @@ def _run(
     given = call.given
     shown = not html or given["output"] or given["format"] or given["table"]
     if shown:
-        call.emit(workspace, result, show(result))
+        call.emit(workspace, result)
     if result.outcome is None:
         return
     on_terminal = shown and not given["output"] and given["format"] in (None, "table")

@@ -85,7 +85,7 @@ def _run(call: Call, details: Names, **settings: Any) -> None:
     """
     workspace = call.answered()
     result = ask(workspace, **settings)
-    call.emit(workspace, result, show(result, details))
+    call.emit(workspace, result, lambda: show(result, details))
 
 
 COMMAND = Command(ask, (*FORMULATIONS, "threshold", *SCORING, *UNIT), run=_run)

@@ -220,7 +220,7 @@ def _run(
     workspace = call.workspace(replace(call.project, crowd=files))
     result, parts = crowd_and_files(workspace, call.project.metrics if call.given["metric"] else ())
     written = write_folder(folder, parts, overwrite) if folder else []
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
     if written:
         call.tell(f"wrote {counted(len(written), 'file')} to {folder}: {', '.join(path.name for path in written)}")
     else:

@@ -119,7 +119,7 @@ def _run(call: Call, scores: Annotated[tuple[str, ...], Opt("NAME=FILE")], **set
     files = dict(named)
     workspace = call.answered()
     result = call.ask(workspace, scores=files, pairs="pairs" in call.given["table"] or None, **settings)
-    call.emit(workspace, result, show(result, call.tables))
+    call.emit(workspace, result)
 
 
 COMMAND = Command(ask, (*SYSTEMS, *SCORING, *BY, *UNIT, *SEED), on_request=("pairs",), run=_run)

@@ -19,7 +19,6 @@ from robustcs.studies.judge.asking import Interview, by_influence, drawn_judged,
 from robustcs.studies.judge.outlook import Holes, find_holes, worklist_of
 from robustcs.studies.judge.session import JudgmentFile, Scale, Session, read_judgments
 from robustcs.studies.judge.sheet import read_sheet, refuse_existing, write_sheet
-from robustcs.studies.judge.show import show
 from robustcs.studies.judge.terminal import Sitting
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SCORING, SYSTEMS, Call, Command
@@ -178,7 +177,7 @@ class _Desk:
         if grades:
             self.workspace.remember("judgments", self.path, len(grades))
         result, _ = worklist_of(self.holes, grades)
-        self.call.emit(self.workspace, result, show(result))
+        self.call.emit(self.workspace, result)
 
     def export(self, target: Path) -> None:
         """Write the remaining passages to a sheet."""

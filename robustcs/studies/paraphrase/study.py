@@ -17,7 +17,6 @@ from robustcs.result import Evaluated
 from robustcs.similarity.stripping import tagged_nouns, without_nouns
 from robustcs.studies.paraphrase import stages
 from robustcs.studies.paraphrase.analysis import Texts, Variations, vary
-from robustcs.studies.paraphrase.show import show
 from robustcs.studies.paraphrase.stages import Paraphrased
 from robustcs.studies.signature import Folder, Opt, at_least
 from robustcs.studies.study import SEED, Call, Command, check_common_turns
@@ -151,7 +150,7 @@ def _run(
     workspace = call.workspace()
     result = ask(workspace, **asked)
     written = write_folder(folder, _files(result), overwrite) if folder else []
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
     if written:
         call.tell(f"wrote {', '.join(map(str, written))}; next: robustcs testsets --paraphrases {written[0]}")
     else:

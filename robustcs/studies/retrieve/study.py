@@ -18,7 +18,6 @@ from robustcs.retrieval.index import by_rules, by_spacy, segment_collection
 from robustcs.retrieval.settings import CONTEXT, RetrievalSettings, in_words
 from robustcs.retrieval.store import RankingStore
 from robustcs.studies.retrieve.analysis import Explanation, StoreSize
-from robustcs.studies.retrieve.show import show
 from robustcs.studies.signature import MOST, Folder, Opt
 from robustcs.studies.study import Call, Command
 from robustcs.wording import counted
@@ -170,7 +169,7 @@ def _run(
         _segment(call, workspace, segment, spacy, folder)
     elif size or prune:
         stored = store_of(workspace, prune, call.tell)
-        call.emit(workspace, stored, show(stored))
+        call.emit(workspace, stored)
     elif record:
         for name, path, turns in import_runs(workspace):
             call.tell(f"{name}: {counted(turns, 'turn')} noted in {path}")
@@ -189,7 +188,7 @@ def _retrieve(call: Call, workspace: Workspace, turn: str | None, dry_run: bool)
         if any(system.open for system in retrieval.systems):
             retrieval.prepare()
     found = explain(every[0], turn) if turn else plan_of(*every)
-    call.emit(workspace, found, show(found))
+    call.emit(workspace, found)
     if not (dry_run or turn):
         for retrieval in every:
             retrieval.complete()

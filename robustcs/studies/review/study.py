@@ -132,7 +132,7 @@ def _run(call: Call, files: Annotated[tuple[str, ...], Opt("[FILE...]", argument
     result = _crossed(workspace, reviews)
     if write_slices:
         call.write(write_slices, slices_of(reviews))
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
 
 
 COMMAND = Command(ask, (*UNIT, *SEED), retrieves=False, run=_run)

@@ -126,7 +126,7 @@ def _run(call: Call, group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,â€
         project = replace(project, groups=given)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
     result = call.ask(workspace, tell=call.tell, **settings)
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
 
 
 def _group(text: str) -> tuple[str, Group]:

@@ -10,7 +10,7 @@ from robustcs.documents.headline import headline_of
 from robustcs.evaluation.thresholds import reachable_thresholds
 from robustcs.project.workspace import Workspace
 from robustcs.studies.signature import Opt
-from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Call, Command, Question
+from robustcs.studies.study import BY, FORMULATIONS, SCORING, SEED, UNIT, Answer, Command, Question
 from robustcs.studies.sweep.analysis import Sweep, sweep, threshold_grid
 from robustcs.studies.sweep.findings import finding
 from robustcs.studies.sweep.show import show
@@ -35,14 +35,7 @@ def ask(workspace: Workspace, *, step: Annotated[str, Opt("T")] = "0.02") -> Swe
     return sweep(scores if workspace.project.metrics else scores.graded(), evaluated, grid, workspace.project.seed)
 
 
-def _run(call: Call, step: str) -> None:
-    """Run the study for the command line."""
-    workspace = call.answered()
-    result = call.ask(workspace, step=step)
-    call.emit(workspace, result, show(result, names=call.tables))
-
-
-COMMAND = Command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED), run=_run)
+COMMAND = Command(ask, (*FORMULATIONS, *SCORING, *BY, *UNIT, *SEED))
 
 
 def _answer(workspace: Workspace) -> Answer:

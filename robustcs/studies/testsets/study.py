@@ -51,7 +51,6 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: A
     """
     from robustcs.documents.files import write_folder
     from robustcs.documents.paraphrase_files import files_of_testsets, paraphrases_csv
-    from robustcs.studies.testsets.show import show
 
     workspace = call.workspace()
     result = ask(workspace, sets=sets, clean=clean)
@@ -63,7 +62,7 @@ def _run(call: Call, sets: int, clean: bool, folder: Folder | None, overwrite: A
             kept = [row for rows in workspace.paraphrases.values() for row in rows if row.line not in gone]
             files["paraphrases.csv"] = paraphrases_csv((row.turn, row.manual, row.raw, row.category) for row in kept)
         written = write_folder(folder, files, overwrite)
-    call.emit(workspace, result, show(result))
+    call.emit(workspace, result)
     if written:
         call.tell(f"wrote {counted(len(written), 'file')} to {folder}: {written[0].name} … {written[-1].name}")
     else:
