@@ -115,15 +115,24 @@ def _means(tool: str, output: str) -> Numbers:
     return [mean for run in zip(*by_measure, strict=True) for mean in run]
 
 
-def _study(name: str, *asked: str) -> Callable[[Path, str | None], Commands]:
-    """Return ``robustcs NAME`` on Original, QR and Human, and the equivalent notebook."""
+def _study(name: str, table: str, **asked: Sequence[str]) -> Callable[[Path, str | None], Commands]:
+    """Return ``robustcs NAME`` on Original, QR and Human, the same from Python, and the equivalent notebook.
+
+    The command writes ``table`` as CSV, or all tables as JSON if it is empty. ``asked``: shared options by name.
+    """
 
     def commands(folder: Path, _: str | None) -> Commands:
-        given = [*CLI, name, "--config", os.devnull, "--qrels", str(folder / "qrels.txt"), *asked]
-        for role, run in zip(("--original", "--qr", "--human"), _runs(folder), strict=True):
-            given += [role, run]
+        runs = zip(("original", "qr", "human"), ([path] for path in _runs(folder)), strict=True)
+        inputs = {"qrels": [str(folder / "qrels.txt")], **dict(runs), **asked}
+        given = [*CLI, name, "--config", os.devnull, "--format", "csv" if table else "json"]
+        given += ["--table", table] if table else []
+        given += [part for option, values in inputs.items() for value in values for part in (f"--{option}", value)]
+        shown = f"found.to_csv(table={table!r})" if table else "found.to_json()"
+        keywords = {option: values if option in asked else values[0] for option, values in inputs.items()}
+        called = f"import robustcs\nfound = robustcs.{name}(**{keywords})\nprint({shown})"
         study = {"breakdown": "bins", "sweep": "sweep", "evaluate": "pairs"}[name]
-        return {"robustcs": given, "notebook": [sys.executable, str(HERE / "notebook.py"), study, str(folder)]}
+        notebook = [sys.executable, str(HERE / "notebook.py"), study, str(folder)]
+        return {"robustcs": given, "robustcs, function": [sys.executable, "-c", called], "notebook": notebook}
 
     return commands
 
@@ -172,9 +181,9 @@ def _many(number: int, repeats: int) -> Row:
     return Row(label, made, "made 2 3 20", commands, _means, large=number >= 10, repeats=repeats, growth=growth)
 
 
-_BINS = ("--metric", "ndcg_cut_3", "--threshold", ">0", "--threshold", ">=0.5", "--threshold", ">=1")
-_CSV = ("--table", "bins", "--format", "csv")
-_PAIRS = ("--metric", "ndcg_cut_3", "--metric", "P(rel=2)@1", "--format", "json")
+_BINS = _study("breakdown", "bins", metric=["ndcg_cut_3"], threshold=[">0", ">=0.5", ">=1"])
+_SWEEP = _study("sweep", "bins", metric=["ndcg_cut_3"])
+_PAIRS = _study("evaluate", "", metric=["ndcg_cut_3", "P(rel=2)@1"])
 
 ROWS: Mapping[str, Row] = {
     "help": Row("robustcs --help", "scores 2 2", "scores 2 2", _help, lambda tool, output: [], repeats=7),
@@ -190,13 +199,12 @@ ROWS: Mapping[str, Row] = {
     "runs-10": _many(10, 1),
     "runs-100": _many(100, 1),
     "dl2021": Row("DL 2021: 500 runs × 53 × 100", "dl2021 500", "made 2 3 20", _once_compiled, _means,
-                  large=True, repeats=1),
-    "bins": Row("breakdown of CAsT 2019", "cast2019", "made 3 12 20", _study("breakdown", *_BINS, *_CSV), _bins),
-    "sweep": Row("sweep of CAsT 2019, 51 thresholds", "cast2019", "made 3 12 20",
-                 _study("sweep", "--metric", "ndcg_cut_3", *_CSV), _bins),
-    "pairs": Row("evaluate CAsT 2019, all pairs tested", "cast2019", "made 3 12 20", _study("evaluate", *_PAIRS), _run_means),
+                  large=True, repeats=5),
+    "bins": Row("breakdown of CAsT 2019", "cast2019", "made 3 12 20", _BINS, _bins),
+    "sweep": Row("sweep of CAsT 2019, 51 thresholds", "cast2019", "made 3 12 20", _SWEEP, _bins),
+    "pairs": Row("evaluate CAsT 2019, all pairs tested", "cast2019", "made 3 12 20", _PAIRS, _run_means),
     "pairs-500": Row("evaluate 3 × 500 × 1000, all pairs tested", "made 3 500 1000", "made 3 12 20",
-                     _study("evaluate", *_PAIRS), _run_means, repeats=3),
+                     _PAIRS, _run_means, repeats=3),
     "permutation": Row("sign-flip tests of 45 pairs × 53 turns, Holm", "scores 10 53", "scores 3 20",
                        _part("permutation"), _printed, within=0.03, repeats=3),
     "bootstrap": Row("bootstrap of the ranking of 40 systems", "scores 40 106", "scores 5 20",

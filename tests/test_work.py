@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from unittest import mock
 
@@ -18,6 +19,7 @@ from rouge_score.tokenize import tokenize
 from robustcs.cli.main import run
 from robustcs.evaluation import measures
 from robustcs.inputs import files
+from robustcs.inputs.ids import Ids
 from robustcs.similarity import rouge_bleu as rouge
 from robustcs.statistics.sign_flip import Subsets, paired_tests
 
@@ -96,6 +98,21 @@ def test_runs_are_scored_one_by_one_and_not_by_pairs(
         with mock.patch.object(measures, "_dcg", wraps=measures._dcg) as dcg:
             call(folder, command, capfd, *added)
         assert dcg.call_count <= each * (len(ROLES) + len(added) // 2)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ids_are_matched_within_turns_and_not_numbered(folder: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
+    """Numbering the judged passages would take a fifth of the memory of an evaluation."""
+    with mock.patch.object(Ids, "encoded", side_effect=AssertionError("ids are numbered")):
+        call(folder, command, capfd, "--table", {"evaluate": "measures", "unjudged": "rates"}.get(command, "bins"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_data_are_written_without_a_layout(folder: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
+    show = import_module(f"robustcs.studies.{command}.show")
+    name = next(name for name in ("show", "VIEWS") if hasattr(show, name))
+    with mock.patch.object(show, name, side_effect=AssertionError("tables are laid out")):
+        call(folder, command, capfd, "--format", "csv")
 
 
 def test_all_pairs_share_their_sign_patterns() -> None:

@@ -200,9 +200,7 @@ def grades_by_pair(*files: Qrels) -> dict[tuple[str, str], int]:
     """Return (turn, passage) → grade; if several files grade a passage, the earlier counts."""
     grades: dict[tuple[str, str], int] = {}
     for qrels in reversed(files):
-        documents = qrels.documents.texts()
-        triples = zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), qrels.grades.tolist(), strict=True)
-        grades |= {(qrels.turns[turn], documents[document]): grade for turn, document, grade in triples}
+        grades |= {(turn, document): grade for turn, document, grade in qrels.rows()}
     return grades
 
 

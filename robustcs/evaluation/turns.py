@@ -98,7 +98,7 @@ class Turns:
 
 def expected_of(qrels: Qrels, documents: bool = False) -> Expected:
     """Return the judged turns in the order of a grade matrix."""
-    return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.documents[0], documents=documents)
+    return Expected(tuple(sorted(qrels.turns, key=turn_sort_key)), passage=qrels.ids[0], documents=documents)
 
 
 def answered_by_run(name: str, path: StrPath, matrix: GradeMatrix) -> Answered:

@@ -6,7 +6,7 @@ Also read: tables with column names (such as BEIR's), and three columns, ``turn 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +85,11 @@ class Qrels:
 
     def __len__(self) -> int:
         return len(self.turn_codes)
+
+    def rows(self) -> Iterator[tuple[str, str, int]]:
+        """Return turn, document and grade of every judgment."""
+        turns = map(self.turns.__getitem__, self.turn_codes.tolist())
+        return zip(turns, self.ids.texts(), self.grades.tolist(), strict=True)
 
     @property
     def sizes(self) -> int | tuple[int, ...]:

@@ -208,5 +208,5 @@ def _pooled(workspace: Workspace, collection: Path) -> tuple[dict[str, str], int
             wanted.update(read_run(run).ids.texts())
     judged = [workspace.qrels] if project.qrels else []
     judged += [*workspace.new_judgments, *(labels.qrels for labels in (workspace.judges if project.judges else {}).values())]
-    wanted.update(*(qrels.documents.texts() for qrels in judged))
+    wanted.update(*(qrels.ids.texts() for qrels in judged))
     return read_passages(collection, wanted), sum(1 for _ in passage_lines(collection)[0])

@@ -76,7 +76,7 @@ def counted_turns(workspace: Workspace, pool: RunPool, qrels: Qrels, what: str =
         for name, lacks, first, places in zip(pool.names, pool.missing, pool.first, pool.places, strict=True)
     ]
     policy = project.policy
-    expected = Expected(pool.turns, what, qrels.documents[0], policy.documents)
+    expected = Expected(pool.turns, what, qrels.ids[0], policy.documents)
     return count_turns(expected, answered, policy.missing, holes=holes)
 
 

@@ -208,8 +208,7 @@ def relevant_passages(qrels: Qrels, level: int, path: Path, read: Callable[[set[
 
     Raises :class:`UsageError` if there are none, or if the collection has none of them.
     """
-    documents = qrels.documents.texts()
-    wanted = {documents[code] for code in qrels.document_codes[qrels.grades >= level].tolist()}
+    wanted = set(qrels.ids.take(qrels.grades >= level).texts())
     needs(wanted, "nothing-relevant", f"no passage has a grade of {level} or more", "lower --relevance-level")
     found = read(wanted)
     what = f"{shown(path)} contains none of the relevant passages"

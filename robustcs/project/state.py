@@ -236,7 +236,6 @@ def _of_run(
 
 def _judgments(qrels: Qrels) -> dict[str, str]:
     lines: dict[str, list[str]] = {turn: [] for turn in sorted(qrels.turns, key=turn_sort_key)}
-    of = [lines[turn] for turn in qrels.turns]
-    for turn, document, grade in zip(qrels.turn_codes.tolist(), qrels.ids.texts(), qrels.grades.tolist(), strict=True):
-        of[turn].append(f"{document} {grade}")
+    for turn, document, grade in qrels.rows():
+        lines[turn].append(f"{document} {grade}")
     return {turn: digest(sorted(judged)) for turn, judged in lines.items()}

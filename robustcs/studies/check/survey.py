@@ -297,7 +297,7 @@ class Survey:
 
     def _collection(self, path: Path) -> None:
         """Read the judged passages only, since collections are large."""
-        judged = set(self.qrels.documents.texts()) if self.qrels else set()
+        judged = set(self.qrels.ids.texts()) if self.qrels else set()
         passages = self._read("collection", "collection (judged)", path, partial(read_passages, wanted=judged))
         self.passages = passages
         if passages is not None and len(passages) < len(judged):

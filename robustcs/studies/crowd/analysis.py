@@ -120,9 +120,8 @@ def with_combined(criteria: Mapping[str, Qrels]) -> tuple[dict[str, Qrels], list
     """
     grades: dict[tuple[str, str], list[int]] = {}
     for qrels in criteria.values():
-        items = qrels.documents.texts()
-        for turn, item, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades, strict=True):
-            grades.setdefault((qrels.turns[turn], items[item]), []).append(int(grade))
+        for turn, item, grade in qrels.rows():
+            grades.setdefault((turn, item), []).append(grade)
     whole = [(turn, item, min(own)) for (turn, item), own in grades.items() if len(own) == len(criteria)]
     if len(criteria) < 2 or COMBINED in criteria or not whole:
         return dict(criteria), []

@@ -176,7 +176,7 @@ def _evaluated(
     if not (judged and rankings):
         turns = judged or {turn for ranking in rankings for turn in ranking.turns}
         return Evaluated(policy, "texts", len(turns), 0, tuple(told))
-    item = next((str(qrels.documents[0]) for qrels in criteria.values() if len(qrels)), "")
+    item = next((qrels.ids[0] for qrels in criteria.values() if len(qrels)), "")
     expected = Expected(tuple(sorted(judged, key=turn_sort_key)), "the judgments", item)
     answered = []
     for ranking in rankings:

@@ -37,11 +37,7 @@ class Scale:
     def __init__(self, qrels: Qrels, max_grade: int):
         self.max_grade = max_grade
         self.turns = frozenset(qrels.turns)
-        documents = qrels.documents.texts()
-        self.judged = frozenset(
-            (qrels.turns[turn], documents[document])
-            for turn, document in zip(qrels.turn_codes.tolist(), qrels.document_codes.tolist(), strict=True)
-        )
+        self.judged = frozenset((turn, document) for turn, document, _ in qrels.rows())
 
     @property
     def meanings(self) -> dict[str, str]:

@@ -58,11 +58,10 @@ def choose_passages(
     Raises :class:`NotInstalledError` if a choice needs scikit-learn and it is not installed.
     """
     level = evaluated.policy.relevance_level
-    documents = qrels.documents.texts()
     by_turn: dict[str, list[tuple[int, str]]] = {turn: [] for turn in sorted(qrels.turns, key=turn_sort_key)}
-    for turn, document, grade in zip(qrels.turn_codes, qrels.document_codes, qrels.grades.tolist(), strict=True):
+    for turn, document, grade in qrels.rows():
         if grade >= level:
-            by_turn[qrels.turns[turn]].append((grade, documents[document]))
+            by_turn[turn].append((grade, document))
     rows: list[tuple[object, ...]] = []
     turns = []
     for turn, relevant in by_turn.items():
