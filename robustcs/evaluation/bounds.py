@@ -29,7 +29,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from robustcs.evaluation.extremes import BOUNDED, LARGEST, OF_RUN, Asked, Case, Side, precision_ends
+from robustcs.evaluation.extremes import BOUNDED, LARGEST, OF_RUN, Asked, Case, Side, lowest_precision
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, GradeMatrix
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import NATIVE, Scores, Top, rank_weights, top_of
@@ -210,16 +210,15 @@ class PairMeasure:
 
         ``graded`` (int64[T]): the number of graded passages of a turn, including those of the run within the cutoff.
         """
-        if not self.runs[run].grades.shape[1]:
-            return np.zeros((2, len(graded)))
-        parts = []
+        score, high = self.scores[run], self.more[run]
+        if self.asked.max_grade < self.asked.level or not self.runs[run].grades.shape[1]:
+            return np.stack([score, score])
+        low = np.empty_like(score)
         for number, block in enumerate(self.runs[run].blocks(_TURNS)):
-            asked, top = graded[number * _TURNS :][:_TURNS], top_of(block, self.measure, self.policy)
-            low, high = precision_ends(top, self.asked.max_grade, asked - (top.grades == UNJUDGED).sum(axis=1))
-            score = self.scores[run, number * _TURNS :][:_TURNS]
-            low = np.where((asked > 0) & (low < score - ROUNDING), np.maximum(low, 0.0), score)
-            parts.append([low, np.where((asked > 0) & (high > score + ROUNDING), np.minimum(high, 1.0), score)])
-        return np.concatenate(parts, axis=1)
+            part, top = slice(number * _TURNS, (number + 1) * _TURNS), top_of(block, self.measure, self.policy)
+            low[part] = lowest_precision(top, graded[part] - (top.grades == UNJUDGED).sum(axis=1))
+        low = np.where((graded > 0) & (low < score - ROUNDING), np.maximum(low, 0.0), score)
+        return np.stack([low, np.where((graded > 0) & (high > score + ROUNDING), np.minimum(high, 1.0), score)])
 
     def means(self, pairs: RunPairs) -> Scores:
         """Return float64[3, P]: mean low, difference and high of every pair."""

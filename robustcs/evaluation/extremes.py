@@ -228,43 +228,45 @@ LARGEST: dict[str, Callable[[Case], Scores]] = {
 #: Families with bounds.
 BOUNDED = (*LARGEST, "map")
 
-#: Family → the value of each run that its largest difference requires in addition to the score.
-OF_RUN: dict[str, Callable[[Top], Scores]] = {
-    "recall": lambda top: top.hits.sum(axis=1).astype(np.float64),
-    "ndcg": lambda top: np.maximum(top.grades, 0) @ rank_discounts(top.grades.shape[1]),
-}  # fmt: skip
-
-
 # ---------------------------------------------------------------- bounds of one run, for average precision
+# It is Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y), where x and y are the
+# numbers of unjudged passages inside and outside the cutoff that become relevant.
+#
+# With x fixed, moving a relevant passage up to a better free rank lowers some r_j and raises none, so the sum grows. Hence the
+# first x unjudged passages give the maximum, the last x the minimum, and x = 0, 1, … are the candidates. y = 0 for the upper
+# bound, and all for the lower one. Sums of successive candidates differ by the precision at the new rank and by 1/i for every
+# relevant rank i below it, so one cumulative sum gives all candidates.
 
 
-def precision_ends(top: Top, max_grade: int, below: Codes) -> tuple[Scores, Scores]:
-    """Return the bounds of average precision; ``below`` (int64[T]): number of graded passages outside the cutoff.
+def highest_precision(top: Top) -> Scores:
+    """Return the upper bound of average precision of every turn."""
+    unjudged, above = top.grades == UNJUDGED, np.cumsum(top.hits, axis=1, dtype=np.int64)
+    added = (above + np.cumsum(unjudged, axis=1)) / top.ranks + _sum_after(top.hits / top.ranks)
+    sums = _precisions(top, above) + from_zero(np.where(unjudged, added, 0.0))
+    return np.asarray(quotient(sums, top.relevant[:, None] + from_zero(unjudged)).max(axis=1))
 
-    It is Σ_j j / r_j over the ranks r_1 < r_2 < … of relevant passages, divided by (relevant + x + y), where x and y are the
-    numbers of unjudged passages inside and outside the cutoff that become relevant.
 
-    With x fixed, moving a relevant passage up to a better free rank lowers some r_j and raises none, so the sum grows. Hence
-    the first x unjudged passages give the maximum, the last x the minimum, and x = 0, 1, … are the candidates. y = 0 for the
-    upper bound, and all for the lower one. Sums of successive candidates differ by the precision at the new rank and by 1/i
-    for every relevant rank i below it, so one cumulative sum gives all candidates.
-    """
-    counted = max_grade >= top.level
-    relevant, unjudged, ranks = top.hits, (top.grades == UNJUDGED) & counted, top.ranks
-    above = np.cumsum(relevant, axis=1)
-    first = np.cumsum(unjudged, axis=1)
-    base = np.where(relevant, above / ranks, 0.0).sum(axis=1)[:, None]
-    known = top.relevant[:, None]
+def lowest_precision(top: Top, below: Codes) -> Scores:
+    """Return the lower bound; ``below`` (int64[T]): number of graded passages outside the cutoff."""
+    unjudged, above = top.grades == UNJUDGED, np.cumsum(top.hits, axis=1, dtype=np.int64)
+    added = np.where(unjudged, (above + 1) / top.ranks + _sum_after((top.hits | unjudged) / top.ranks), 0.0)
+    sums = _precisions(top, above) + from_zero(added[:, ::-1])
+    return np.asarray(quotient(sums, (top.relevant + below)[:, None] + from_zero(unjudged[:, ::-1])).min(axis=1))
 
-    added = np.where(unjudged, (above + first) / ranks + _sum_after(relevant / ranks), 0.0)
-    high = quotient(base + from_zero(added), known + from_zero(unjudged)).max(axis=1)
 
-    added = np.where(unjudged, (above + 1) / ranks + _sum_after((relevant | unjudged) / ranks), 0.0)
-    others = (below * counted)[:, None]
-    low = quotient(base + from_zero(added[:, ::-1]), known + others + from_zero(unjudged[:, ::-1])).min(axis=1)
-    return low, high
+def _precisions(top: Top, above: Codes) -> Scores:
+    """Return float64[T, 1]: the sum of the precision at every relevant rank."""
+    return np.asarray(np.where(top.hits, above / top.ranks, 0.0).sum(axis=1)[:, None])
 
 
 def _sum_after(values: Scores) -> Scores:
     """Return, for each rank, the sum over all deeper ranks."""
     return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values)
+
+
+#: Family → the value of each run that its largest difference requires in addition to the score.
+OF_RUN: dict[str, Callable[[Top], Scores]] = {
+    "recall": lambda top: top.hits.sum(axis=1).astype(np.float64),
+    "ndcg": lambda top: np.maximum(top.grades, 0) @ rank_discounts(top.grades.shape[1]),
+    "map": highest_precision,
+}  # fmt: skip
