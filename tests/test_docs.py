@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import FORMULATION_FILES, STUDY_TABLES, Project
 from robustcs.project.reading import read_project

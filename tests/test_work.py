@@ -198,6 +198,18 @@ def test_what_is_not_asked_for_is_not_imported(imported: dict[str, tuple[int, in
     assert modules <= most
 
 
+def test_a_report_imports_only_studies_whose_inputs_are_given() -> None:
+    program = """if True:
+        import sys
+        from robustcs.project.model import Project
+        from robustcs.studies.registry import STUDIES, questions
+        questions(Project())
+        print(*(one.name for one in STUDIES if one.own and f"robustcs.studies.{one.name}.show" in sys.modules))
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 @pytest.mark.parametrize(
     ("before", "threads"),
     [("", "1"), ("import numpy", "None"), ("import os; os.environ['OPENBLAS_NUM_THREADS'] = '3'", "3")],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -98,6 +97,8 @@ def turn_anchor(turn: str) -> str:
     """Return the id of a turn in a page, such as ``turn-31_4``: unique, and safe in HTML and in addresses."""
     safe = re.sub("[^A-Za-z0-9_-]", lambda match: f".{ord(match[0]):x}.", turn)
     if len(safe) > 120:
+        import hashlib  # loads OpenSSL
+
         safe = f"{safe[:60]}.{hashlib.sha256(turn.encode('utf-8', 'surrogatepass')).hexdigest()}"
     return f"turn-{safe}"
 

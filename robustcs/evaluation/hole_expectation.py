@@ -18,12 +18,12 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from robustcs.evaluation.groups import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.evaluation.hole_features import found_alone
 from robustcs.evaluation.hole_model import HoleModel, fit_hole_model, fit_stages, hide, split
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.evaluation.state import UNKNOWN_SOURCES, Group, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import count, difference, measure, number, p_value, share, table, text

@@ -75,20 +75,20 @@ def rank_run(run: Run, policy: EvaluationPolicy) -> Ranking:
     """
     if policy.documents:
         run = replace(run, ids=document_ids(run.ids))
-    turns = run.turn_codes
+    keys: npt.NDArray[Any] = -run.scores
     if policy.order == "rank":
         assert run.ranks is not None, "read the run with ranks=True"
-        rows = _sorted_rows(turns, run.ranks, len(run.turns))
-        keys: npt.NDArray[Any] = run.ranks
-    else:
-        rows = _order_ties(run, _sorted_rows(turns, -run.scores, len(run.turns)))
-        keys = run.scores
-    rows = _first_occurrences(run, rows)
-    repeated = len(run) - len(rows)
-    turns, keys = turns.take(rows), keys.take(rows)
+        keys = run.ranks
+    rows = _sorted_rows(run.turn_codes, keys, len(run.turns))
+    turns, tied = _ties(run, keys, rows)
+    if policy.order == "score":
+        rows = _order_ties(run, rows, tied)
+    first = _first_occurrences(run, rows)
+    repeated = len(rows) - len(first)
+    if repeated:
+        rows = first
+        turns, tied = _ties(run, keys, rows)
     starts = _starts(turns, len(run.turns))
-    tied = np.zeros(len(turns), dtype=bool)
-    tied[1:] = (keys[1:] == keys[:-1]) & (turns[1:] == turns[:-1])
     lengths = np.diff(starts)
     constant = int(((np.bincount(turns[tied], minlength=len(lengths)) == lengths - 1) & (lengths > 2)).sum())
     if policy.depth is not None:
@@ -160,17 +160,20 @@ def _sorted_rows(turns: npt.NDArray[np.int32], keys: npt.NDArray[Any], count: in
     return np.lexsort((keys, turns)).astype(np.int32)
 
 
-def _order_ties(run: Run, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return ``rows`` with ties within a turn in descending order of document ids."""
-    scores, turns = run.scores.take(rows), run.turn_codes.take(rows)
-    equal = (scores[1:] == scores[:-1]) & (turns[1:] == turns[:-1])
-    if not equal.any():
+def _ties(run: Run, keys: npt.NDArray[Any], rows: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Mask]:
+    """Return the turns of ``rows``, and bool[n]: whether a row has the same turn and key as the previous one."""
+    turns, keys = run.turn_codes.take(rows), keys.take(rows)
+    tied = np.zeros(len(rows), dtype=bool)
+    tied[1:] = (keys[1:] == keys[:-1]) & (turns[1:] == turns[:-1])
+    return turns, tied
+
+
+def _order_ties(run: Run, rows: npt.NDArray[np.int32], tied: Mask) -> npt.NDArray[np.int32]:
+    """Return ``rows`` with ties within a turn in descending order of document ids; ``tied``: see :func:`_ties`."""
+    if not tied.any():
         return rows
-    tied = np.zeros(len(scores), dtype=bool)
-    tied[1:] |= equal
-    tied[:-1] |= equal
-    places = tied.nonzero()[0]
-    group = np.cumsum(~equal[places - 1])  # of the last row for the first one, which begins a group either way
+    places = (tied | np.append(tied[1:], False)).nonzero()[0]
+    group = np.cumsum(~tied[places])
     rows = rows.copy()
     rows[places] = rows[places][run.ids.take(rows[places]).descending(group)]
     return rows

@@ -119,8 +119,8 @@ class Ids:
         least = int(self.lengths.min(initial=most))
         last = self.lengths - 8
         for first in range(0, most, 8):
-            places = self.starts + (first if first + 8 <= least else np.minimum(np.maximum(last, 0), first))
-            found: npt.NDArray[np.uint64] = data[places]
+            place = first if first + 8 <= least or not first else np.minimum(np.maximum(last, 0), first)
+            found: npt.NDArray[np.uint64] = data[self.starts + place]
             yield found & _FIRST.take(self.lengths, mode="clip") if least < 8 else found
 
     def hashes(self) -> npt.NDArray[np.uint64]:

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from robustcs.errors import InputError, UsageError
+from robustcs.evaluation.groups import RunSources
 from robustcs.evaluation.hole_expectation import FilledHoles, expected_drops, fill_holes
 from robustcs.evaluation.hole_features import MOST_RUNS
 from robustcs.evaluation.judgments import JudgedPool, OffScale, merge_qrels, on_scale, scale_of
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.run_pool import PoolBuilder, RunPool, collect_run
-from robustcs.evaluation.state import RunSources
 from robustcs.evaluation.turns import Answered, Expected, Turns, answered_by_turns, count_turns, strangers
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import pd

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
-from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import Threshold
 from robustcs.inputs.paths import IRDS_PREFIX, PooledFile, is_irds, located, pooled
 from robustcs.overwrite_guard import protect

@@ -11,7 +11,7 @@ from typing import Any
 
 from robustcs.errors import InputError, UsageError
 from robustcs.evaluation.grid import parse_cell
-from robustcs.evaluation.state import ORIGINAL_REWRITTEN, Group
+from robustcs.evaluation.groups import ORIGINAL_REWRITTEN, Group
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import parts_of, sidecar_path
 from robustcs.inputs.text import text_lines

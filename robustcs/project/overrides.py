@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.inputs.paths import IRDS_PREFIX, located, pooled
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of

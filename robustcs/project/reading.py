@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from robustcs.errors import ProblemList, UntrustedError, UsageError
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.inputs.paths import StrPath, located, pooled, refusal_of, url_of
 from robustcs.inputs.text import read_text
 from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect

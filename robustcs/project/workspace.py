@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.bins import Formulations
+from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.state import ORIGINAL_REWRITTEN
 from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
 from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.project.model import ROLES, Project, Role

@@ -75,10 +75,10 @@ def make_report(
     protect_inputs(project)
     source_date()  # an invalid date is an error before the work, not after it
     names = Names(folder)
-    every = {question.name: question for question in questions()}
+    every = {question.name: question for question in questions(project)}
     start = "name your files in robustcs.toml, which robustcs init writes from a folder"
     needs(
-        any(question.given(project) for question in every.values()),
+        any(question.given(project) for question in every.values() if not question.joins),
         "nothing-to-report",
         "no analysis has all its inputs",
         start,
@@ -98,7 +98,10 @@ def make_report(
         if found[name] is None:
             try:
                 with store.remembering():
-                    result = _work(name, part, names, jobs, track)
+                    if question:
+                        result = ask(question, part, names, jobs, track)
+                    else:
+                        result = json.dumps({"turns": _turns, "state": _state}[name](part, names, jobs, track))
             except UsageError as error:
                 if question is None:
                     raise
@@ -144,15 +147,8 @@ def _without_texts(project: Project) -> Project:
 
 def _lacking(project: Project, every: Iterable[Question], failed: Mapping[str, UsageError], names: Names) -> list[str]:
     """Return the unanswered questions that have some of their inputs, with the missing inputs."""
-    some = [question for question in every if question.key in failed and question.given(project)]
+    some = [question for question in every if question.key in failed and not question.joins and question.given(project)]
     return [f"{question.title} ({names.hide(str(failed[question.key]))})" for question in some]
-
-
-def _work(name: str, part: Project, names: Names, jobs: Jobs, track: Track) -> str:
-    """Return a part of the report, by its name, as JSON."""
-    if name in _SHAPES:
-        return json.dumps({"turns": _turns, "state": _state}[name](part, names, jobs, track))
-    return ask(next(question for question in questions() if question.name == name), part, names, jobs, track)
 
 
 def _turn_part(project: Project) -> Project:

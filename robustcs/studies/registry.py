@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from robustcs.studies.study import Question, Study
+
+if TYPE_CHECKING:
+    from robustcs.project.model import Project
 
 #: Questions of users, in the order of ``robustcs --help``.
 START = "Where do I start?"
@@ -18,19 +23,21 @@ STUDIES: tuple[Study, ...] = (
     Study("breakdown", "Count rewriter errors and QA errors.", BLAME, ("formulations",), ("formulations", "rewrites")),
     Study("sweep", "Count errors at every threshold for a correct answer.", BLAME, ("formulations",), ("formulations",)),
     Study("components", "Find which component loses answers in a grid of wordings and rankers.", BLAME,
-          ("qrels", "grid"), ("qrels", "components")),
+          ("qrels", "grid"), ("qrels", "components"), own="components"),
     Study("correlate", "Test whether similar questions get similar answers.", BLAME,
           ("question_pairs",), ("question_pairs", "rewrites")),
-    Study("review", "Estimate how frequent each kind of failure is among all turns.", BLAME, ("reviews",), ("review",)),
-    Study("evaluate", "Test which systems differ significantly.", SYSTEMS, ("systems",), ("systems",)),
+    Study("review", "Estimate how frequent each kind of failure is among all turns.", BLAME,
+          ("reviews",), ("review",), own="review"),
+    Study("evaluate", "Test which systems differ significantly.", SYSTEMS, ("systems",), ("systems",), own="runs"),
     Study("samples", "Measure how much a rewriter varies between samples.", SYSTEMS, ("sampled",), ("sampled", "rewrites")),
     Study("unjudged", "Count unjudged passages and bound how much scores could change.", HOLES,
-          ("qrels", "runs"), ("qrels", "runs", "new_judgments", "judges"), accepts_unjudged=True),
+          ("qrels", "runs"), ("qrels", "runs", "new_judgments", "judges"), accepts_unjudged=True, own="systems"),
     Study("augment", "Show what changes when more passages are judged.", HOLES,
-          ("qrels", "runs", "new_judgments"), ("qrels", "runs", "new_judgments", "judges")),
-    Study("audit", "Measure how well a judge agrees with human judges.", HOLES, ("qrels", "judges"), ("qrels", "judges")),
+          ("qrels", "runs", "new_judgments"), ("qrels", "runs", "new_judgments", "judges"), own="new_judgments"),
+    Study("audit", "Measure how well a judge agrees with human judges.", HOLES,
+          ("qrels", "judges"), ("qrels", "judges"), own="judges"),
     Study("robustness", "Measure how much scores drop for paraphrases.", WORDS, ("groups", "measures_of_rankings", "qrels"),
-          ("qrels", "groups", "rewrites")),
+          ("qrels", "groups", "rewrites"), own="groups"),
     Study("judge", "Judge the unjudged passages that matter most.", HOLES,
           ("qrels", "runs", "compared_runs", "measures_of_rankings"),
           ("qrels", "compared_runs"), in_report=False, accepts_unjudged=True, asked="--list"),
@@ -39,14 +46,15 @@ STUDIES: tuple[Study, ...] = (
     Study("retrieve", "Retrieve passages for questions without a run.", WORDS,
           ("questions",), ("rewrites", "texts"), in_report=False),
     Study("diversity", "Measure how different paraphrases are from their turns.", WORDS,
-          ("compared_texts",), ("rewrites", "paraphrases")),
-    Study("answers", "Evaluate generated answers; find the cause of errors.", BLAME, ("generated_answers",), ("answers",)),
-    Study("clariq", "Evaluate clarifying questions and how much they help.", PEOPLE, ("clariq",), ("clariq",)),
+          ("compared_texts",), ("rewrites", "paraphrases"), own="paraphrases"),
+    Study("answers", "Evaluate generated answers; find the cause of errors.", BLAME,
+          ("generated_answers",), ("answers",), own="answers"),
+    Study("clariq", "Evaluate clarifying questions and how much they help.", PEOPLE, ("clariq",), ("clariq",), own="clariq"),
     Study("passages", "Select the passages of each turn to annotate.", PEOPLE,
           ("qrels", "collection", "scikit_learn"), ("qrels", "collection"), in_report=False),
     Study("agreement", "Measure how well annotators agree on snippets or ratings.", PEOPLE,
-          ("annotated_texts",), ("agreement",)),
-    Study("crowd", "Aggregate grades of crowd workers into qrels.", PEOPLE, ("crowd",), ("crowd",)),
+          ("annotated_texts",), ("agreement",), own="agreement"),
+    Study("crowd", "Aggregate grades of crowd workers into qrels.", PEOPLE, ("crowd",), ("crowd",), own="crowd"),
     Study("compare", "Show what changed between two states; fail a build on a drop.", SYSTEMS, ("two_states",), (),
           in_report=False),
     Study("check", "Check that the input files fit together.", START, (), (), in_report=False),
@@ -58,8 +66,12 @@ def study(name: str) -> Study:
     return {one.name: one for one in STUDIES}[name]
 
 
-def questions() -> list[Question]:
-    """Return the questions of the report; those that join a section follow the one that opens it."""
-    every = [question for one in STUDIES if one.in_report for question in one.part("study").QUESTIONS]
+def questions(project: Project | None = None) -> list[Question]:
+    """Return the questions of the report; those that join a section follow the one that opens it.
+
+    ``project``: without those of studies whose own inputs it lacks, which are not imported.
+    """
+    asked = [one for one in STUDIES if one.in_report and (project is None or not one.own or getattr(project, one.own))]
+    every = [question for one in asked for question in one.part("study").QUESTIONS]
     keys = list(dict.fromkeys(question.key for question in every))
     return sorted(every, key=lambda question: keys.index(question.key))

@@ -59,6 +59,8 @@ class Study:
         Has questions in the report.
     accepts_unjudged
         Accepts runs without any judged passage.
+    own
+        Field of the project without which the report does not ask its questions; empty if they decide themselves.
     asked
         Option without which the command would wait for input on the keyboard.
     """
@@ -71,6 +73,7 @@ class Study:
     in_report: bool = True
     accepts_unjudged: bool = False
     asked: str = ""
+    own: str = ""
 
     @property
     def command(self) -> Command:
@@ -271,7 +274,8 @@ class Question:
         Returns the part of a project that the answer uses. Raises :class:`UsageError` if inputs are missing. An answer is
         computed from this part only, so it stays valid until the part changes.
     given
-        Returns whether some of its inputs are given; then the report names those that are missing.
+        Returns whether some of its inputs are given (default: those of :attr:`Study.own` are); then the report names those that
+        are missing.
     answer
         Computes the answer. Raises :class:`UsageError` if the files do not contain the required data.
     """
@@ -280,7 +284,7 @@ class Question:
     title: str
     tables: tuple[str, ...]
     part: Callable[[Project], Project] = lambda project: project
-    given: Callable[[Project], bool] = field(kw_only=True, default=lambda project: False)
+    given: Callable[[Project], bool] = field(kw_only=True, default=lambda project: True)
     answer: Callable[[Workspace], Answer] = field(kw_only=True)
     joins: str = ""
     texts: bool = True

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from robustcs.documents.tables import cell
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import (
     DRAWS,
     DROPS,
@@ -19,7 +20,6 @@ from robustcs.evaluation.hole_expectation import (
     fill_holes,
 )
 from robustcs.evaluation.hole_model import fit_hole_model
-from robustcs.evaluation.state import Group
 from robustcs.statistics.sign_flip import paired_tests
 from robustcs.statistics.units import units_of
 from tests.evaluation.test_hole_model import MEASURES, POLICY, made_pool, made_runs

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robustcs.evaluation.groups import Group, RunSources
 from robustcs.evaluation.hole_expectation import (
     HoleCheck,
     _trial_warning,
@@ -30,7 +31,6 @@ from robustcs.evaluation.hole_order import (
     orders,
 )
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.evaluation.state import Group, RunSources
 from robustcs.statistics import Floats
 from robustcs.statistics.units import units_of
 from tests.evaluation.test_augmentation import as_qrels

@@ -12,12 +12,12 @@ import pytest
 from scipy.special import expit
 
 from robustcs.evaluation import run_pool
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import Contrast, FilledHoles, contrasts, fill_holes
 from robustcs.evaluation.hole_model import fit_hole_model
 from robustcs.evaluation.hole_tipping import LARGEST, STEPS, TIPPING, factor_at, kind_of, nearest, tipping
 from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.evaluation.state import Group
 from robustcs.statistics.families import completed_family, max_t
 from robustcs.statistics.units import units_of
 from tests.evaluation.test_hole_model import MEASURES, POLICY, made_pool, made_runs

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.state import Group, RunSources
+from robustcs.evaluation.groups import Group, RunSources
 from robustcs.project.hole_imputation import group_numbers, run_groups, run_sources
 from robustcs.project.model import Project
 

@@ -10,8 +10,8 @@ from textwrap import dedent
 import pytest
 
 from robustcs.errors import ExitCode, InputError, UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import parse_measure
-from robustcs.evaluation.state import Group
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.inputs.files import sha256
 from robustcs.inputs.paths import sidecar_path
 from robustcs.project.model import Formulation, Project, TextSource

@@ -269,5 +269,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question("outcomes", "What are the outcomes of the turns, and which component loses them?", ("outcomes", "causes"), _part,
-             given=lambda project: bool(project.answers), answer=_answer),
+             answer=_answer),
 )  # fmt: skip

@@ -62,7 +62,6 @@ _READING = (
 
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    needs(project.judges, "no-judges", "no judges", "name them under [judges] or with --judge NAME=FILE")
     return of_rankings(project, ("qrels", "judges", "runs", "collection", "policy", "seed"), ("run", "rewrites"))
 
 
@@ -76,5 +75,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question("audit", "Can the judge be trusted?", ("agreement", "bias", "systems", "conclusions", "reversals"), _part,
-             given=lambda project: bool(project.judges), answer=_answer),
+             answer=_answer),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from robustcs.inputs.text import text_lines
 from robustcs.lazy import pd
 from robustcs.overwrite_guard import refuse_protected
 from robustcs.project import hole_imputation
-from robustcs.project.model import Project, needs
+from robustcs.project.model import Project
 from robustcs.project.requirements import judged_runs, new_judgments
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
@@ -258,7 +258,6 @@ _READING = (
 
 
 def _part(project: Project) -> Project:
-    needs(project.new_judgments, "no-new-judgments", "no new judgments", "add new_judgments = … to robustcs.toml")
     return judged_runs(project, ("seed",))
 
 
@@ -268,6 +267,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part,
-             given=lambda project: bool(project.new_judgments), answer=_answer),
+    Question("augment", "What do new judgments change?", ("measures", "ranking", "conflicts"), _part, answer=_answer),
 )  # fmt: skip

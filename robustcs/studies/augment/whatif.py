@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robustcs.evaluation.groups import UNKNOWN_SOURCES, RunSources
 from robustcs.evaluation.hole_expectation import DRAWS, Contrast, FilledHoles, HoleCheck, draws_interval, fill_holes
 from robustcs.evaluation.hole_tipping import tipping
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.run_pool import Grades, RunPool
-from robustcs.evaluation.state import UNKNOWN_SOURCES, RunSources
 from robustcs.lazy import pd
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Field, difference, measure, score, share, table, text

@@ -83,7 +83,6 @@ _READING = (
 
 
 def _part(project: Project) -> Project:
-    needs(project.components, "no-grid", "no grid of wordings and rankers", "add [components] to robustcs.toml")
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
     keys = ("qrels", "components", "texts", "raw_texts", "thresholds", "policy", "seed")
     return of_rankings(project, keys, ("rewrites",))
@@ -103,8 +102,5 @@ def _answer(workspace: Workspace) -> Answer:
 _TABLES = ("blame", "means", "factors", "effects", "swaps", "choice", "missing")
 
 QUESTIONS = (
-    Question(
-        "components", "Which component loses the answer?", _TABLES, _part, given=lambda project: bool(project.components),
-        answer=_answer
-    ),
+    Question("components", "Which component loses the answer?", _TABLES, _part, answer=_answer),
 )  # fmt: skip

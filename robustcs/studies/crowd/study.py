@@ -22,7 +22,7 @@ from robustcs.inputs.ratings import Grade, read_gold_checks, read_grades, read_t
 from robustcs.inputs.runs import Run, read_run
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import EvaluationPolicy
-from robustcs.project.model import CrowdFiles, Project, needs, only
+from robustcs.project.model import CrowdFiles, Project, only
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.studies.crowd.analysis import (
@@ -271,7 +271,6 @@ _READING = (
 
 
 def _part(project: Project) -> Project:
-    needs(project.crowd, "no-crowd", "no crowd judgments", "name their files under [crowd] in robustcs.toml")
     return only(project, ("crowd", "policy", "seed"))
 
 
@@ -281,6 +280,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question("crowd", "What do the crowd judgments show?", ("qrels", "agreement", "measures"), _part,
-             given=lambda project: project.crowd is not None, answer=_answer),
+    Question("crowd", "What do the crowd judgments show?", ("qrels", "agreement", "measures"), _part, answer=_answer),
 )  # fmt: skip

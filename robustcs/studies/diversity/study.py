@@ -12,7 +12,7 @@ from robustcs.inputs.formats import Role
 from robustcs.inputs.paraphrases import read_paraphrases
 from robustcs.inputs.sniff import kind_of
 from robustcs.inputs.texts import TextFile, without_empty
-from robustcs.project.model import Project, TextSource, needs, only, parse_text_source
+from robustcs.project.model import Project, TextSource, only, parse_text_source
 from robustcs.project.overrides import named_texts
 from robustcs.project.requirements import compared_texts
 from robustcs.project.sources import several
@@ -203,7 +203,6 @@ _READING = (
 
 
 def _part(project: Project) -> Project:
-    needs(project.paraphrases, "no-paraphrases", "no paraphrases are given", "name them with paraphrases = …")
     return only(project, ("paraphrases", "policy", "seed"), ("rewrites", "samples"))
 
 
@@ -213,6 +212,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question("diversity", "How different are the texts?", ("bleu", "diversity"), _part,
-             given=lambda project: bool(project.paraphrases), answer=_answer),
+    Question("diversity", "How different are the texts?", ("bleu", "diversity"), _part, answer=_answer),
 )  # fmt: skip

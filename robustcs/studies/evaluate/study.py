@@ -134,7 +134,6 @@ _READING = (
 
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    needs(project.runs, "no-runs", "no further runs", "name them in [runs] or with --run NAME=FILE")
     return of_rankings(project, ("qrels", "runs", "policy", "seed"), ("run", "scores"))
 
 
@@ -146,8 +145,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question(
-        "evaluate", "Which systems differ significantly?", ("measures",), _part, given=lambda project: bool(project.runs),
-        answer=_answer
-    ),
+    Question("evaluate", "Which systems differ significantly?", ("measures",), _part, answer=_answer),
 )  # fmt: skip

@@ -156,6 +156,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 
 QUESTIONS = (
-    Question("review", "Which failures did coders find?", ("categories", "differences", "coders"), _part,
-             given=lambda project: project.review is not None, answer=_answer),
+    Question("review", "Which failures did coders find?", ("categories", "differences", "coders"), _part, answer=_answer),
 )  # fmt: skip

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import DROPS
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.state import Group
 from robustcs.inputs.paraphrases import Paraphrase
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Field, Result, count, difference, measure, number, p_value, score, share, table, text

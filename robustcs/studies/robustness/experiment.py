@@ -14,7 +14,7 @@ from functools import partial
 from robustcs.documents.files import write_folder
 from robustcs.documents.paraphrase_files import files_of_testsets
 from robustcs.evaluation import holes
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, TextSource
 from robustcs.project.open_questions import raw_baseline

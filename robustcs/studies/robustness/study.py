@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.project.hole_imputation import filled_drops
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.requirements import groups, is_experiment
@@ -148,7 +148,6 @@ _READING = (
 
 
 def _part(project: Project) -> Project:
-    needs(project.groups, "no-groups", "no groups of runs", "add [groups.NAME] to robustcs.toml")
     needs(project.qrels, "no-qrels", "no qrels", "add qrels = … to robustcs.toml or use --qrels")
     keys = ["qrels", "qrels_selection", "runs", "groups", "run_groups", "policy", "seed"]
     if project.texts or project.raw_texts:  # they determine the variation of a set for each turn
@@ -168,5 +167,5 @@ def _answer(workspace: Workspace) -> Answer:
 
 QUESTIONS = (
     Question("robustness", "How much do scores drop when questions are paraphrased?", ("measures", "turns"), _part,
-             given=lambda project: bool(project.groups), answer=_answer),
+             answer=_answer),
 )  # fmt: skip

@@ -20,13 +20,13 @@ from robustcs.evaluation.bounds import (
     run_pairs,
 )
 from robustcs.evaluation.extremes import BOUNDED, LARGEST
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.hole_expectation import DROPS, EXPECTED, FilledHoles, contrasts, expected_drops
 from robustcs.evaluation.hole_tipping import TIPPING, tipping
 from robustcs.evaluation.holes import Grades, JudgedRun
 from robustcs.evaluation.judgments import SOURCES, sources_of_runs
 from robustcs.evaluation.measure import Measure
 from robustcs.evaluation.measures import Scores, score_columns
-from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.lazy import npt, pd
 from robustcs.policy import EvaluationPolicy

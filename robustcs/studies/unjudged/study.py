@@ -9,11 +9,11 @@ from itertools import compress
 from typing import Annotated, Literal
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
 from robustcs.evaluation.measure import sampling_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
-from robustcs.evaluation.state import Group
 from robustcs.inputs.qrels import Qrels
 from robustcs.project.hole_imputation import fill, selection_warnings
 from robustcs.project.model import Project
@@ -214,7 +214,6 @@ def _answer(workspace: Workspace) -> Answer:
 QUESTIONS = (
     Question(
         "unjudged", "How much do unjudged passages matter?",
-        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _part,
-        given=lambda project: bool(project.systems), answer=_answer
+        ("drops", "tipping", "rates", "bounds", "pairs", "grades"), _part, answer=_answer
     ),
 )  # fmt: skip

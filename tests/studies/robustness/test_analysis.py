@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from robustcs.errors import UsageError
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.state import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.studies.robustness.analysis import Robustness
 from robustcs.studies.robustness.findings import robustness_findings, verdicts
 from tests.studies.robustness.test_analysis import made

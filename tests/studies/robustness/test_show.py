@@ -12,8 +12,8 @@ from rich.console import Console
 from robustcs.documents.document import Table
 from robustcs.documents.latex import render_latex
 from robustcs.documents.terminal import render_terminal
+from robustcs.evaluation.groups import Group
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.state import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.robustness.analysis import Robustness, robustness

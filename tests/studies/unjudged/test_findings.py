@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from robustcs.evaluation.state import Group
+from robustcs.evaluation.groups import Group
 from robustcs.policy import EvaluationPolicy
 from robustcs.result import Evaluated
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Settings, Unjudged, measured_drops

@@ -1,0 +1,38 @@
+"""Groups of systems to compare, and sources of runs. Most projects name groups, and few commands store a state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+#: System name for the original turns after the project's rewriter. If a group names it, it is produced like raw texts.
+ORIGINAL_REWRITTEN = "original_rewritten"
+
+
+@dataclass(frozen=True)
+class RunSources:
+    """Runs that come from one source, as a number for every run, for the hole model and its warnings.
+
+    learned
+        Sources given by the user, whose differences the model learns; None if it guesses them.
+    warned
+        Sources whose exclusive passages are examined for warnings; None for those of the model.
+    names
+        Names of the sources in ``warned``.
+    """
+
+    learned: tuple[int, ...] | None = None
+    warned: tuple[int, ...] | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+
+
+#: The sources of the runs are unknown.
+UNKNOWN_SOURCES = RunSources()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Names of systems to compare with a baseline, such as paraphrase sets with the original turns."""
+
+    baseline: str
+    sets: tuple[str, ...]
