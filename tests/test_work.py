@@ -140,13 +140,13 @@ HEAVY = {
 _SCIPY = "pandas scipy numpy.f2py"  # scipy.special imports numpy.f2py
 #: Command line → largest number of imported modules of the package (each costs some milliseconds), and heavy libraries.
 IMPORTS = {
-    "--help": (25, ""), "evaluate --table measures": (99, ""), "evaluate --table measures --format csv": (98, ""),
-    "sweep": (89, ""), "breakdown --table bins": (118, ""), "unjudged --table rates": (124, ""), "check": (290, ""),
-    "breakdown": (120, _SCIPY), "components": (110, ""), "correlate": (122, f"{_SCIPY} rouge_score"),
-    "review": (162, _SCIPY), "evaluate": (100, "pandas"), "samples": (102, ""), "unjudged": (126, "pandas"),
-    "augment": (125, _SCIPY), "audit": (112, "pandas"), "robustness": (150, _SCIPY), "judge --list": (126, _SCIPY),
-    "paraphrase": (111, "pandas"), "testsets": (98, "pandas"), "diversity": (118, "pandas rouge_score sacrebleu"),
-    "answers": (124, "pandas"), "clariq": (94, _SCIPY), "agreement": (101, _SCIPY), "crowd": (108, "pandas"),
+    "--help": (25, ""), "evaluate --table measures": (90, ""), "evaluate --table measures --format csv": (89, ""),
+    "sweep": (82, ""), "breakdown --table bins": (115, ""), "unjudged --table rates": (116, ""), "check": (255, ""),
+    "breakdown": (115, _SCIPY), "components": (99, ""), "correlate": (111, f"{_SCIPY} rouge_score"),
+    "review": (149, _SCIPY), "evaluate": (90, "pandas"), "samples": (96, ""), "unjudged": (116, "pandas"),
+    "augment": (115, _SCIPY), "audit": (104, "pandas"), "robustness": (138, _SCIPY), "judge --list": (115, _SCIPY),
+    "paraphrase": (101, "pandas"), "testsets": (91, "pandas"), "diversity": (106, "pandas rouge_score sacrebleu"),
+    "answers": (113, "pandas"), "clariq": (93, _SCIPY), "agreement": (100, _SCIPY), "crowd": (100, "pandas"),
 }  # fmt: skip
 
 

@@ -67,11 +67,7 @@ def study(name: str) -> Study:
 
 
 def questions(project: Project | None = None) -> list[Question]:
-    """Return the questions of the report; those that join a section follow the one that opens it.
-
-    ``project``: without those of studies whose own inputs it lacks, which are not imported.
-    """
-    asked = [one for one in STUDIES if one.in_report and (project is None or not one.own or getattr(project, one.own))]
-    every = [question for one in asked for question in one.part("study").QUESTIONS]
+    """Return the questions of the report, of one project or of all; those that join a section follow the one that opens it."""
+    every = [question for one in STUDIES for question in one.questions(project)]
     keys = list(dict.fromkeys(question.key for question in every))
     return sorted(every, key=lambda question: keys.index(question.key))

@@ -84,6 +84,12 @@ class Study:
         """Import and return a module of its folder, such as ``study`` or ``show``."""
         return import_module(f"robustcs.studies.{self.name}.{name}")
 
+    def questions(self, project: Project | None = None) -> Sequence[Question]:
+        """Return its questions in the report; none if ``project`` lacks its own input, and then it is not imported."""
+        if not self.in_report or (project is not None and self.own and not getattr(project, self.own)):
+            return ()
+        return cast("Sequence[Question]", self.part("study").QUESTIONS)
+
     def prepare(self, workspace: Workspace) -> None:
         """Read and check the inputs; a study without ``prepare`` computes its slow tables only when they are used."""
         part = self.part("study")

@@ -247,7 +247,7 @@ class Readiness:
         """
         answered = False
         for one in STUDIES:
-            questions = [question for question in one.part("study").QUESTIONS if not question.joins] if one.in_report else []
+            questions = [question for question in one.questions(self.project) if not question.joins]
             for question in questions:
                 try:
                     part = question.part(self.project)

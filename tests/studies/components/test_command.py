@@ -16,6 +16,7 @@ from robustcs.project.guess import guess, write_config
 from robustcs.project.reading import read_project
 from robustcs.project.scan import Found, Proposal
 from robustcs.studies.components.study import QUESTIONS
+from robustcs.studies.registry import study
 from tests.conftest import Command
 
 CELLS = [(f"{wording}/{ranker}", f"runs/{ranker}_{wording}.trec")
@@ -144,9 +145,8 @@ def test_the_report_of_a_project_without_human_starts_with_this_question(
     assert "Which component loses the answer?" in page and "the average system of the grid" in first.lower()
     assert (folder / "out" / "tables" / "components-blame.csv").is_file()
     assert "Turns to read" in page and "Conversation, scores and passages" in page  # the cells are systems of every turn
-    (question,) = QUESTIONS
-    with pytest.raises(robustcs.errors.UsageError, match="no grid of wordings and rankers"):
-        question.part(read_project(folder / "plain.toml"))
+    assert study("components").questions(read_project(folder / "grid.toml")) == QUESTIONS
+    assert not study("components").questions(read_project(folder / "plain.toml"))
 
 
 def test_each_collection_separately(shared_data: Path) -> None:
