@@ -85,7 +85,7 @@ def _report(given: Mapping[str, str], label: str, aim: float, folder: Path, comm
     scipy = statistics.median(run_once([sys.executable, "-c", "import scipy.stats"], given)[0].cpu for _ in range(OPENINGS))
     cost, _ = run_once([sys.executable, str(ROOT / "cli.py"), command, *config, "--output", str(made)], given)
     page, pdf = (made.joinpath(f"report.{kind}").stat().st_size / 1e6 for kind in ("html", "pdf"))
-    times = f"{cost.cpu:.1f} | {cost.cpu * SCIPY / scipy:.1f} | {aim:g}"
+    times = f"{cost.cpu:.2f} | {cost.cpu * SCIPY / scipy:.1f} | {aim:g}"
     print(f"| {label} | {cost.wall:.1f} | {times} | {cost.memory:.0f} | {page:.2f} | {pdf:.2f} |")
 
 

@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import chain, count, groupby
 
 from robustcs.documents.document import Column
@@ -45,6 +46,7 @@ def json_visible(text: str) -> str:
     return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
+@lru_cache(maxsize=10_000)  # every renderer lays out the same cells
 def one_line(text: str) -> str:
     """Return :func:`visible` text with single spaces for all white space, for table cells and captions."""
     return " ".join(visible(text).split())

@@ -93,12 +93,11 @@ class Store:
     def report(self, depends_on: Any) -> Made | None:
         """Return the record of the report, if it was made from the same, and its files and inputs are as it left them."""
         made: Made | None = self.find("report", depends_on, Made)
-        if made is None or self.folder is None or not is_whole(self.folder.parent, made["files"]):
+        if made is None or self.folder is None:
             return None
-        same = made["kept"] == self.sums() and all(
-            os.path.isfile(path) and checksum_of(Path(path)) == told for path, told in made["inputs"].items()
-        )
-        return made if same else None
+        # inputs first, because one that changed ends the comparison
+        same = all(os.path.isfile(path) and checksum_of(Path(path)) == told for path, told in made["inputs"].items())
+        return made if same and is_whole(self.folder.parent, made["files"]) and made["kept"] == self.sums() else None
 
     def prune(self) -> None:
         """Keep the results of slow functions, remove values that were not used, and exclude all from version control."""

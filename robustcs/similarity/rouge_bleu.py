@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robustcs.kept import remembered
 from robustcs.lazy import npt
 
 KINDS = ("rouge1", "rouge2", "rougeL")
@@ -71,6 +72,21 @@ def rouge(candidates: Sequence[str], references: Sequence[str], stemmed: bool = 
     The columns are ``rouge1_precision``, ``rouge1_recall``, ``rouge1_f`` and the same for ``rouge2`` and ``rougeL``. F weights
     precision and recall equally. A text without tokens scores 0.
     """
+    counts = np.array(_counts(list(candidates), list(references), stemmed), dtype=np.int64).reshape(-1, len(KINDS) + 2)
+    hits, lengths = counts[:, : len(KINDS)], counts[:, len(KINDS) :]
+    columns: dict[str, npt.NDArray[np.float64]] = {}
+    for kind, hit in zip(KINDS, hits.T, strict=True):
+        units = np.maximum(lengths - 1 if kind == "rouge2" else lengths, 1)
+        precision, recall = hit / units[:, 0], hit / units[:, 1]
+        total = precision + recall
+        f = np.divide(2 * precision * recall, total, out=np.zeros(len(hit)), where=total > 0)
+        columns |= {f"{kind}_{part}": values for part, values in zip(PARTS, (precision, recall, f), strict=True)}
+    return columns
+
+
+@remembered(lambda rows: rows)
+def _counts(candidates: Sequence[str], references: Sequence[str], stemmed: bool) -> list[tuple[int, ...]]:
+    """Return, for each pair, the n-grams in common for each of :data:`KINDS`, and the numbers of tokens of both texts."""
 
     @cache
     def read(text: str) -> _Question:
@@ -83,20 +99,12 @@ def rouge(candidates: Sequence[str], references: Sequence[str], stemmed: bool = 
             places.append(block)
         return _Question(tokens, Counter(tokens), Counter(zip(tokens, tokens[1:], strict=False)), places)
 
-    hits = np.zeros((len(candidates), len(KINDS)), dtype=np.int64)
-    lengths = np.zeros((len(candidates), 2), dtype=np.int64)
-    for row, (candidate, reference) in enumerate(zip(candidates, references, strict=True)):
+    rows: list[tuple[int, ...]] = []
+    for candidate, reference in zip(candidates, references, strict=True):
         ours, theirs = read(candidate), read(reference)
-        hits[row] = common(ours.unigrams, theirs.unigrams), common(ours.bigrams, theirs.bigrams), _subsequence(ours, theirs)
-        lengths[row] = len(ours.tokens), len(theirs.tokens)
-    columns: dict[str, npt.NDArray[np.float64]] = {}
-    for kind, hit in zip(KINDS, hits.T, strict=True):
-        units = np.maximum(lengths - 1 if kind == "rouge2" else lengths, 1)
-        precision, recall = hit / units[:, 0], hit / units[:, 1]
-        total = precision + recall
-        f = np.divide(2 * precision * recall, total, out=np.zeros(len(hit)), where=total > 0)
-        columns |= {f"{kind}_{part}": values for part, values in zip(PARTS, (precision, recall, f), strict=True)}
-    return columns
+        shared = common(ours.unigrams, theirs.unigrams), common(ours.bigrams, theirs.bigrams), _subsequence(ours, theirs)
+        rows.append((*shared, len(ours.tokens), len(theirs.tokens)))
+    return rows
 
 
 def common(first: Counter, second: Counter) -> int:
