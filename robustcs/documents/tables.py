@@ -43,6 +43,8 @@ def cell(field: Field, line: Any) -> str:
 
 
 def _plain(field: Field, value: Any) -> str:
+    if isinstance(value, list):
+        return " / ".join(map(str, value)) or "–"
     if field.kind == "text":
         return words.threshold_label(value) if field.name == "threshold" else str(value)
     if field.kind == "boolean":

@@ -69,6 +69,8 @@ class Measure:
         return title if self.cutoff is None else f"{title}@{self.cutoff}"
 
 
+#: Families of binary measures.
+_RELEVANT = ("P", "recall", "success", "recip_rank", "map", "bpref", "rbp")
 #: Measures of predicted answers (reading comprehension); they need no qrels.
 ANSWER_FAMILIES = ("f1", "em")
 #: Kind of gold information → the measures of how much of it answers contain; the first compares systems in the output.
@@ -256,8 +258,21 @@ def trec_eval_knows(name: str) -> bool:
     return name in tried["1"]
 
 
-def sampling_notes(measures: Sequence[Measure], grades: npt.NDArray[Any]) -> list[str]:
-    """Return a note if infAP is requested but no passage has grade -1 (sampled but unjudged): infAP then equals MAP."""
-    if all(measure.name != "infAP" for measure in measures) or (grades == _SAMPLED).any():
-        return []
-    return [f"infAP equals MAP here, because the qrels have no passages with grade {_SAMPLED} (sampled but unjudged)"]
+def grade_notes(measures: Sequence[Measure], grades: npt.NDArray[Any], level: int) -> list[str]:
+    """Return notes on measures for which the grades of the qrels are unsuitable; ``level``: the policy's relevance level.
+
+    Without a passage of grade -1 (sampled but unjudged), infAP equals MAP. Without a relevant passage, a measure is always 0.
+    """
+    notes = []
+    if any(measure.name == "infAP" for measure in measures) and not (grades == _SAMPLED).any():
+        notes.append(f"infAP equals MAP here, because the qrels have no passages with grade {_SAMPLED} (sampled but unjudged)")
+    highest = int(grades.max(initial=0))
+    always: dict[int, list[str]] = {}
+    for measure in measures:
+        least = 1 if measure.family == "ndcg" else measure.level or level
+        if least > highest and measure.family in (*_RELEVANT, "ndcg"):
+            always.setdefault(least, []).append(measure.label)
+    for least, labels in always.items():
+        found = f"no passage has a grade of {least} or more (the highest grade is {highest})"
+        notes.append(f"{found}, so {', '.join(labels)} {'is' if len(labels) == 1 else 'are'} 0 for every turn")
+    return notes

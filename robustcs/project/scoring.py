@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, parse_measure, sampling_notes, usual_name
+from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, grade_notes, parse_measure, usual_name
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
     Answered,
@@ -130,7 +130,7 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
     matrices = inputs.matrices([(file.role, file.path) for file in runs])
     expected = expected_of(inputs.qrels, inputs.project.policy.documents)
     notes = [note for matrix in matrices for note in matrix.notes] + list(inputs.qrels.notes)
-    notes += sampling_notes(measures, inputs.qrels.grades)
+    notes += grade_notes(measures, inputs.qrels.grades, inputs.project.policy.relevance_level)
     frames = {file: evaluate(matrix, measures, inputs.project.policy) for file, matrix in zip(runs, matrices, strict=True)}
     answered = {file: answered_by_run(file.name, file.path, matrix) for file, matrix in zip(runs, matrices, strict=True)}
     for file, table in zip(given, tables, strict=True):

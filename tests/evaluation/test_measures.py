@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import ABSENT, UNJUDGED, grade_matrix
-from robustcs.evaluation.measure import averaged, highest_score, is_averaged, parse_measure
+from robustcs.evaluation.measure import averaged, grade_notes, highest_score, is_averaged, parse_measure
 from robustcs.evaluation.measures import rank_discounts, rank_weights, score_of_run
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
@@ -418,3 +418,19 @@ def test_weights_of_ranks_in_dcg_and_rbp() -> None:
 def test_measures_of_one_rank_that_are_right_or_wrong() -> None:
     found = {name: parse_measure(name).right_or_wrong for name in ("P_1", "P_5", "ndcg_cut_1", "success_5", "map_cut_1")}
     assert found == {"P_1": True, "P_5": False, "ndcg_cut_1": False, "success_5": True, "map_cut_1": False}
+
+
+@pytest.mark.parametrize(
+    ("grades", "level", "names", "notes"),
+    [
+        ([0, 1, 2], 2, ["P_1", "map", "ndcg_cut_3"], []),
+        ([0, 1], 2, ["P_1", "map", "ndcg_cut_3", "P(rel=1)@3"],
+         ["no passage has a grade of 2 or more (the highest grade is 1), so P@1, MAP are 0 for every turn"]),
+        ([-1, 0], 1, ["ndcg_cut_3", "judged_3"],
+         ["no passage has a grade of 1 or more (the highest grade is 0), so NDCG@3 is 0 for every turn"]),
+        ([1], 1, ["rbp", "R(rel=4)@10"],
+         ["no passage has a grade of 4 or more (the highest grade is 1), so R(rel=4)@10 is 0 for every turn"]),
+    ],
+)  # fmt: skip
+def test_measures_that_are_always_zero_are_noted(grades: list[int], level: int, names: list[str], notes: list[str]) -> None:
+    assert grade_notes([parse_measure(name) for name in names], np.array(grades), level) == notes

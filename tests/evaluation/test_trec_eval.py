@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robustcs.evaluation.matrix import grade_matrix
-from robustcs.evaluation.measure import parse_measure, sampling_notes
+from robustcs.evaluation.measure import grade_notes, parse_measure
 from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import read_qrels
 from robustcs.inputs.runs import read_run
@@ -27,8 +27,8 @@ def test_infap_is_map_unless_passages_were_sampled(tmp_path: Path, grade: int, e
     [scores] = score_frame(grade_matrix(ranking, qrels), measures, POLICY).to_numpy()
     assert (abs(scores[0] - scores[1]) < 1e-4) == equal
     note = "infAP equals MAP here, because the qrels have no passages with grade -1 (sampled but unjudged)"
-    assert sampling_notes(measures, qrels.grades) == ([note] if equal else [])
-    assert sampling_notes(measures[1:], np.array([0, 1])) == []
+    assert grade_notes(measures, qrels.grades, 1) == ([note] if equal else [])
+    assert grade_notes(measures[1:], np.array([0, 1]), 1) == []
 
 
 def test_relevant_passages_of_a_missing_turn_count(tmp_path: Path) -> None:

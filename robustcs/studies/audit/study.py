@@ -7,7 +7,7 @@ from typing import Literal
 
 from robustcs.documents.document import Figure, Table
 from robustcs.evaluation.judgments import OffScale
-from robustcs.evaluation.measure import sampling_notes
+from robustcs.evaluation.measure import grade_notes
 from robustcs.project.hole_imputation import judged_pool
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.scoring import DEFAULT_MEASURES
@@ -46,7 +46,12 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     judged = judged_pool(workspace, human, off_scale)
     common_pairs(judged)
-    notes += [*sampling_notes(measures, human.grades), *human.notes, *judged.pool.notes, *judged.turns.notes]
+    notes += [
+        *grade_notes(measures, human.grades, workspace.project.policy.relevance_level),
+        *human.notes,
+        *judged.pool.notes,
+        *judged.turns.notes,
+    ]
     notes += judged.notes(off_scale)
     evaluated = Evaluated(workspace.project.policy, "runs", 0, int(judged.turns.lacking.sum()), tuple(notes))
     return lambda: audit(judged, off_scale == "clip", measures, evaluated, workspace.project.seed)

@@ -11,7 +11,7 @@ import numpy as np
 from robustcs.documents.files import write_text
 from robustcs.errors import MAX_PROBLEMS, InputError, Problem, UsageError
 from robustcs.evaluation.judgments import Conflict, Merge, OffScale, merge_qrels, qrels_text
-from robustcs.evaluation.measure import Measure, sampling_notes
+from robustcs.evaluation.measure import Measure, grade_notes
 from robustcs.evaluation.run_pool import RunPool
 from robustcs.inputs.paths import IRDS_PREFIX
 from robustcs.inputs.qrels import Qrels
@@ -60,7 +60,7 @@ def pool_runs(workspace: Workspace, rule: Literal["keep", "replace", "max", "fai
         raise _conflict_error(merge.conflicts)
     pool = hole_imputation.read_pool(workspace, merge.qrels, old.turns).build()
     turns = hole_imputation.counted_turns(workspace, pool, merge.qrels)
-    notes += [*sampling_notes(measures, old.grades), *merge.qrels.notes, *pool.notes]
+    notes += [*grade_notes(measures, merge.qrels.grades, policy.relevance_level), *merge.qrels.notes, *pool.notes]
     if added := sum(file.added_turns for file in merge.joined):
         notes.append(
             f"the new judgments include {in_words(added, 'turn')} without earlier judgments; these are added to the merged"

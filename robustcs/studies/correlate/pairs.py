@@ -11,7 +11,7 @@ import numpy as np
 from robustcs.documents.headline import Cut, headline_of
 from robustcs.errors import UsageError
 from robustcs.evaluation.matrix import GradeMatrix, grade_matrix
-from robustcs.evaluation.measure import Measure, sampling_notes
+from robustcs.evaluation.measure import Measure, grade_notes
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import parse_threshold, reachable_thresholds
@@ -175,7 +175,7 @@ class _Reader:
         matrices = [(part, matrix) for part in self.parts if (matrix := self.runs[part.name][1]) is not None]
         answered = [answered_by_run(part.name, part.run, matrix) for part, matrix in matrices if part.run]
         frames = [evaluate(matrix, measures, self.project.policy) for _, matrix in matrices]
-        notes = [*qrels.notes, *sampling_notes(measures, qrels.grades)]
+        notes = [*qrels.notes, *grade_notes(measures, qrels.grades, self.project.policy.relevance_level)]
         return frames, expected_of(qrels, self.project.policy.documents), answered, notes
 
     def _wanted(self, defaults: Sequence[Measure], measures: Sequence[Measure]) -> list[Measure]:

@@ -12,7 +12,7 @@ from robustcs.documents.text import anchor
 from robustcs.errors import UsageError
 from robustcs.evaluation.judgments import qrels_text
 from robustcs.evaluation.matrix import first_ids, grade_matrix, no_judged_passage
-from robustcs.evaluation.measure import Measure, parse_measure, sampling_notes
+from robustcs.evaluation.measure import Measure, grade_notes, parse_measure
 from robustcs.evaluation.ranking import Ranking, rank_run
 from robustcs.evaluation.turns import Expected, answered_by_turns, count_turns
 from robustcs.inputs.clariq import is_json
@@ -110,7 +110,7 @@ def crowd_and_files(workspace: Workspace, measures: Sequence[Measure] = ()) -> t
     asked_texts = {own_id(asked.question): asked.question for one in mapped for asked in one.unmapped if " " in asked.question}
     measures = workspace.averaged(measures or DEFAULT_MEASURES)
     for qrels in criteria.values() if rankings else ():
-        notes += sampling_notes(measures, qrels.grades)
+        notes += grade_notes(measures, qrels.grades, policy.relevance_level)
     evaluated = _evaluated(policy, criteria, files.runs, rankings, notes)
     converted = {one.run.name for one in mapped}
     pool = build_pool(rankings, files.depth, asked_texts | (texts or {})) if rankings else ()

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from robustcs.errors import UsageError
 from robustcs.evaluation.groups import Group
 from robustcs.evaluation.holes import JudgedRun, grades_by_pair, judged_run, only_relevant, only_turns
-from robustcs.evaluation.measure import sampling_notes
+from robustcs.evaluation.measure import grade_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.inputs.qrels import Qrels
@@ -95,7 +95,7 @@ def ask(
     workspace.require_runs()
     groups, left_out = _groups(project)
     qrels, policy = workspace.qrels, project.policy
-    notes += [*left_out, *sampling_notes(measures, qrels.grades)]
+    notes += [*left_out, *grade_notes(measures, qrels.grades, policy.relevance_level)]
 
     ranks = ranks_of_pairs(measures, scope)
     builder = PoolBuilder(qrels.turns, qrels) if expected else None
