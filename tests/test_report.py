@@ -350,6 +350,17 @@ def test_nothing_names_a_place_on_this_machine(report: Report, demo: Path) -> No
         assert not any(place in data for place in places), name
 
 
+@pytest.mark.parametrize("folder", ["w", "/w"])
+def test_only_names_of_files_lose_their_folder(folder: str) -> None:
+    names = Names(Path(folder))
+    names.sums = {Path(folder) / "a": None, Path(folder) / "runs" / "b.trec": None, Path("other") / "c": None}
+    kept = "km/h, soup w/ rice, w/a+b/w/a, nw/a, new/runs/b.trec, other/c"
+    assert names.hide(f"{folder}/a: 2 rows; see {folder}/runs/b.trec, {folder}/runs/b.trec:text. {kept}") == (
+        f"a: 2 rows; see runs/b.trec, runs/b.trec:text. {kept}"
+    )
+    assert Names(Path(folder)).hide(kept) == Names(Path()).hide(kept) == kept
+
+
 def test_every_result_table_and_figure_has_its_files(report: Report) -> None:
     for block in every_block(report.document):
         if isinstance(block, Picture):

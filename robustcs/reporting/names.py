@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cached_property
@@ -43,8 +44,16 @@ class Names:
         return self.sums[path]
 
     def hide(self, text: str) -> str:
-        """Return ``text`` without the folder in front of file names."""
-        return text.replace(f"{self.folder.as_posix()}/", "") if self.folder.parts else text
+        """Return ``text`` without the folder in front of names of files.
+
+        A relative folder is removed only before the files of the project, since ``w/`` also occurs in other words, and in
+        figures as base64.
+        """
+        inside = [path.relative_to(self.folder).as_posix() for path in self.sums if path.is_relative_to(self.folder)]
+        if not self.folder.parts or not (inside or self.folder.is_absolute()):
+            return text
+        known = "" if self.folder.is_absolute() else rf"(?=(?:{'|'.join(map(re.escape, inside))})(?![\w+/]))"
+        return re.sub(rf"(?<![\w./+-]){re.escape(self.folder.as_posix())}/{known}", "", text)
 
     def described(self, value: Any) -> Any:
         """Return a project or a part of it as JSON, with the name and the checksum of every file."""
