@@ -198,7 +198,7 @@ def remembered(restore: Callable[[Any], R]) -> Callable[[Callable[P, R]], Callab
             if (memory := _MEMORY.get()) is None:
                 return function(*args, **named)
             known, used = memory
-            key = _sha256(json.dumps([function.__qualname__, args, named], default=_plain))
+            key = _sha256(json.dumps([function.__module__, function.__qualname__, args, named], default=_plain))
             if key not in used:
                 used[key] = known[key] if key in known else json.loads(json.dumps(function(*args, **named), default=_plain))
             return restore(used[key])

@@ -56,9 +56,7 @@ def protect(paths: Iterable[StrPath], growing: bool = False) -> None:
 
     ``growing``: files of judgments to which a judging session may append.
     """
-    known = _known.growing if growing else _known.read
-    # resolving links takes a while for hundreds of files, and each workspace of a project protects them again
-    known.update(_real(path) for path in paths if os.path.abspath(path) not in known)
+    (_known.growing if growing else _known.read).update(map(_real, paths))
 
 
 def refuse_protected(path: StrPath, adds: bool = False) -> None:

@@ -38,6 +38,16 @@ def test_other_names_of_an_input(folder: Path) -> None:
         refuse_protected(name)
 
 
+def test_links_to_folders_are_resolved_before_dots(folder: Path, tmp_path: Path) -> None:
+    """``link/../qrels.txt`` is next to the folder that the link leads to, not next to the link."""
+    (tmp_path / "elsewhere" / "inner").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "qrels.txt").write_text("1_1 0 a 1\n")
+    (folder / "link").symlink_to(tmp_path / "elsewhere" / "inner")
+    protect([folder / "qrels.txt"])
+    protect([os.path.join(folder, "link", "..", "qrels.txt")])
+    assert is_protected(tmp_path / "elsewhere" / "qrels.txt")
+
+
 def test_a_write_protected_file_is_not_replaced_even_by_the_superuser(folder: Path) -> None:
     locked = Path("locked.csv")
     locked.write_text("mine")

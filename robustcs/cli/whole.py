@@ -247,7 +247,7 @@ def _make(
             )  # fmt: skip
             changed = len(write_report(folder, report.files))
         finally:
-            gc.freeze()  # or all that was made would be searched now
+            gc.freeze()  # otherwise, all objects of the report would be searched now
             gc.enable()
         made = {
             "files": checksums(report.files), "kept": store.sums(),

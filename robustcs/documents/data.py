@@ -122,8 +122,9 @@ def _lines(entries: Iterable[str]) -> str:
 
 
 def _entry(name: str, value: Any) -> str:
-    """Return a value of JSON after its name; numbers take most of the time."""
-    return f"{name}: {value!r}" if type(value) in (float, int) else f"{name}: {_ENCODER.encode(value)}"
+    """Return a value of JSON after its name. Most are numbers, and need no encoder."""
+    plain = type(value) is int or (type(value) is float and math.isfinite(value))
+    return f"{name}: {value!r}" if plain else f"{name}: {_ENCODER.encode(value)}"
 
 
 def _field(cell: Callable[[str], str], value: Any) -> str:

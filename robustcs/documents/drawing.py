@@ -54,10 +54,10 @@ def advances(bold: bool = False) -> Mapping[int, float]:
     """Return code point → width of its character as a share of the font size, for all characters of the font."""
     from fontTools.ttLib import TTFont
 
-    font = TTFont(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf", lazy=True)
-    font.setGlyphOrder(list(map(str, range(font["maxp"].numGlyphs))))  # to read their names would take longer than all else
-    widths, units = font["hmtx"], font["head"].unitsPerEm
-    return {code: widths[glyph][0] / units for code, glyph in font.getBestCmap().items()}
+    with TTFont(font_folder() / f"DejaVuSans{'-Bold' if bold else ''}.ttf", lazy=True) as font:
+        font.setGlyphOrder(list(map(str, range(font["maxp"].numGlyphs))))  # numbers, because reading the names takes longest
+        widths, units = font["hmtx"], font["head"].unitsPerEm
+        return {code: widths[glyph][0] / units for code, glyph in font.getBestCmap().items()}
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:

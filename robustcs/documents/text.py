@@ -21,7 +21,7 @@ _NEVER = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-#: Begins with one set of characters, by which long texts are searched ten times faster than by alternatives.
+#: One set of characters comes first: long texts are searched for it ten times faster than for alternatives.
 _UNSAFE = re.compile(
     f"[{_NEVER}\u200c\u200d\ufe00-\ufe0f](?:(?<=[{_NEVER}])"
     f"|(?<=[\u200c\u200d])(?!{_JOINED})|(?<=[\u200c\u200d])(?<!{_JOINED}.)"

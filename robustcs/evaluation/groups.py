@@ -1,4 +1,4 @@
-"""Groups of systems to compare, and sources of runs. Most projects name groups, and few commands store a state."""
+"""Groups of systems to compare, and sources of runs; separate from the state, which few commands import."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 _MARGIN = b"~" * MARGIN
 
 _ZEROS = np.uint64(0x3030303030303030)
-#: The difference of a point from the digit 0, in every byte.
+#: A point XOR the digit 0, in every byte.
 _POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)
 _ONES = np.uint64(0x0101010101010101)
 _TOPS = np.uint64(0x8080808080808080)
@@ -202,7 +202,7 @@ def _eight(
     places = ((mark * np.uint64(0x0706050403020100)) >> np.uint64(56)).astype(np.int64)
     points = (mark > 0).astype(np.uint64)
     word ^= mark * np.uint64(ord(".") ^ ord("0"))
-    # the digits before the point move to its place
+    # move the digits before the point one byte up, over the point
     word += (word & (mark - points)) * np.uint64(255)
     fine = _are_digits(word)
     word = word * np.uint64(10) + (word >> np.uint64(8))
@@ -213,7 +213,7 @@ def _eight(
 
 
 def _padded(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], size: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Return the digits in the ``size`` ≤ 8 bytes before ``ends``, with zeros before them; other characters are above 9."""
+    """Return the ``size`` ≤ 8 bytes before ``ends``, with zeros before them. Digits are bytes of 0 to 9, all else is above."""
     word: npt.NDArray[np.uint64] = eight_bytes(data)[ends - 8]
     word ^= _ZEROS
     word &= _LAST.take(size)

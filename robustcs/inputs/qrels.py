@@ -87,7 +87,7 @@ class Qrels:
         return len(self.turn_codes)
 
     def rows(self) -> Iterator[tuple[str, str, int]]:
-        """Return turn, document and grade of every judgment."""
+        """Iterate over turn, document and grade of every judgment."""
         turns = map(self.turns.__getitem__, self.turn_codes.tolist())
         return zip(turns, self.ids.texts(), self.grades.tolist(), strict=True)
 

@@ -22,7 +22,7 @@ from robustcs.project.report_files import Made, is_whole
 from robustcs.reporting.names import checksum_of
 
 #: Packages that affect numbers or drawings of a report.
-LIBRARIES = ("matplotlib", "numpy", "pandas", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
+LIBRARIES = ("matplotlib", "nltk", "numpy", "pandas", "pytrec-eval-terrier", "rouge-score", "sacrebleu", "scipy", "typst")
 
 #: The format of a kept value; its key follows.
 FORMAT = "robustcs kept 2"
@@ -95,7 +95,7 @@ class Store:
         made: Made | None = self.find("report", depends_on, Made)
         if made is None or self.folder is None:
             return None
-        # inputs first, because one that changed ends the comparison
+        # inputs first, because they are most likely to have changed
         same = all(os.path.isfile(path) and checksum_of(Path(path)) == told for path, told in made["inputs"].items())
         return made if same and is_whole(self.folder.parent, made["files"]) and made["kept"] == self.sums() else None
 

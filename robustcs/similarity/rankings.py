@@ -17,7 +17,7 @@ from robustcs.errors import UsageError
 from robustcs.evaluation.measure import Measure, parse_measure
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.thresholds import Threshold, parse_threshold, refuse_unreachable
-from robustcs.inputs.ids import pair_keys
+from robustcs.inputs.ids import Ids, pair_keys
 
 #: Persistence of rank-biased overlap: 0.9 gives the first ten ranks 86% of the weight (Webber et al., 2010).
 RBO_PERSISTENCE = 0.9
@@ -82,9 +82,13 @@ def pair_rankings(qr: Ranking, human: Ranking) -> RankingPair:
     ids, human_ids = qr.ids.take(qr.document_codes[kept]), human.ids.take(human.document_codes)
     keys, human_keys = pair_keys(qr_row[kept], ids), pair_keys(human_row, human_ids)
     order = np.argsort(human_keys)
+    if not np.diff(human_keys[order]).all():  # two pairs share a key by chance
+        codes = Ids.joined([human_ids, ids]).encoded()[1]
+        exact = np.append(human_row, qr_row[kept]) * len(codes) + codes
+        human_keys, keys = np.split(exact.astype(np.uint64), [len(human_keys)])
+        order = np.argsort(human_keys)
     partner = order[np.minimum(np.searchsorted(human_keys, keys, sorter=order), len(order) - 1)]
     hit = np.flatnonzero(human_keys[partner] == keys)
-    # different pairs can share a key by chance
     hit = hit[ids.take(hit).equal(human_ids.take(partner[hit])) & (qr_row[kept[hit]] == human_row[partner[hit]])]
     known, partner = kept[hit], partner[hit]
     return RankingPair(

@@ -67,7 +67,7 @@ def study(name: str) -> Study:
 
 
 def questions(project: Project | None = None) -> list[Question]:
-    """Return the questions of the report, of one project or of all; those that join a section follow the one that opens it."""
+    """Return all questions of the report, or those that ``project`` may answer; those that join a section come last in it."""
     every = [question for one in STUDIES for question in one.questions(project)]
     keys = list(dict.fromkeys(question.key for question in every))
     return sorted(every, key=lambda question: keys.index(question.key))

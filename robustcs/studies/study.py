@@ -60,7 +60,7 @@ class Study:
     accepts_unjudged
         Accepts runs without any judged passage.
     own
-        Field of the project without which the report does not ask its questions; empty if they decide themselves.
+        Field of the project without which the report does not ask its questions; empty if each question checks its inputs.
     asked
         Option without which the command would wait for input on the keyboard.
     """
@@ -85,7 +85,7 @@ class Study:
         return import_module(f"robustcs.studies.{self.name}.{name}")
 
     def questions(self, project: Project | None = None) -> Sequence[Question]:
-        """Return its questions in the report; none if ``project`` lacks its own input, and then it is not imported."""
+        """Return its questions in the report; none, without importing the study, if ``project`` lacks its own input."""
         if not self.in_report or (project is not None and self.own and not getattr(project, self.own)):
             return ()
         return cast("Sequence[Question]", self.part("study").QUESTIONS)
@@ -280,8 +280,8 @@ class Question:
         Returns the part of a project that the answer uses. Raises :class:`UsageError` if inputs are missing. An answer is
         computed from this part only, so it stays valid until the part changes.
     given
-        Returns whether some of its inputs are given (default: those of :attr:`Study.own` are); then the report names those that
-        are missing.
+        Returns whether some of its inputs are given (default: True, as :attr:`Study.own` is given); then the report names those
+        that are missing.
     answer
         Computes the answer. Raises :class:`UsageError` if the files do not contain the required data.
     """

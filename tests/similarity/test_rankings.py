@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robustcs.evaluation.ranking import Ranking, rank_run
+from robustcs.inputs.ids import Ids
 from robustcs.inputs.runs import read_run
 from robustcs.policy import EvaluationPolicy
 from robustcs.similarity.rankings import equal_rankings, jaccard, overlap, pair_rankings, ranking_depth, rbo
@@ -102,3 +103,17 @@ def test_rbo_equals_that_of_complete_rankings(tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("runs")
     pair = pair_rankings(ranking(folder, lists[0]), ranking(folder, lists[1]))
     assert rbo(pair, 0.9)[0] == pytest.approx(float(rbo_of_complete_rankings(scores, other, 0.9)), abs=1e-12)
+
+
+def test_documents_whose_keys_collide_are_all_matched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = {turn: [(f"d{number}", float(-number)) for number in range(40)] for turn in ("1_1", "1_2")}
+    one = ranking(tmp_path, lists)
+    two = ranking(tmp_path, {turn: [(doc, -score) for doc, score in docs] for turn, docs in lists.items()})
+    expected = pair_rankings(one, two)
+    true_hashes = Ids.hashes
+    monkeypatch.setattr(Ids, "hashes", lambda ids: true_hashes(ids) & np.uint64(7))
+    found = pair_rankings(one, two)
+    assert len(found.row) == len(expected.row) == 80
+    assert sorted(zip(found.row, found.first, found.second, strict=True)) == sorted(
+        zip(expected.row, expected.first, expected.second, strict=True)
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from robustcs.documents.document import Block, Card, Cards, Drawing, Figure, Heading, Table
 from robustcs.documents.tables import result_table, wide_table
 from robustcs.documents.words import noted, number, score
-from robustcs.errors import UsageError, refuse_unknown
+from robustcs.errors import UsageError
 from robustcs.lazy import pd
 from robustcs.result import Field, text
 from robustcs.similarity.rankings import parse_answer_measure
@@ -28,12 +28,8 @@ _PARTS = {"precision": "precision", "recall": "recall", "f": "F"}
 
 
 def show(result: Correlate, details: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the tables, the figure and the outliers of the rewriter; with several, their comparison and then ``details``.
-
-    Raises :class:`UsageError` for an unknown rewriter.
-    """
+    """Return the tables, the figure and the outliers of the rewriter; with several, their comparison and then ``details``."""
     rewriters = list(dict.fromkeys(result.pairs["rewriter"]))
-    refuse_unknown(details, rewriters, "rewriter")
     blocks: list[Block] = []
     if len(rewriters) == 1:
         blocks += _one(result, rewriters[0], "")

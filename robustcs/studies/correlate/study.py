@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
+from robustcs.errors import refuse_unknown
 from robustcs.lazy import pd
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.workspace import Workspace
@@ -85,6 +86,7 @@ def _run(call: Call, details: Names, **settings: Any) -> None:
     """
     workspace = call.answered()
     result = ask(workspace, **settings)
+    refuse_unknown(details, list(dict.fromkeys(result.pairs["rewriter"])), "rewriter")
     call.emit(workspace, result, lambda: show(result, details))
 
 

@@ -161,6 +161,7 @@ def test_several_rewriters_stand_side_by_side(in_copy: Command, tmp_path: Path) 
     assert "the rewriters side by side" in detailed and "Spearman" in detailed
     assert "Rewriter raw" in detailed and "Rewriter stem" not in detailed
     assert "no rewriter is named 'none'; choose one of stem, raw" in in_copy(f"{TWO} --details none", code=2).err
+    assert "no rewriter is named 'none'" in in_copy(f"{TWO} --details none --format csv", code=2).err
 
 
 def test_files(in_copy: Command, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from robustcs.documents.document import Cards, Figure, Table
-from robustcs.errors import UsageError
 from robustcs.studies.correlate.analysis import Correlate, correlate_similarity
 from robustcs.studies.correlate.findings import correlate_findings, verdicts
 from robustcs.studies.correlate.show import draw_scatter, show
@@ -51,8 +50,6 @@ def test_details_are_those_of_one_rewriter() -> None:
     slugs = [block.slug for block in shown if isinstance(block, Table | Figure | Cards)]
     assert slugs == [f"{name}-other" for name in ("pearson-overlap_10", "methods-overlap_10", "scatter", "different-answers",
                                                   "same-answers")]  # fmt: skip
-    with pytest.raises(UsageError, match="^no rewriter is named 'none'; choose one of qr, other$"):
-        show(result, ["none"])
 
 
 def test_too_few_turns_have_no_correlation() -> None:
