@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from robustcs.errors import Problem, UntrustedError, UsageError
@@ -56,7 +57,12 @@ def protect(paths: Iterable[StrPath], growing: bool = False) -> None:
 
     ``growing``: files of judgments to which a judging session may append.
     """
-    (_known.growing if growing else _known.read).update(map(_real, paths))
+    known, folder_of = _known.growing if growing else _known.read, cache(os.path.realpath)
+    for path in paths:
+        folder, name = os.path.split(path)
+        place = os.path.join(folder_of(folder), name)  # links of a folder are resolved once: it may have hundreds of runs
+        plain = os.name == "posix" and name not in ("", ".", "..") and not os.path.islink(place)
+        known.add(place if plain else _real(path))
 
 
 def refuse_protected(path: StrPath, adds: bool = False) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from robustcs import overwrite_guard as guard
 from robustcs.documents.files import write_text
 from robustcs.errors import UsageError
 from robustcs.overwrite_guard import is_protected, protect, protection, refuse_protected
@@ -46,6 +47,25 @@ def test_links_to_folders_are_resolved_before_dots(folder: Path, tmp_path: Path)
     protect([folder / "qrels.txt"])
     protect([os.path.join(folder, "link", "..", "qrels.txt")])
     assert is_protected(tmp_path / "elsewhere" / "qrels.txt")
+
+
+@pytest.mark.parametrize("name", [
+    "runs/a.trec", "./runs/a.trec", "runs/../runs/a.trec", "linked/a.trec", "alias.trec", "linked/../runs/a.trec",
+    "runs", "runs/", "runs/.", "linked/..", "new/b.trec", "broken",
+])  # fmt: skip
+def test_protected_is_the_file_that_the_system_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a.trec").write_text("")
+    (tmp_path / "far" / "deep").mkdir(parents=True)
+    (tmp_path / "far" / "runs").symlink_to(tmp_path / "runs")
+    (tmp_path / "linked").symlink_to(tmp_path / "far" / "deep")
+    (tmp_path / "far" / "deep" / "a.trec").symlink_to(tmp_path / "runs" / "a.trec")
+    (tmp_path / "alias.trec").symlink_to("runs/a.trec")
+    (tmp_path / "broken").symlink_to("nowhere")
+    monkeypatch.chdir(tmp_path)
+    with protection():
+        protect([name])
+        assert guard._known.read == {os.path.realpath(name)}
 
 
 def test_a_write_protected_file_is_not_replaced_even_by_the_superuser(folder: Path) -> None:

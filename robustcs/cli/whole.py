@@ -14,7 +14,7 @@ from robustcs.cli.terminal import harmless, tell, track
 from robustcs.errors import UsageError
 from robustcs.inputs.paths import url_of
 from robustcs.overwrite_guard import CONFIG_NAME
-from robustcs.project.report_files import KEPT, Made, checksums
+from robustcs.project.report_files import KEPT, Made
 from robustcs.reporting.names import Names, checksum_of
 from robustcs.studies.signature import Opt
 from robustcs.studies.study import FORMULATIONS, SCORING, SEED, UNIT, Call
@@ -234,7 +234,7 @@ def _make(
     described = names.described(project)
     files = project.retrieval is None and all(path.is_file() and url_of(path) is None for path in names.sums)
     depends_on = key if files else [described, command, *key[-1:]]
-    made, changed = store.report(depends_on), 0
+    made, written = store.report(depends_on), list[str]()
     if made is None:
         from robustcs.reporting.build import make_report
 
@@ -245,17 +245,17 @@ def _make(
                 project, folder=inputs, command=command, jobs=jobs, track=track,
                 tell=lambda message: tell(f"· {message}"), store=store,
             )  # fmt: skip
-            changed = len(write_report(folder, report.files))
+            written, sums = write_report(folder, report.files)
         finally:
             gc.freeze()  # otherwise, all objects of the report would be searched now
             gc.enable()
         made = {
-            "files": checksums(report.files), "kept": store.sums(),
+            "files": sums, "kept": store.sums(),
             "inputs": {str(path): checksum for path, checksum in names.sums.items()} if files else {},
             "lacking": [note for note in report.document.notes if note.startswith("Not answered: ")],
         }  # fmt: skip
         store.keep("report", depends_on, json.dumps(made), Made)
-    _tell(folder, made, changed)
+    _tell(folder, made, len(written))
 
 
 def _tell(folder: Path, made: Made, changed: int) -> None:

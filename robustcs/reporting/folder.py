@@ -37,8 +37,8 @@ def require_report_folder(folder: Path, project: Project) -> None:
         require_writable(folder / name)
 
 
-def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Write the files that changed and the manifest, and return the names of the files written.
+def write_report(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], dict[str, str]]:
+    """Write the files that changed and the manifest. Return the names of the files written, and name → SHA-256 of all files.
 
     Files of an earlier report that this one does not have are removed, unless they were changed since or are inputs now.
     Raises :class:`UsageError`, before anything is written, if a file of the report is an input.
@@ -53,7 +53,7 @@ def write_report(folder: Path, files: Mapping[str, bytes]) -> list[str]:
         return _replace(folder, files)
 
 
-def _replace(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+def _replace(folder: Path, files: Mapping[str, bytes]) -> tuple[list[str], dict[str, str]]:
     written = []
     for name, data in files.items():
         if contents_of(folder / name) != data:
@@ -66,4 +66,4 @@ def _replace(folder: Path, files: Mapping[str, bytes]) -> list[str]:
             (folder / name).unlink()
     sums = checksums(files)
     write_text(folder / MANIFEST, json.dumps(sums, indent=1) + "\n", make_parents=True)
-    return written
+    return written, sums
