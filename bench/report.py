@@ -14,12 +14,12 @@ import random
 import shutil
 import statistics
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from measure import ROOT, environment, machine, run_once
+from measure import ROOT, Cost, environment, machine, run_once
 
 #: Rankings and texts of one year, combined to five rewriters. The texts of the two T5 runs are not published, so they have
 #: those of another rewriter.
@@ -66,8 +66,9 @@ def main() -> None:
         report("CAsT 2019, five rewriters, first time", 7, folder)
         first, *others = rewrites.read_text(encoding="utf-8").splitlines(keepends=True)
         entry = json.loads(first)
-        rewrites.write_text("".join([json.dumps(entry | {"output": f"{entry['output']} today"}) + "\n", *others]))
-        report("one changed rewrite", 1.5, folder)
+        changed = [{"output": f"{entry['output']} {number} days ago"} for number in range(OPENINGS)]
+        texts = ["".join([json.dumps(entry | one) + "\n", *others]) for one in changed]
+        report("one changed rewrite", 1.5, folder, before=[partial(rewrites.write_text, text) for text in texts])
         report("nothing changed", 0.4, folder)
         for judged in (1.0, 0.1):
             large = folder / f"judged-{judged:g}"
@@ -78,12 +79,26 @@ def main() -> None:
         _open(folder / "judged-1" / "made" / "report.html")
 
 
-def _report(given: Mapping[str, str], label: str, aim: float, folder: Path, command: str = "report") -> None:
-    """Print the cost of a report; ``aim``: CPU seconds on a machine that imports scipy.stats in :data:`SCIPY` CPU seconds."""
+def _report(
+    given: Mapping[str, str],
+    label: str,
+    aim: float,
+    folder: Path,
+    command: str = "report",
+    before: Sequence[Callable[[], object]] = (bool,),
+) -> None:
+    """Print the cost of a report: medians of one round after each call of ``before``.
+
+    ``aim``: CPU seconds on a machine that imports scipy.stats in :data:`SCIPY` CPU seconds.
+    """
     config = [] if command == "demo" else ["--config", str(folder / "robustcs.toml")]
     made = folder / "made" if config else folder / "new-demo"
     scipy = statistics.median(run_once([sys.executable, "-c", "import scipy.stats"], given)[0].cpu for _ in range(OPENINGS))
-    cost, _ = run_once([sys.executable, str(ROOT / "cli.py"), command, *config, "--output", str(made)], given)
+    costs = []
+    for change in before:
+        change()
+        costs.append(run_once([sys.executable, str(ROOT / "cli.py"), command, *config, "--output", str(made)], given)[0])
+    cost = Cost(*map(statistics.median, zip(*costs, strict=True)))
     page, pdf = (made.joinpath(f"report.{kind}").stat().st_size / 1e6 for kind in ("html", "pdf"))
     times = f"{cost.cpu:.2f} | {cost.cpu * SCIPY / scipy:.1f} | {aim:g}"
     print(f"| {label} | {cost.wall:.1f} | {times} | {cost.memory:.0f} | {page:.2f} | {pdf:.2f} |")
