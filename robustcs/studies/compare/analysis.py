@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -17,13 +17,25 @@ from robustcs.lazy import pd
 from robustcs.policy import Unit
 from robustcs.result import Evaluated, Result, count, difference, flag, measure, number, p_value, score, share, table, text
 from robustcs.statistics.columns import comparisons
+from robustcs.statistics.estimate import joined
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_GATE, Cases, Gate
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
+from robustcs.studies.compare.fit import Fits, Passage, doubt, figures
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
 from robustcs.wording import some_of
 
 _SYSTEM = text("system", header="System")
+#: How well the judgments fit the passages; null where the passages are unknown.
+_FIT = (
+    count("depth", "passages of a turn that count: the measure's cutoff"),
+    share("judged_old", "judged share of the top passages of the old state, down to this depth"),
+    share("judged_new", "the same in the new state"),
+    count("entered", "unjudged passages in the new top that are not in the old top"),
+    count("new_passages", "of these, passages that no run of the old state retrieves for their turn"),
+    count("unknown", "of these, passages that the old state may retrieve at ranks that a report does not keep"),
+    count("turns_judged", "turns whose top passages are all judged in both states"),
+)
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,7 @@ class Comparison(Result):
                    "lowest").rounded(3),
         difference("high", "highest such change", "highest").rounded(3),
         count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
+        *_FIT, difference("change_judged", "change on these turns").rounded(3),
     )  # fmt: skip
     turns = table(
         "turns", "Every turn whose score changed.",
@@ -83,8 +96,10 @@ class Comparison(Result):
         number("high", "highest such drop"), number("limit", "largest drop that the condition allows"),
         difference("expected", "mean drop under grades drawn by the hole model (--evidence expected)"),
         count("lost", "turns that are gone or have lost their judgments"),
-        share("judged_old", "judged share of the passages down to the measure's cutoff, in the old state"),
-        share("judged_new", "the same in the new state"),
+        *_FIT, difference("drop_judged", "drop on these turns").rounded(3),
+        p_value("p_judged", "p_corrected on these turns; null unless rule is needed: most unjudged passages that entered are new"),
+        count("to_judge", "unjudged passages in the new tops of all rows whose judgments no longer fit; null for other rows"),
+        text("rule", "rule on judgments that decided: “no fit”, “new passages” (p_judged is too large), or empty"),
         text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "reason for the outcome"),
     )  # fmt: skip
 
@@ -112,6 +127,7 @@ def compare(
     rescored: Mapping[str, Rescored] | None = None,
     gate: Gate = NO_GATE,
     seed: int = 0,
+    deeper: Set[Passage] | None = None,
 ) -> Comparison:
     """Compare two states.
 
@@ -120,8 +136,11 @@ def compare(
     rescored
         Run → old run under the new judgments. Without it, the old scores are compared as they are, and the bounds of a change
         combine the bounds of the two scores. These bounds are valid but wider than necessary.
+    deeper
+        See :class:`robustcs.studies.compare.fit.Fits`.
     """
     rescored = rescored or {}
+    fits = Fits(old, new, rescored, deeper)
     notes = list(evaluated.notes)
     common = [name for name in new.systems if name in old.systems]
     for where, names in (("old", old.systems.keys() - new.systems.keys()), ("new", new.systems.keys() - old.systems.keys())):
@@ -143,14 +162,14 @@ def compare(
     if units.note:
         notes.append(units.note)
     thresholds = tuple(map(parse_threshold, new.thresholds)) or DEFAULT_THRESHOLDS
-    rows, how = Cases(gate, changes, old, new, thresholds, rescored).rows(evaluated.policy.unit, seed)
+    rows, how = Cases(gate, changes, old, new, thresholds, fits).rows(evaluated.policy.unit, seed)
     if gate.conditions:
         both = "both states with the new judgments" if rescored and old.judgments != new.judgments else ""
         notes += gate.notes(", ".join(filter(None, (how, both))))
     unit = evaluated.policy.unit
     evaluated = replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count)
     return Comparison(evaluated, old, new, content={
-        "inputs": _inputs(old, new), "measures": [_measures(changes, unit, seed)],
+        "inputs": _inputs(old, new), "measures": [_measures(changes, fits, unit, seed)],
         "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, unit, seed),
         "gate": Comparison.gate.frame(pd.DataFrame(rows)),
     })  # fmt: skip
@@ -171,7 +190,7 @@ def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
     return rows + [(role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after]
 
 
-def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
+def _measures(changes: Sequence[Change], fits: Fits, unit: Unit, seed: int) -> pd.DataFrame:
     at = Aligned([change.turns for change in changes], unit)
     sums = at.sums([change.new - change.old for change in changes])
     metrics = [change.metric for change in changes]
@@ -181,7 +200,11 @@ def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
     columns = ("old", "new", "rescored", "low", "high")
     means = {name: [float(getattr(change, name).mean()) for change in changes] for name in columns}
     systems, turns = [change.run for change in changes], [len(change.turns) for change in changes]
-    return frame.assign(system=systems, metric=metrics, turns=turns, **means)
+    found = [fits.of(change.run, change.metric, change.turns) for change in changes]
+    rows = [figures(fit, "change_judged", change.new - change.old) for fit, change in zip(found, changes, strict=True)]
+    told = pd.DataFrame(rows, index=frame.index, columns=[*(one.name for one in _FIT), "change_judged"])
+    frame["note"] = [joined(doubt(fit), note) for fit, note in zip(found, frame["note"], strict=True)]
+    return frame.assign(system=systems, metric=metrics, turns=turns, **means, **told)
 
 
 def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:

@@ -17,12 +17,11 @@ from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Unit
 from robustcs.statistics import Floats
-from robustcs.studies.compare.changes import ROUNDING, Change, Rescored, wrong_by
+from robustcs.studies.compare.changes import ROUNDING, Change, wrong_by
+from robustcs.studies.compare.fit import FALL, Fits, figures, worst
 from robustcs.studies.compare.gate import Case, Condition, Evidence, decided
 from robustcs.wording import counted, some_of, verb
 
-#: If the judged share falls by more than this, old and new scores are hard to compare.
-_FALL = 0.05
 #: Column ``condition`` of rows that need no condition.
 EVERY = "every condition"
 #: Settings of the policy that affect scores.
@@ -115,7 +114,7 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
 
 
 def _unknown(condition: str, run: str, reason: str, metric: str = "") -> dict[str, Any]:
-    return {"condition": condition, "system": run, "metric": metric, "lost": 0, "outcome": "cannot tell", "reason": reason}
+    return {"condition": condition, "system": run, "metric": metric, "lost": 0, "rule": "", "outcome": "cannot tell", "reason": reason}
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Cases:
     old: State
     new: State
     thresholds: Sequence[Threshold]
-    rescored: Mapping[str, Rescored]
+    fits: Fits
 
     def rows(self, unit: Unit, seed: int) -> tuple[list[dict[str, Any]], str]:
         """Return the rows of the table ``gate``, and how they were decided."""
@@ -140,8 +139,8 @@ class Cases:
         for condition, cases in zip(self.gate.conditions, found, strict=True):
             own = [{
                 "condition": condition.text, "system": case.run, "metric": case.metric, "limit": condition.limit,
-                "low": case.low, "high": case.high, "lost": case.lost, "judged_old": case.judged[0],
-                "judged_new": case.judged[1], **asdict(next(ahead)),
+                "low": case.low, "high": case.high, "lost": case.lost, **figures(case.fit, "drop_judged", case.drop),
+                **asdict(next(ahead)),
             } for case in cases]  # fmt: skip
             own += self._gone(condition, cases)
             rows += own or [self._unmatched(condition, condition.run or "", condition.metric or "")]
@@ -220,10 +219,10 @@ class Cases:
         If all earlier judgments and the policy remain, further judgments are no problem: old runs are scored with them.
         """
         if all(self.old.policy.get(key) == self.new.policy.get(key) for key in SCORING) and all(
-            one.only_added(self.old.systems[run]) for run, one in self.rescored.items()
+            one.only_added(self.old.systems[run]) for run, one in self.fits.rescored.items()
         ):
             return
-        limit = _FALL if condition.what == "p" else condition.limit  # a condition on p allows no drop at all
+        limit = FALL if condition.what == "p" else condition.limit  # a condition on p allows no drop at all
         several = len(parts) > 1
         moved = [(f"the old score{f' of {one.run}' if several else ''}", one.old, one.fair) for one in parts]
         if several:
@@ -266,11 +265,14 @@ class Cases:
         if harm is np.negative and all(map(all, rankings)):
             low, high = -float(first.high.mean()), -float(first.low.mean())
         lost, problems = self._lost(parts)
-        judged, fallen = self._judged(ranked)
-        problems = [*problems, *fallen, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
+        fits = [fit for part in ranked if (fit := self.fits.of(part.run, part.metric, part.turns))]
+        decisive = worst(fits)
+        if not (decisive and decisive.lost):  # else the only thing to say about judgments is that they do not fit
+            problems += [text for fit in fits for text in fit.problems(f" of {fit.run}" if len(parts) > 1 else "")]
+        problems = [*problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
-            problems=tuple(problems), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
+            problems=tuple(problems), lost=lost, fit=decisive, alike=rankings[0] == rankings[1],
         )  # fmt: skip
 
     def _lost(self, parts: Sequence[Change]) -> tuple[int, list[str]]:
@@ -293,26 +295,6 @@ class Cases:
                 names = some_of(sorted(turns, key=turn_sort_key))
                 problems.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
         return len(gone), problems
-
-    def _judged(self, parts: Sequence[Change]) -> tuple[tuple[float, float], list[str]]:
-        """Return the old and new judged share at the measure's cutoff, of the run with the largest fall, and problems."""
-        worst, problems = (math.nan, math.nan), []
-        for part in parts:
-            before, after = (state.systems[part.run] for state in (self.old, self.new))
-            if not before.heads or not after.heads:
-                continue
-            deepest = min(max(map(len, system.heads.values()), default=0) for system in (before, after))
-            depth = parse_measure(part.metric, given=True).cutoff or deepest
-            old, new = (system.judged_share(part.turns, depth) for system in (before, after))
-            if not old - new <= worst[0] - worst[1]:
-                worst = (old, new)
-            whose = f" of {part.run}" if len(parts) > 1 else ""
-            if old - new > _FALL + 1e-9:
-                problems.append(f"the judged share of the top {depth}{whose} falls from {old:.1%} to {new:.1%}")
-            again = self.rescored[part.run].judged_share(part.turns, depth) if part.run in self.rescored else math.nan
-            if old - again > _FALL + 1e-9:
-                problems.append(f"the new judgments cover {again:.1%} of the old top {depth}{whose}, the old ones {old:.1%}")
-        return worst, problems
 
     def _incomparable(self, parts: Sequence[Change]) -> list[str]:
         """Return problems of old runs that cannot be scored under the new judgments and policy."""

@@ -3,6 +3,8 @@
 The one-sided null hypothesis of a case is that the mean drop (or the growth of a share of errors) is at most the limit. All
 cases of one call are one family (:func:`robustcs.statistics.families.max_t`). The decision follows this order:
 
+0. If the judgments no longer fit the passages (:mod:`robustcs.studies.compare.fit`), the gate cannot tell. If new passages are
+   unjudged, step 1 also needs the test on the turns whose top is judged in both states.
 1. If the test rejects the null hypothesis, the case fails, even if there are other problems.
 2. If the data have a structural problem, or the drop is above the limit but not significant, the gate cannot tell.
 3. Otherwise the case passes.
@@ -27,16 +29,19 @@ from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.lazy import pd
 from robustcs.policy import Unit
-from robustcs.statistics import Floats
+from robustcs.statistics import Floats, Mask
 from robustcs.statistics.columns import columns_of
 from robustcs.statistics.estimate import p_text
 from robustcs.statistics.families import completed_intervals, max_t
 from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
-from robustcs.wording import counted
+from robustcs.studies.compare.fit import Fit, lost_line, to_judge
+from robustcs.wording import counted, verb
 
 Outcome = Literal["failed", "cannot tell", "passed"]
 Evidence = Literal["test", "expected", "bounds"]
+#: The rule on judgments that decided a case, if any.
+Rule = Literal["no fit", "new passages", ""]
 #: The worst first.
 DECISIONS: tuple[Outcome, ...] = ("failed", "cannot tell", "passed")
 
@@ -136,8 +141,8 @@ class Case:
         Problems of the data that do not depend on the scores.
     lost
         Number of turns that are gone or have lost their judgments.
-    judged
-        The judged share at the measure's cutoff, old and new.
+    fit
+        How well the judgments fit the passages; None if the passages are unknown.
     alike
         Whether no ranking changed. Also true if only scores are known.
     """
@@ -153,8 +158,13 @@ class Case:
     undrawn: str = ""
     problems: tuple[str, ...] = ()
     lost: int = 0
-    judged: tuple[float, float] = (math.nan, math.nan)
+    fit: Fit | None = None
     alike: bool = False
+
+    @property
+    def both(self) -> Mask | None:
+        """The turns whose top is judged in both states, if the drop must be significant on them, too."""
+        return self.fit.both if self.fit and self.fit.doubtful else None
 
     def same(self, evidence: Evidence) -> bool:
         """Return whether no turn differs, by the chosen evidence."""
@@ -197,36 +207,46 @@ class Decision:
     ci_low: float = math.nan
     ci_high: float = math.nan
     expected: float = math.nan
+    p_judged: float = math.nan
+    to_judge: float = math.nan
+    rule: Rule = ""
 
 
 def decided(cases: Sequence[Case], evidence: Evidence, unit: Unit, seed: int) -> tuple[list[Decision], str]:
     """Decide all cases of one call. Also return how, such as ``p adjusted by max-T over 6 cases, 20 conversations``."""
     able = [case for case in cases if not case.same(evidence) and (evidence != "expected" or case.drawn is not None)]
+    passages = to_judge(case.fit for case in cases)
     if not able:
-        return [_decided(case, evidence, None) for case in cases], ""
+        return [_decided(case, evidence, None, passages) for case in cases], ""
     at = Aligned([case.turns for case in able], unit)
     tests = {id(case): row for case, row in zip(able, _tested(able, evidence, at, seed).itertuples(), strict=True)}
     how = f"p adjusted by max-T over {counted(len(able), 'case')}, {counted(at.units.count, at.units.kind)}"
-    return [_decided(case, evidence, tests.get(id(case))) for case in cases], how
+    return [_decided(case, evidence, tests.get(id(case)), passages) for case in cases], how
 
 
 def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -> pd.DataFrame:
     """Return a row of test results for each case.
 
-    The columns are p, p_corrected, ci_low, ci_high, note, floor (the smallest possible p) and bound (a p of at most this value
-    is an upper bound).
+    The columns are p, p_corrected, ci_low, ci_high, note, floor (the smallest possible p), bound (a p of at most this value
+    is an upper bound) and p_judged: p_corrected on the turns of ``Case.both``, in the same family.
     """
     filled = evidence == "expected"
     values = [case.drop[None] if case.drawn is None or not filled else case.drawn for case in cases]
     sums = at.sums(values)
     limits = np.array([case.condition.limit for case in cases])
-    shifted = sums - (limits[:, None] * at.sizes)[:, None]
-    shifted[np.abs(shifted) < ROUNDING] = 0.0
     count = _PATTERNS if sums.shape[1] > 1 else DRAWS
     subsets = Subsets(at.units.count, seed, count)
-    # the p-value under the mixture of the draws, as in completed_intervals, is the mean of the draws' p-values
-    raw = np.mean([_tails(shifted[:, draw], subsets) for draw in range(sums.shape[1])], axis=0)
-    family = np.mean([max_t(shifted[:, draw], seed, one_sided=True, draws=count) for draw in range(sums.shape[1])], axis=0)
+
+    def tested(sums: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+        shifted = sums - (limits[:, None] * sizes)[:, None]
+        shifted[np.abs(shifted) < ROUNDING] = 0.0
+        draws = range(sums.shape[1])
+        # the p-value under the mixture of the draws, as in completed_intervals, is the mean of the draws' p-values
+        raw = np.mean([_tails(shifted[:, draw], subsets) for draw in draws], axis=0)
+        family = np.mean([max_t(shifted[:, draw], seed, one_sided=True, draws=count) for draw in draws], axis=0)
+        return raw, np.maximum(raw, family), (shifted != 0).any(axis=1).sum(axis=1)
+
+    raw, corrected, moving = tested(sums, at.sizes)
     if filled:
         ends = [completed_intervals(own[:, None], size, seed) for own, size in zip(sums, at.sizes, strict=True)]
         interval: dict[str, Any] = {"ci_low": [low[0] for low, _ in ends], "ci_high": [high[0] for _, high in ends]}
@@ -234,10 +254,15 @@ def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -
     else:
         tests = paired_tests(sums[:, 0], at.sizes, seed, at.units.kind, draws=count)
         interval = columns_of(tests, "value", note="note")
-    moving = (shifted != 0).any(axis=1).sum(axis=1)
+    kept = [np.ones(len(case.turns)) if case.both is None else case.both.astype(float) for case in cases]
+    doubtful = np.array([case.both is not None for case in cases])
+    judged = np.full(len(cases), math.nan)
+    if doubtful.any():
+        on_kept = at.sums([value * mask for value, mask in zip(values, kept, strict=True)])
+        judged[doubtful] = tested(on_kept, at.sums(kept))[1][doubtful]
     return pd.DataFrame(interval).assign(
-        p=raw, p_corrected=np.maximum(raw, family), floor=np.maximum(2.0**-moving, 1 / subsets.total),
-        bound=0.0 if subsets.exact else (1 + 1e-9) / subsets.total,
+        p=raw, p_corrected=corrected, floor=np.maximum(2.0**-moving, 1 / subsets.total),
+        bound=0.0 if subsets.exact else (1 + 1e-9) / subsets.total, p_judged=judged,
     )  # fmt: skip
 
 
@@ -250,20 +275,29 @@ def _tails(sums: Floats, subsets: Subsets) -> Floats:
     return np.asarray((1 + (subsets.sums(sums) <= rounding).sum(axis=1)) / subsets.total)
 
 
-def _decided(case: Case, evidence: Evidence, test: Any) -> Decision:
-    """Return the decision on a case. ``test`` is its row of :func:`_tested`, or None if it was not tested."""
+def _decided(case: Case, evidence: Evidence, test: Any, passages: int) -> Decision:
+    """Return the decision on a case.
+
+    ``test`` is its row of :func:`_tested`, or None if it was not tested; ``passages``: see :func:`to_judge`.
+    """
     drop, parts = float(case.drop.mean()), list[str]()
     outcome: Outcome = "cannot tell"
-    numbers: tuple[float, ...] = ()
+    figures: dict[str, Any] = {}
     if test is not None:
         expected = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
         outcome, *parts = _judged(case, evidence, test, drop, expected)
-        numbers = (float(test.p), float(test.p_corrected), float(test.ci_low), float(test.ci_high), expected)
+        figures = {name: float(getattr(test, name)) for name in ("p", "p_corrected", "ci_low", "ci_high", "p_judged")}
+        figures["expected"] = expected
+        if outcome == "cannot tell" and case.both is not None and case.condition.rejects(test.p_corrected):
+            figures["rule"] = "" if case.condition.rejects(test.p_judged) else "new passages"
     elif not case.same(evidence):  # the hole model has no draws
         parts = [case.undrawn]
     elif not case.problems:
         outcome, *parts = _unmoved(case, evidence)
-    return Decision(drop, outcome, "; ".join(filter(None, [*parts, *case.problems])), *numbers)
+    if case.fit and case.fit.lost:
+        outcome, parts = "cannot tell", [lost_line([case.fit], passages)]
+        figures |= {"to_judge": passages, "rule": "no fit"}
+    return Decision(drop, outcome, "; ".join(filter(None, [*parts, *case.problems])), **figures)
 
 
 def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: float) -> tuple[Any, ...]:
@@ -272,8 +306,13 @@ def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: fl
     moved = case.moved(drop) + ("" if math.isnan(expected) else f" ({case.amount(expected)} expected by the hole model)")
     adjusted = f"(adjusted {p_text(p, test.bound)})"
     more = f"more than {case.limit}" if condition.limit else ""
+    also = _on_judged(case, test)
     if condition.rejects(p):
         significant = f"{moved}, significantly {more} {adjusted}" if more else f"{moved} significantly {adjusted}"
+        if case.both is not None:
+            if not condition.rejects(float(test.p_judged)):
+                return "cannot tell", f"{moved} {adjusted}, but not significantly {more}".rstrip() + f" {also}"
+            significant += f"; also {also}"
         if evidence != "bounds":
             return "failed", significant
         if case.low > condition.limit:
@@ -285,9 +324,9 @@ def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: fl
         reached = condition.value if condition.what == "p" else 0.05
         few = f"no p-value can reach {reached:g}: the smallest possible is {test.floor:.2g}"
         weak = f"{moved}, but not significantly {more}".rstrip()
-        return "cannot tell", f"{weak} {adjusted}", few if test.floor > reached else ""
+        return "cannot tell", f"{weak} {adjusted}", few if test.floor > reached else "", also
     if case.problems:
-        return "cannot tell", moved
+        return "cannot tell", moved, also
     if condition.what != "no worse":
         return "passed", moved if drop <= 0 else f"{moved}, which the condition allows"
     if math.isnan(test.ci_high):
@@ -299,6 +338,18 @@ def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: fl
     if evidence == "bounds" and not case.high <= condition.limit + ROUNDING:
         return "cannot tell", excludes, "grades of unjudged passages could cause a larger one"
     return "passed", excludes
+
+
+def _on_judged(case: Case, test: Any) -> str:
+    """Return the change on the turns of ``Case.both`` in words; empty if no such test is needed."""
+    if case.both is None or case.fit is None:
+        return ""
+    number, depth = int(case.both.sum()), case.fit.depth
+    turns = f"the {counted(number, 'turn')}" if number else "turns"
+    where = f"on {turns} whose top {depth:,} {verb(depth, 'passage is', 'passages are')} judged in both states"
+    if not number:
+        return f"{where}: there are none"
+    return f"{where}: {case.moved(float(case.drop[case.both].mean()))} (adjusted {p_text(test.p_judged, test.bound)})"
 
 
 def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:

@@ -35,6 +35,7 @@ from robustcs.statistics.units import units_of
 from robustcs.studies.compare.analysis import Comparison, compare
 from robustcs.studies.compare.cases import NO_RANKINGS, SCORING, Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
+from robustcs.studies.compare.fit import retrieved_deeper
 from robustcs.studies.compare.gate import no_worse, parse_condition
 from robustcs.studies.signature import File, Opt, at_least
 from robustcs.studies.study import SEED, UNIT, Call, Command
@@ -125,7 +126,9 @@ def ask(
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
     named_states = replace(first, name=called[0]), replace(second, name=called[1])
-    result = compare(*named_states, evaluated, _rescored(*sides), gate, seed)
+    runs = sides[0].runs
+    deeper = None if runs is None else retrieved_deeper(first, runs.values(), second)
+    result = compare(*named_states, evaluated, _rescored(*sides), gate, seed, deeper)
     best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     return replace(result, tops=best, passages=_passages(sides, best))
 

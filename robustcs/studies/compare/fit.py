@@ -1,0 +1,217 @@
+"""Do the judgments still fit the passages that the new state retrieves?
+
+A score also falls if passages get other ids, because their judgments are then lost. Two rules keep the gate from calling this a
+drop. They apply before the order of decisions of :mod:`robustcs.studies.compare.gate`:
+
+1. If the judged share of the new top is below :data:`LEAST` of the old one, the judgments no longer fit, and the gate cannot tell.
+2. If the judged share falls by more than :data:`FALL`, and most unjudged passages that entered the top are new (the old state did
+   not retrieve them for their turn), the drop must also be significant on the turns whose top is judged in both states. On these
+   turns, other ids change nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robustcs.evaluation.holes import JudgedRun
+from robustcs.evaluation.matrix import UNJUDGED
+from robustcs.evaluation.measure import parse_measure
+from robustcs.evaluation.state import State
+from robustcs.statistics import Floats, Mask
+from robustcs.studies.compare.changes import Rescored
+from robustcs.wording import counted, verb
+
+#: If the judged share falls by more than this, old and new scores are hard to compare.
+FALL = 0.05
+#: If the judged share falls below this share of the old one, the judgments no longer fit.
+LEAST = 1 / 20
+
+#: A passage of a turn.
+Passage = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """How well the judgments fit the top of a run in both states.
+
+    depth
+        Number of passages of a turn in the top: the measure's cutoff.
+    judged_old, judged_new
+        Judged share of the top; nan without passages.
+    again
+        Judged share of the old top under the new judgments; nan if unknown.
+    unjudged
+        The unjudged passages of the new top.
+    entered
+        How many of them are not in the old top of this run.
+    added
+        How many of these the old state did not retrieve for their turn.
+    unknown
+        How many of these the old state may have retrieved at ranks that a report does not keep.
+    both
+        bool[T]: whether the tops of both states are judged, by turn.
+    """
+
+    run: str
+    depth: int
+    judged_old: float
+    judged_new: float
+    again: float
+    unjudged: Set[Passage]
+    entered: int
+    added: int
+    unknown: int
+    both: Mask
+
+    @property
+    def lost(self) -> bool:
+        """Whether the judgments no longer fit (rule 1)."""
+        return self.judged_new < LEAST * self.judged_old - 1e-12
+
+    @property
+    def fallen(self) -> bool:
+        """Whether the judged share fell by more than :data:`FALL`."""
+        return self.judged_old - self.judged_new > FALL + 1e-9
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether most unjudged passages that entered the top are new, or may be, and the judged share fell (rule 2)."""
+        return self.fallen and not self.lost and 2 * (self.added + self.unknown) > self.entered
+
+    def problems(self, whose: str = "") -> list[str]:
+        """Return what is wrong with the judged share; ``whose``: words that name the run, such as `` of human``."""
+        found, top = [], f"top {self.depth}{whose}"
+        if self.fallen:
+            new = ""
+            if self.doubtful:
+                of = f"{self.added:,} of the {counted(self.entered, 'unjudged passage')} that entered it"
+                new = f", and {of} {verb(self.added, 'is', 'are')} new"
+                if self.unknown:
+                    new += f" ({self.unknown:,} may be: the old state is a report and does not keep deeper passages)"
+            found.append(f"the judged share of the {top} falls from {self.judged_old:.1%} to {self.judged_new:.1%}{new}")
+        if self.judged_old - self.again > FALL + 1e-9:
+            found.append(f"the new judgments cover {self.again:.1%} of the old {top}, the old ones {self.judged_old:.1%}")
+        return found
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Both states, whose tops are compared.
+
+    rescored
+        Run → old run under the new judgments.
+    deeper
+        Passages of new tops that the old state retrieves below its stored tops; None if unknown, as for a report.
+    """
+
+    old: State
+    new: State
+    rescored: Mapping[str, Rescored] = field(default_factory=dict)
+    deeper: Set[Passage] | None = None
+
+    @cached_property
+    def _retrieved(self) -> Set[Passage]:
+        """The passages that the old state keeps or retrieves deeper."""
+        return in_tops(self.old) | (self.deeper or frozenset())
+
+    def of(self, run: str, metric: str, turns: Sequence[str]) -> Fit | None:
+        """Return the fit of a run on some turns down to the measure's cutoff, or None if its passages are unknown."""
+        before, after = self.old.systems[run], self.new.systems[run]
+        if not before.heads or not after.heads:
+            return None
+        deepest = min(max(map(len, system.heads.values()), default=0) for system in (before, after))
+        depth = parse_measure(metric, given=True).cutoff or deepest
+        again = self.rescored.get(run)
+        unjudged, entered, both = set[Passage](), set[Passage](), []
+        for turn in turns:
+            old, new = (system.heads.get(turn, ())[:depth] for system in (before, after))
+            holes = {(turn, document) for document, grade in new if grade is None}
+            unjudged |= holes
+            entered |= holes - {(turn, document) for document, _ in old}
+            grades = again.grades[turn][:depth] if again and turn in again.grades else [grade for _, grade in old]
+            both.append(not holes and None not in grades)
+        strange = entered - self._retrieved
+        unsure = set() if self.deeper is not None else {one for one in strange if one[0] in self._cut}
+        return Fit(
+            run, depth, before.judged_share(turns, depth), after.judged_share(turns, depth),
+            again.judged_share(turns, depth) if again else math.nan,
+            unjudged, len(entered), len(strange - unsure), len(unsure), np.array(both, dtype=bool),
+        )  # fmt: skip
+
+    @cached_property
+    def _cut(self) -> Set[str]:
+        """Turns for which a system of the old state retrieves unjudged passages deeper than it keeps."""
+        return {turn for system in self.old.systems.values() for turn, number in system.below.items() if number}
+
+
+def worst(fits: Sequence[Fit]) -> Fit | None:
+    """Return the fit that decides on a case of several runs, with the turns whose tops are judged in all of them."""
+    if not fits:
+        return None
+    chosen = max(fits, key=lambda fit: (fit.lost, fit.doubtful, np.nan_to_num(fit.judged_old - fit.judged_new, nan=-2.0)))
+    return replace(chosen, both=np.logical_and.reduce([fit.both for fit in fits]))
+
+
+def figures(fit: Fit | None, name: str, values: Floats) -> dict[str, Any]:
+    """Return the columns of a table that describe a fit; ``values``: changes by turn, whose column is called ``name``."""
+    if fit is None:
+        return {}
+    return {
+        "depth": fit.depth, "judged_old": fit.judged_old, "judged_new": fit.judged_new, "entered": fit.entered,
+        "new_passages": fit.added, "unknown": fit.unknown, "turns_judged": int(fit.both.sum()),
+        name: float(values[fit.both].mean()) if fit.both.any() else math.nan,
+    }  # fmt: skip
+
+
+def doubt(fit: Fit | None) -> str:
+    """Return the caveat about a change of scores; empty if the judgments fit."""
+    if fit and fit.lost:
+        return "the judgments no longer fit the passages"
+    if fit and fit.doubtful:
+        return "missing judgments may explain the change: most unjudged passages that entered the top are new"
+    return ""
+
+
+def in_tops(state: State) -> Set[Passage]:
+    """Return the passages that the state keeps: the top of every turn of every run."""
+    tops = [(turn, head) for system in state.systems.values() for turn, head in system.heads.items()]
+    return {(turn, document) for turn, head in tops for document, _ in head}
+
+
+def retrieved_deeper(old: State, runs: Iterable[JudgedRun], new: State) -> Set[Passage]:
+    """Return the unjudged passages of new tops that old runs retrieve below their stored tops."""
+    heads = [(turn, head) for system in new.systems.values() for turn, head in system.heads.items()]
+    wanted = {(turn, document) for turn, head in heads for document, grade in head if grade is None} - in_tops(old)
+    turns = {turn for turn, _ in wanted}
+    found = set[Passage]()
+    for run in runs if wanted else ():
+        rows = np.nonzero(run.top.grades == UNJUDGED)[0]
+        some = np.array([turn in turns for turn in run.matrix.turns], dtype=bool)[rows]
+        names = (run.matrix.turns[row] for row in rows[some])
+        found |= wanted & set(zip(names, run.unjudged.take(some).texts(), strict=True))
+    return found
+
+
+def to_judge(fits: Iterable[Fit | None]) -> int:
+    """Return the number of passages to judge where the judgments no longer fit: the unjudged ones of all these new tops."""
+    return len(set().union(*(fit.unjudged for fit in fits if fit and fit.lost)))
+
+
+def lost_line(rows: Sequence[Any], passages: int) -> str:
+    """Return the reason of rule 1 for fits or rows of the gate, with the number of passages to judge."""
+    shares = [spread([100 * getattr(row, name) for row in rows], "{:.0f}") for name in ("judged_old", "judged_new")]
+    top = spread([row.depth for row in rows], "{:,}", " to ")
+    fits = f"the judgments no longer fit the passages: {shares[0]}% → {shares[1]}% of the top {top} are judged"
+    return f"{fits}; judge {counted(passages, 'passage')} (robustcs judge) or map the ids"
+
+
+def spread(values: Iterable[float], form: str, between: str = "–") -> str:
+    """Return the smallest and the largest value, or one if both look the same: ``45–51``."""
+    known = sorted(values)
+    return between.join(dict.fromkeys(form.format(one).replace("-", "−") for one in (known[0], known[-1])))
