@@ -21,8 +21,9 @@ from robustcs.statistics.estimate import joined
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.cases import NO_GATE, Cases, Gate
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
-from robustcs.studies.compare.fit import Fits, Passage, doubt, figures
+from robustcs.studies.compare.fit import Fits, Passage, doubt, figures, to_judge
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
+from robustcs.studies.compare.reasons import doubts
 from robustcs.wording import some_of
 
 _SYSTEM = text("system", header="System")
@@ -33,8 +34,11 @@ _FIT = (
     share("judged_new", "the same in the new state"),
     count("entered", "unjudged passages in the new top that are not in the old top"),
     count("new_passages", "of these, passages that no run of the old state retrieves for their turn"),
-    count("unknown", "of these, passages that the old state may retrieve at ranks that a report does not keep"),
+    count("possibly_new", "of these, passages that the old state may retrieve at ranks that a report does not keep"),
     count("turns_judged", "turns whose top passages are all judged in both states"),
+)
+_TO_JUDGE = count(
+    "to_judge", "unjudged passages in the new tops of all rows whose judgments no longer fit; null for other rows"
 )
 
 
@@ -68,7 +72,7 @@ class Comparison(Result):
                    "lowest").rounded(3),
         difference("high", "highest such change", "highest").rounded(3),
         count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
-        *_FIT, difference("change_judged", "change on these turns").rounded(3),
+        *_FIT, difference("change_judged", "change on these turns").rounded(3), _TO_JUDGE,
     )  # fmt: skip
     turns = table(
         "turns", "Every turn whose score changed.",
@@ -97,8 +101,8 @@ class Comparison(Result):
         difference("expected", "mean drop under grades drawn by the hole model (--evidence expected)"),
         count("lost", "turns that are gone or have lost their judgments"),
         *_FIT, difference("drop_judged", "drop on these turns").rounded(3),
-        p_value("p_judged", "p_corrected on these turns; null unless rule is needed: most unjudged passages that entered are new"),
-        count("to_judge", "unjudged passages in the new tops of all rows whose judgments no longer fit; null for other rows"),
+        p_value("p_judged", "p_corrected on these turns; null where the gate does not need it: few passages are new"),
+        _TO_JUDGE,
         text("rule", "rule on judgments that decided: “no fit”, “new passages” (p_judged is too large), or empty"),
         text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "reason for the outcome"),
     )  # fmt: skip
@@ -113,6 +117,11 @@ class Comparison(Result):
         """The worst outcome of the gate's cases: failed, cannot tell or passed; None without conditions."""
         found = set(self.gate["outcome"])
         return next((outcome for outcome in DECISIONS if outcome in found), None)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Sentences on changes that missing judgments may explain; they come before any other statement."""
+        return [f"{one[0].upper()}{one[1:]}." for one in doubts(self.measures.itertuples())]
 
     @property
     def failed(self) -> bool:
@@ -202,7 +211,9 @@ def _measures(changes: Sequence[Change], fits: Fits, unit: Unit, seed: int) -> p
     systems, turns = [change.run for change in changes], [len(change.turns) for change in changes]
     found = [fits.of(change.run, change.metric, change.turns) for change in changes]
     rows = [figures(fit, "change_judged", change.new - change.old) for fit, change in zip(found, changes, strict=True)]
-    told = pd.DataFrame(rows, index=frame.index, columns=[*(one.name for one in _FIT), "change_judged"])
+    passages = to_judge(found)
+    rows = [row | ({"to_judge": passages} if fit and fit.lost else {}) for row, fit in zip(rows, found, strict=True)]
+    told = pd.DataFrame(rows, index=frame.index, columns=[*(one.name for one in (*_FIT, _TO_JUDGE)), "change_judged"])
     frame["note"] = [joined(doubt(fit), note) for fit, note in zip(found, frame["note"], strict=True)]
     return frame.assign(system=systems, metric=metrics, turns=turns, **means, **told)
 

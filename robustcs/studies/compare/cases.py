@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, product
 from typing import Any
 
 import numpy as np
 
-from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.outcomes import OUTCOMES
 from robustcs.evaluation.state import State, SystemState
 from robustcs.evaluation.thresholds import Threshold, distinct_thresholds
@@ -114,7 +113,15 @@ def _declared(old: State, new: State) -> Iterable[tuple[str, str]]:
 
 
 def _unknown(condition: str, run: str, reason: str, metric: str = "") -> dict[str, Any]:
-    return {"condition": condition, "system": run, "metric": metric, "lost": 0, "rule": "", "outcome": "cannot tell", "reason": reason}
+    return {
+        "condition": condition,
+        "system": run,
+        "metric": metric,
+        "lost": 0,
+        "rule": "",
+        "outcome": "cannot tell",
+        "reason": reason,
+    }
 
 
 @dataclass(frozen=True)
@@ -266,9 +273,11 @@ class Cases:
             low, high = -float(first.high.mean()), -float(first.low.mean())
         lost, problems = self._lost(parts)
         fits = [fit for part in ranked if (fit := self.fits.of(part.run, part.metric, part.turns))]
-        decisive = worst(fits)
-        if not (decisive and decisive.lost):  # else the only thing to say about judgments is that they do not fit
-            problems += [text for fit in fits for text in fit.problems(f" of {fit.run}" if len(parts) > 1 else "")]
+        if len(parts) > 1:
+            fits = [replace(fit, whose=f" of {fit.run}") for fit in fits]
+        decisive = worst(fits) if fits else None
+        if decisive and not decisive.lost:  # else nothing more needs to be said about judgments
+            problems += [text for fit in fits if fit.run != decisive.run for text in fit.problems]
         problems = [*problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,

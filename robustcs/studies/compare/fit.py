@@ -3,10 +3,10 @@
 A score also falls if passages get other ids, because their judgments are then lost. Two rules keep the gate from calling this a
 drop. They apply before the order of decisions of :mod:`robustcs.studies.compare.gate`:
 
-1. If the judged share of the new top is below :data:`LEAST` of the old one, the judgments no longer fit, and the gate cannot tell.
-2. If the judged share falls by more than :data:`FALL`, and most unjudged passages that entered the top are new (the old state did
-   not retrieve them for their turn), the drop must also be significant on the turns whose top is judged in both states. On these
-   turns, other ids change nothing.
+1. If the judged share of the new top is below :data:`LEAST` of the old one, the judgments no longer fit: the gate cannot tell.
+2. If the judged share falls by more than :data:`FALL`, and most unjudged passages that entered the top are new (the old state
+   did not retrieve them for their turn), the drop must also be significant on the turns whose top is judged in both states. On
+   these turns, other ids change nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from robustcs.evaluation.matrix import UNJUDGED
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.state import State
 from robustcs.statistics import Floats, Mask
+from robustcs.statistics.estimate import p_text
 from robustcs.studies.compare.changes import Rescored
 from robustcs.wording import counted, verb
 
@@ -31,6 +32,10 @@ from robustcs.wording import counted, verb
 FALL = 0.05
 #: If the judged share falls below this share of the old one, the judgments no longer fit.
 LEAST = 1 / 20
+
+#: Caveats about a change of scores, for rules 1 and 2.
+LOST = "the judgments no longer fit the passages"
+DOUBTFUL = "missing judgments may explain part or all of the change: most unjudged passages that entered the top are new"
 
 #: A passage of a turn.
 Passage = tuple[str, str]
@@ -50,12 +55,14 @@ class Fit:
         The unjudged passages of the new top.
     entered
         How many of them are not in the old top of this run.
-    added
+    new_passages
         How many of these the old state did not retrieve for their turn.
-    unknown
+    possibly_new
         How many of these the old state may have retrieved at ranks that a report does not keep.
     both
         bool[T]: whether the tops of both states are judged, by turn.
+    whose
+        Words that name the run if there are several, such as `` of human``.
     """
 
     run: str
@@ -65,14 +72,20 @@ class Fit:
     again: float
     unjudged: Set[Passage]
     entered: int
-    added: int
-    unknown: int
+    new_passages: int
+    possibly_new: int
     both: Mask
+    whose: str = ""
 
     @property
     def lost(self) -> bool:
         """Whether the judgments no longer fit (rule 1)."""
         return self.judged_new < LEAST * self.judged_old - 1e-12
+
+    @property
+    def turns_judged(self) -> int:
+        """Number of turns whose tops are judged in both states."""
+        return int(self.both.sum())
 
     @property
     def fallen(self) -> bool:
@@ -82,22 +95,20 @@ class Fit:
     @property
     def doubtful(self) -> bool:
         """Whether most unjudged passages that entered the top are new, or may be, and the judged share fell (rule 2)."""
-        return self.fallen and not self.lost and 2 * (self.added + self.unknown) > self.entered
+        return self.fallen and not self.lost and 2 * (self.new_passages + self.possibly_new) > self.entered
 
-    def problems(self, whose: str = "") -> list[str]:
-        """Return what is wrong with the judged share; ``whose``: words that name the run, such as `` of human``."""
-        found, top = [], f"top {self.depth}{whose}"
-        if self.fallen:
-            new = ""
-            if self.doubtful:
-                of = f"{self.added:,} of the {counted(self.entered, 'unjudged passage')} that entered it"
-                new = f", and {of} {verb(self.added, 'is', 'are')} new"
-                if self.unknown:
-                    new += f" ({self.unknown:,} may be: the old state is a report and does not keep deeper passages)"
-            found.append(f"the judged share of the {top} falls from {self.judged_old:.1%} to {self.judged_new:.1%}{new}")
-        if self.judged_old - self.again > FALL + 1e-9:
-            found.append(f"the new judgments cover {self.again:.1%} of the old {top}, the old ones {self.judged_old:.1%}")
-        return found
+    @property
+    def covered(self) -> str:
+        """What is wrong with the old top under the new judgments; empty if nothing is."""
+        if not self.judged_old - self.again > FALL + 1e-9:
+            return ""
+        top = f"old top {self.depth}{self.whose}"
+        return f"the new judgments cover {self.again:.1%} of the {top}, the old ones {self.judged_old:.1%}"
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the judged share, in words."""
+        return [text for text in (fall_line([self], self.whose) if self.fallen else "", self.covered) if text]
 
 
 @dataclass(frozen=True)
@@ -150,10 +161,8 @@ class Fits:
         return {turn for system in self.old.systems.values() for turn, number in system.below.items() if number}
 
 
-def worst(fits: Sequence[Fit]) -> Fit | None:
+def worst(fits: Sequence[Fit]) -> Fit:
     """Return the fit that decides on a case of several runs, with the turns whose tops are judged in all of them."""
-    if not fits:
-        return None
     chosen = max(fits, key=lambda fit: (fit.lost, fit.doubtful, np.nan_to_num(fit.judged_old - fit.judged_new, nan=-2.0)))
     return replace(chosen, both=np.logical_and.reduce([fit.both for fit in fits]))
 
@@ -164,18 +173,14 @@ def figures(fit: Fit | None, name: str, values: Floats) -> dict[str, Any]:
         return {}
     return {
         "depth": fit.depth, "judged_old": fit.judged_old, "judged_new": fit.judged_new, "entered": fit.entered,
-        "new_passages": fit.added, "unknown": fit.unknown, "turns_judged": int(fit.both.sum()),
+        "new_passages": fit.new_passages, "possibly_new": fit.possibly_new, "turns_judged": fit.turns_judged,
         name: float(values[fit.both].mean()) if fit.both.any() else math.nan,
     }  # fmt: skip
 
 
 def doubt(fit: Fit | None) -> str:
     """Return the caveat about a change of scores; empty if the judgments fit."""
-    if fit and fit.lost:
-        return "the judgments no longer fit the passages"
-    if fit and fit.doubtful:
-        return "missing judgments may explain the change: most unjudged passages that entered the top are new"
-    return ""
+    return LOST if fit and fit.lost else DOUBTFUL if fit and fit.doubtful else ""
 
 
 def in_tops(state: State) -> Set[Passage]:
@@ -206,12 +211,80 @@ def to_judge(fits: Iterable[Fit | None]) -> int:
 def lost_line(rows: Sequence[Any], passages: int) -> str:
     """Return the reason of rule 1 for fits or rows of the gate, with the number of passages to judge."""
     shares = [spread([100 * getattr(row, name) for row in rows], "{:.0f}") for name in ("judged_old", "judged_new")]
-    top = spread([row.depth for row in rows], "{:,}", " to ")
-    fits = f"the judgments no longer fit the passages: {shares[0]}% → {shares[1]}% of the top {top} are judged"
+    fits = f"{LOST}: {shares[0]}% → {shares[1]}% of the top {_depth(rows)} are judged"
     return f"{fits}; judge {counted(passages, 'passage')} (robustcs judge) or map the ids"
+
+
+def fall_line(rows: Sequence[Any], whose: str = "") -> str:
+    """Return how far the judged share falls and, where rule 2 applies, how many passages are new, for fits or rows."""
+    shares = [spread([100 * getattr(row, name) for row in rows], "{:.1f}") for name in ("judged_old", "judged_new")]
+    line = f"the judged share of the top {_depth(rows)}{whose} falls from {shares[0]}% to {shares[1]}%"
+    new, entered, possibly_new = (
+        [int(getattr(row, name)) for row in rows] for name in ("new_passages", "entered", "possibly_new")
+    )
+    if not 2 * (new[0] + possibly_new[0]) > entered[0]:
+        return line
+    if new == entered:
+        line += f", and all {spread(new, '{:,}')} unjudged passages that entered it are new"
+    else:
+        line += f", and {spread(new, '{:,}')} of the {spread(entered, '{:,}')} unjudged passages that entered it are new"
+    if any(possibly_new):
+        line += f" ({spread(possibly_new, '{:,}')} more may be: the old state is a report, which does not keep deeper passages)"
+    return line
+
+
+def new_line(rows: Sequence[Any], moved: str, points: bool, whose: str = "") -> str:
+    """Return the reason of rule 2 for rows of the gate.
+
+    ``moved``: what grows, such as ``the mean drops``; ``points``: whether it is a share, in percentage points.
+    """
+    form, unit = ("{:.1f}", " percentage points") if points else ("{:.3f}", "")
+    scale = 100 if points else 1
+    drop = spread([scale * row.drop for row in rows], form) + unit
+    largest = max(row.p_corrected for row in rows)
+    smallest = min((row.p_judged for row in rows if row.turns_judged), default=math.nan)
+    there = f"there are no {on_judged(rows)}"
+    known = [row for row in rows if row.turns_judged]
+    if known:
+        inside = spread([scale * row.drop_judged for row in known], form, " to ") + unit
+        there = f"by {inside} on the {on_judged(known)} (adjusted {_p(smallest, 'at least', known)})"
+    model = [scale * row.expected for row in rows if not math.isnan(row.expected)]
+    drop += f" ({spread(model, form)}{unit} expected by the hole model)" if model else ""
+    return f"{moved} by {drop} (adjusted {_p(largest, 'at most', rows)}), but {there}; {fall_line(rows, whose)}"
+
+
+def change_line(rows: Sequence[Any]) -> str:
+    """Return the limit of changes to which rule 2 applies, for rows of the table ``measures``."""
+    change = spread([row.change for row in rows], "{:+.3f}", " to ")
+    there = f"there are no {on_judged(rows)}"
+    known = [row for row in rows if row.turns_judged]
+    if known:
+        there = f"on the {on_judged(known)} it is {spread([row.change_judged for row in known], '{:+.3f}', ' to ')}"
+    return f"missing judgments may explain part or all of the change of {change}: {there}; {fall_line(rows)}"
+
+
+def on_judged(rows: Sequence[Any]) -> str:
+    """Return the turns of rows or fits on which rule 2 tests: ``85 turns whose top 3 passages are judged in both states``."""
+    number = [row.turns_judged for row in rows]
+    turns = f"{spread(number, '{:,}')} {verb(int(max(number)), 'turn', 'turns')} " if any(number) else "turns "
+    return f"{turns}whose top {_depth(rows)} {verb(int(rows[0].depth), 'passage is', 'passages are')} judged in both states"
+
+
+def _depth(rows: Sequence[Any]) -> str:
+    return spread([row.depth for row in rows], "{:,}", " to ")
+
+
+def _p(p: float, limit: str, rows: Sequence[Any]) -> str:
+    text = p_text(p)
+    return text if len(rows) == 1 or "<" in text else text.replace("=", limit)
 
 
 def spread(values: Iterable[float], form: str, between: str = "–") -> str:
     """Return the smallest and the largest value, or one if both look the same: ``45–51``."""
     known = sorted(values)
-    return between.join(dict.fromkeys(form.format(one).replace("-", "−") for one in (known[0], known[-1])))
+    return between.join(dict.fromkeys(_plain(form.format(one)) for one in (known[0], known[-1])))
+
+
+def _plain(text: str) -> str:
+    """Return a number with a minus sign, but without one if it is 0."""
+    return text.replace("-", "−") if text.strip("-+0.") else text.lstrip("-")

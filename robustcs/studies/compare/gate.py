@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -35,8 +36,9 @@ from robustcs.statistics.estimate import p_text
 from robustcs.statistics.families import completed_intervals, max_t
 from robustcs.statistics.sign_flip import DRAWS, Subsets, paired_tests
 from robustcs.studies.compare.changes import ROUNDING, Aligned
-from robustcs.studies.compare.fit import Fit, lost_line, to_judge
-from robustcs.wording import counted, verb
+from robustcs.studies.compare.fit import Fit, lost_line, new_line, on_judged, to_judge
+from robustcs.studies.compare.fit import figures as columns_of_fit
+from robustcs.wording import counted
 
 Outcome = Literal["failed", "cannot tell", "passed"]
 Evidence = Literal["test", "expected", "bounds"]
@@ -138,7 +140,7 @@ class Case:
     drawn
         float64[D, T]: the drop under grades drawn by the hole model. If it is None, ``undrawn`` gives the reason.
     problems
-        Problems of the data that do not depend on the scores.
+        Further problems of the data that do not depend on the scores.
     lost
         Number of turns that are gone or have lost their judgments.
     fit
@@ -165,6 +167,11 @@ class Case:
     def both(self) -> Mask | None:
         """The turns whose top is judged in both states, if the drop must be significant on them, too."""
         return self.fit.both if self.fit and self.fit.doubtful else None
+
+    @property
+    def troubles(self) -> list[str]:
+        """All problems of the data, with those of the judged share."""
+        return [*self.problems, *(self.fit.problems if self.fit else ())]
 
     def same(self, evidence: Evidence) -> bool:
         """Return whether no turn differs, by the chosen evidence."""
@@ -255,7 +262,7 @@ def _tested(cases: Sequence[Case], evidence: Evidence, at: Aligned, seed: int) -
         tests = paired_tests(sums[:, 0], at.sizes, seed, at.units.kind, draws=count)
         interval = columns_of(tests, "value", note="note")
     kept = [np.ones(len(case.turns)) if case.both is None else case.both.astype(float) for case in cases]
-    doubtful = np.array([case.both is not None for case in cases])
+    doubtful = np.array([case.both is not None and bool(case.both.any()) for case in cases])
     judged = np.full(len(cases), math.nan)
     if doubtful.any():
         on_kept = at.sums([value * mask for value, mask in zip(values, kept, strict=True)])
@@ -280,24 +287,33 @@ def _decided(case: Case, evidence: Evidence, test: Any, passages: int) -> Decisi
 
     ``test`` is its row of :func:`_tested`, or None if it was not tested; ``passages``: see :func:`to_judge`.
     """
-    drop, parts = float(case.drop.mean()), list[str]()
+    drop, parts, troubles = float(case.drop.mean()), list[str](), case.troubles
     outcome: Outcome = "cannot tell"
     figures: dict[str, Any] = {}
     if test is not None:
-        expected = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
-        outcome, *parts = _judged(case, evidence, test, drop, expected)
         figures = {name: float(getattr(test, name)) for name in ("p", "p_corrected", "ci_low", "ci_high", "p_judged")}
-        figures["expected"] = expected
-        if outcome == "cannot tell" and case.both is not None and case.condition.rejects(test.p_corrected):
-            figures["rule"] = "" if case.condition.rejects(test.p_judged) else "new passages"
+        figures["expected"] = float(case.drawn.mean()) if evidence == "expected" and case.drawn is not None else math.nan
+    if case.fit and case.fit.lost:
+        parts, troubles = [lost_line([case.fit], passages)], list(case.problems)
+        figures |= {"to_judge": passages, "rule": "no fit"}
+    elif test is not None and case.fit and case.both is not None and _explained(case, test):
+        row = SimpleNamespace(drop=drop, **figures, **columns_of_fit(case.fit, "drop_judged", case.drop))
+        moved, points = case.moved(1.0).partition(" by ")[0], case.condition.what in _GROWS
+        parts, troubles = [new_line([row], moved, points, case.fit.whose)], [*case.problems, case.fit.covered]
+        figures["rule"] = "new passages"
+    elif test is not None:
+        outcome, *parts = _judged(case, evidence, test, drop, figures["expected"])
     elif not case.same(evidence):  # the hole model has no draws
         parts = [case.undrawn]
-    elif not case.problems:
+    elif not troubles:
         outcome, *parts = _unmoved(case, evidence)
-    if case.fit and case.fit.lost:
-        outcome, parts = "cannot tell", [lost_line([case.fit], passages)]
-        figures |= {"to_judge": passages, "rule": "no fit"}
-    return Decision(drop, outcome, "; ".join(filter(None, [*parts, *case.problems])), **figures)
+    return Decision(drop, outcome, "; ".join(filter(None, [*parts, *troubles])), **figures)
+
+
+def _explained(case: Case, test: Any) -> bool:
+    """Return whether new passages may explain a significant drop: it is not significant on the turns of ``Case.both``."""
+    rejects = case.condition.rejects
+    return rejects(float(test.p_corrected)) and not rejects(float(test.p_judged))
 
 
 def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: float) -> tuple[Any, ...]:
@@ -309,10 +325,7 @@ def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: fl
     also = _on_judged(case, test)
     if condition.rejects(p):
         significant = f"{moved}, significantly {more} {adjusted}" if more else f"{moved} significantly {adjusted}"
-        if case.both is not None:
-            if not condition.rejects(float(test.p_judged)):
-                return "cannot tell", f"{moved} {adjusted}, but not significantly {more}".rstrip() + f" {also}"
-            significant += f"; also {also}"
+        significant += f"; also {also}" if also else ""
         if evidence != "bounds":
             return "failed", significant
         if case.low > condition.limit:
@@ -325,7 +338,7 @@ def _judged(case: Case, evidence: Evidence, test: Any, drop: float, expected: fl
         few = f"no p-value can reach {reached:g}: the smallest possible is {test.floor:.2g}"
         weak = f"{moved}, but not significantly {more}".rstrip()
         return "cannot tell", f"{weak} {adjusted}", few if test.floor > reached else "", also
-    if case.problems:
+    if case.troubles:
         return "cannot tell", moved, also
     if condition.what != "no worse":
         return "passed", moved if drop <= 0 else f"{moved}, which the condition allows"
@@ -344,12 +357,10 @@ def _on_judged(case: Case, test: Any) -> str:
     """Return the change on the turns of ``Case.both`` in words; empty if no such test is needed."""
     if case.both is None or case.fit is None:
         return ""
-    number, depth = int(case.both.sum()), case.fit.depth
-    turns = f"the {counted(number, 'turn')}" if number else "turns"
-    where = f"on {turns} whose top {depth:,} {verb(depth, 'passage is', 'passages are')} judged in both states"
-    if not number:
-        return f"{where}: there are none"
-    return f"{where}: {case.moved(float(case.drop[case.both].mean()))} (adjusted {p_text(test.p_judged, test.bound)})"
+    if not case.both.any():
+        return f"there are no {on_judged([case.fit])}"
+    drop = case.moved(float(case.drop[case.both].mean()))
+    return f"on the {on_judged([case.fit])}: {drop} (adjusted {p_text(test.p_judged, test.bound)})"
 
 
 def _unmoved(case: Case, evidence: Evidence) -> tuple[Outcome, str]:

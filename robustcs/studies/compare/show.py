@@ -21,9 +21,11 @@ from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
+from robustcs.studies.compare.fit import DOUBTFUL, LOST
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
+from robustcs.studies.compare.reasons import Line, lines_of
 from robustcs.version import __version__
-from robustcs.wording import counted, first_of, some_of, system_name
+from robustcs.wording import counted, first_of, sentences, some_of, system_name
 
 #: Turns printed with their texts.
 SHOWN = 5
@@ -36,7 +38,7 @@ def show(result: Comparison) -> tuple[Block, ...]:
     frame = result.measures
     changed = set(zip(result.turns["system"], result.turns["metric"], strict=True))
     moved = frame[[(row.system, row.metric) in changed for row in frame.itertuples()]]
-    blocks: list[Block] = [_gate(result)] if len(result.gate) else []
+    blocks: list[Block] = [_gate(result)] if len(result.gate) else [Paragraph(one) for one in result.doubts]
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
@@ -98,11 +100,8 @@ def _gate(result: Comparison) -> Table:
         (field("metric"), lambda row: measure_label(row.metric)),
         "drop" if inside else difference("drop", header="Drop").rounded(3), *([] if inside else ["p_corrected"]), "outcome",
     ]  # fmt: skip
-    about: dict[str, list[str]] = {}
-    for row in rows.itertuples():
-        who = subject(row._replace(system=system_name(row.system)))
-        about.setdefault(row.reason, []).append(who if alone else f"{row.condition}: {who}")
-    reasons = [f"{some_of(who)}: {why}" for why, who in about.items()]
+    lines = lines_of(rows.itertuples())
+    reasons = [f"{'' if alone else f'{line.condition}: '}{line.who(display=True)}: {line.reason}" for line in lines]
     passed = len(frame) - len(rows)
     note = first_of(reasons, REASONS) + "." + (f" {counted(passed, 'other case')} passed." if passed else "")
     return result_table(result, "gate", f"Gate: {result.outcome}" + (f" ({alone})" if alone else ""), columns, note, rows=rows)
@@ -117,6 +116,8 @@ def _conclusions(result: Comparison) -> Block:
     if not len(flipped):
         return Paragraph(f"No conclusion about {counted(total, 'pair')} of systems changed ({level}).")
     note = f"{len(flipped)} of {counted(total, 'pair')} flipped ({level}). No significant difference does not mean equal."
+    limits = {row.note.partition("; ")[0] for row in result.measures.itertuples()}
+    note += sentences(limit for limit in (LOST, DOUBTFUL) if limit in limits)
     return result_table(
         result, "conclusions", "Conclusions that flipped", ["metric", "first", "second", "old", "new"], note, rows=flipped
     )
@@ -230,7 +231,8 @@ def rendered(path: str, result: Comparison, inputs: Sequence[Mapping[str, Any]],
         return junit(result, code)
     evaluated = result.evaluated
     text = to_json("compare", __version__, evaluated.as_dict(), inputs, {"gate": result.gate}, evaluated.notes)
-    head = {"outcome": result.outcome, "exit_code": int(code), "old": result.old.name, "new": result.new.name}
+    head = {"outcome": result.outcome, "exit_code": int(code), "old": result.old.name, "new": result.new.name,
+            "reasons": told(result)}  # fmt: skip
     return json.dumps(head, ensure_ascii=False)[:-1] + "," + text.removeprefix("{")
 
 
@@ -267,23 +269,23 @@ def junit(result: Comparison, code: ExitCode) -> str:
 
 
 def told(result: Comparison) -> list[str]:
-    """Return a line for every row of the gate that did not pass, failures first."""
-    return [f"{row.outcome}: {row.condition}: {subject(row)}: {row.reason}" for row in _open(result)]
+    """Return a line for every kind of reason of rows that did not pass, failures first."""
+    return [f"{line.outcome}: {line.condition}: {line.who()}: {line.reason}" for line in _open(result)]
 
 
 def github_lines(result: Comparison) -> list[str]:
     """Return the same lines as workflow commands, which GitHub Actions shows as annotations."""
     found = []
-    for row in _open(result):
-        title = _escaped(f"robustcs compare: {row.condition}").replace(":", "%3A").replace(",", "%2C")
-        message = _escaped(f"{row.outcome}: {subject(row)}: {row.reason}")
-        found.append(f"::{_LEVELS[row.outcome]} title={title}::{message}")
+    for line in _open(result):
+        title = _escaped(f"robustcs compare: {line.condition}").replace(":", "%3A").replace(",", "%2C")
+        message = _escaped(f"{line.outcome}: {line.who()}: {line.reason}")
+        found.append(f"::{_LEVELS[line.outcome]} title={title}::{message}")
     return found
 
 
-def _open(result: Comparison) -> list[Any]:
-    rows = [row for row in result.gate.itertuples() if row.outcome != "passed"]
-    return sorted(rows, key=lambda row: row.outcome != "failed")
+def _open(result: Comparison) -> list[Line]:
+    lines = lines_of(row for row in result.gate.itertuples() if row.outcome != "passed")
+    return sorted(lines, key=lambda line: line.outcome != "failed")
 
 
 def _escaped(text: str) -> str:
