@@ -219,18 +219,16 @@ def fall_line(rows: Sequence[Any], whose: str = "") -> str:
     """Return how far the judged share falls and, where rule 2 applies, how many passages are new, for fits or rows."""
     shares = [spread([100 * getattr(row, name) for row in rows], "{:.1f}") for name in ("judged_old", "judged_new")]
     line = f"the judged share of the top {_depth(rows)}{whose} falls from {shares[0]}% to {shares[1]}%"
-    new, entered, possibly_new = (
-        [int(getattr(row, name)) for row in rows] for name in ("new_passages", "entered", "possibly_new")
-    )
-    if not 2 * (new[0] + possibly_new[0]) > entered[0]:
+    new, entered, possibly = ([int(getattr(row, name)) for row in rows] for name in ("new_passages", "entered", "possibly_new"))
+    if not 2 * (new[0] + possibly[0]) > entered[0]:
         return line
+    passages, report = f"{spread(entered, '{:,}')} unjudged passages that entered it", "the old state is a report"
     if new == entered:
-        line += f", and all {spread(new, '{:,}')} unjudged passages that entered it are new"
-    else:
-        line += f", and {spread(new, '{:,}')} of the {spread(entered, '{:,}')} unjudged passages that entered it are new"
-    if any(possibly_new):
-        line += f" ({spread(possibly_new, '{:,}')} more may be: the old state is a report, which does not keep deeper passages)"
-    return line
+        return f"{line}, and all {passages} are new"
+    if not any(new):
+        return f"{line}, and {report}, which does not show whether the {passages} are new; name its project instead"
+    more = f" ({spread(possibly, '{:,}')} more may be: {report}; name its project instead)" if any(possibly) else ""
+    return f"{line}, and {spread(new, '{:,}')} of the {passages} are new{more}"
 
 
 def new_line(rows: Sequence[Any], moved: str, points: bool, whose: str = "") -> str:
@@ -247,10 +245,10 @@ def new_line(rows: Sequence[Any], moved: str, points: bool, whose: str = "") -> 
     known = [row for row in rows if row.turns_judged]
     if known:
         inside = spread([scale * row.drop_judged for row in known], form, " to ") + unit
-        there = f"by {inside} on the {on_judged(known)} (adjusted {_p(smallest, 'at least', known)})"
+        there = f"not significantly on the {on_judged(known)}: by {inside} (adjusted {_p(smallest, 'at least', known)})"
     model = [scale * row.expected for row in rows if not math.isnan(row.expected)]
-    drop += f" ({spread(model, form)}{unit} expected by the hole model)" if model else ""
-    return f"{moved} by {drop} (adjusted {_p(largest, 'at most', rows)}), but {there}; {fall_line(rows, whose)}"
+    drop += f" ({spread(model, form)}{unit} expected by the hole model; " if model else " ("
+    return f"{moved} by {drop}adjusted {_p(largest, 'at most', rows)}), but {there}; {fall_line(rows, whose)}"
 
 
 def change_line(rows: Sequence[Any]) -> str:

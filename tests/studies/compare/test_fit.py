@@ -85,9 +85,15 @@ def test_a_report_does_not_know_deeper_passages() -> None:
     found = fit(below, run(SCORES, 190, 12, 8))
     assert (found.new_passages, found.possibly_new, found.doubtful) == (0, 20, True)
     assert found.problems == [
-        "the judged share of the top 3 falls from 100.0% to 90.5%, and 0 of the 20 unjudged passages that entered it are new"
-        " (20 more may be: the old state is a report, which does not keep deeper passages)"
+        "the judged share of the top 3 falls from 100.0% to 90.5%, and the old state is a report, which does not show whether"
+        " the 20 unjudged passages that entered it are new; name its project instead"
     ]
+    some = replace(below, below=dict.fromkeys(TURNS[:-1], 95))  # of the last turn, all is known
+    (said,) = fit(some, run(SCORES, 190, 12, 8)).problems
+    assert said.endswith(
+        "and 3 of the 20 unjudged passages that entered it are new (17 more may be: the old state is a report; name its project"
+        " instead)"
+    )
     assert fit(run(SCORES), run(SCORES, 190, 12, 8)).possibly_new == 0  # nothing unjudged lies deeper
 
 
@@ -125,11 +131,12 @@ def dropping(by: float) -> SystemState:
     [
         (0.1, "failed", "",
          "the mean drops by 0.271, significantly more than 0.02 (adjusted p = 0.0010); also on the 40 turns whose top 3"
-         " passages are judged in both states: the mean drops by 0.100 (adjusted p = 0.0010); the judged share of the top 3 falls"
-         " from 100.0% to 57.1%, and all 90 unjudged passages that entered it are new"),
+         " passages are judged in both states: the mean drops by 0.100 (adjusted p = 0.0010); the judged share of the top 3"
+         " falls from 100.0% to 57.1%, and all 90 unjudged passages that entered it are new"),
         (0.0, "cannot tell", "new passages",
-         "the mean drops by 0.214 (adjusted p = 0.0010), but by 0.000 on the 40 turns whose top 3 passages are judged in both"
-         " states (adjusted p = 0.998); the judged share of the top 3 falls from 100.0% to 57.1%, and all 90 unjudged passages"
+         "the mean drops by 0.214 (adjusted p = 0.0010), but not significantly on the 40 turns whose top 3 passages are"
+         " judged in both states: by 0.000 (adjusted p = 0.998); the judged share of the top 3 falls from 100.0% to"
+         " 57.1%, and all 90 unjudged passages"
          " that entered it are new"),
     ],
 )  # fmt: skip
@@ -191,8 +198,9 @@ def test_shares_of_errors_on_judged_turns() -> None:
     (row,) = compared(old, new, "qr>0.05").gate.itertuples()
     assert (row.outcome, row.rule, row.turns_judged) == ("cannot tell", "new passages", 40)
     assert row.reason == (
-        "the share of rewriter errors grows by 42.9 percentage points (adjusted p = 0.0010), but by 0.0 percentage points on"
-        " the 40 turns whose top 3 passages are judged in both states (adjusted p = 1.000); the judged share of the top 3 of a"
+        "the share of rewriter errors grows by 42.9 percentage points (adjusted p = 0.0010), but not significantly on the"
+        " 40 turns whose top 3 passages are judged in both states: by 0.0 percentage points (adjusted p = 1.000); the"
+        " judged share of the top 3 of a"
         " falls from 100.0% to 57.1%, and all 90 unjudged passages that entered it are new"
     )
 
