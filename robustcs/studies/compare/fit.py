@@ -126,11 +126,6 @@ class Fits:
     rescored: Mapping[str, Rescored] = field(default_factory=dict)
     deeper: Set[Passage] | None = None
 
-    @cached_property
-    def _retrieved(self) -> Set[Passage]:
-        """The passages that the old state keeps or retrieves deeper."""
-        return in_tops(self.old) | (self.deeper or frozenset())
-
     def of(self, run: str, metric: str, turns: Sequence[str]) -> Fit | None:
         """Return the fit of a run on some turns down to the measure's cutoff, or None if its passages are unknown."""
         before, after = self.old.systems[run], self.new.systems[run]
@@ -143,11 +138,12 @@ class Fits:
         for turn in turns:
             old, new = (system.heads.get(turn, ())[:depth] for system in (before, after))
             holes = {(turn, document) for document, grade in new if grade is None}
-            unjudged |= holes
-            entered |= holes - {(turn, document) for document, _ in old}
+            if holes:
+                unjudged |= holes
+                entered |= holes - {(turn, document) for document, _ in old}
             grades = again.grades[turn][:depth] if again and turn in again.grades else [grade for _, grade in old]
             both.append(not holes and None not in grades)
-        strange = entered - self._retrieved
+        strange = entered - (self.deeper or set()) - in_tops(self.old, {turn for turn, _ in entered})
         unsure = set() if self.deeper is not None else {one for one in strange if one[0] in self._cut}
         return Fit(
             run, depth, before.judged_share(turns, depth), after.judged_share(turns, depth),
@@ -183,17 +179,21 @@ def doubt(fit: Fit | None) -> str:
     return LOST if fit and fit.lost else DOUBTFUL if fit and fit.doubtful else ""
 
 
-def in_tops(state: State) -> Set[Passage]:
-    """Return the passages that the state keeps: the top of every turn of every run."""
-    tops = [(turn, head) for system in state.systems.values() for turn, head in system.heads.items()]
-    return {(turn, document) for turn, head in tops for document, _ in head}
+def in_tops(state: State, turns: Set[str]) -> Set[Passage]:
+    """Return the passages that the state keeps for some turns: the tops of all runs."""
+    heads = [(turn, system.heads[turn]) for turn in turns for system in state.systems.values() if turn in system.heads]
+    return {(turn, document) for turn, head in heads for document, _ in head}
 
 
 def retrieved_deeper(old: State, runs: Iterable[JudgedRun], new: State) -> Set[Passage]:
     """Return the unjudged passages of new tops that old runs retrieve below their stored tops."""
-    heads = [(turn, head) for system in new.systems.values() for turn, head in system.heads.items()]
-    wanted = {(turn, document) for turn, head in heads for document, grade in head if grade is None} - in_tops(old)
+    wanted = set[Passage]()
+    for name, system in new.systems.items():
+        before = old.systems[name].rankings if name in old.systems else {}
+        changed = [turn for turn in system.heads if system.rankings.get(turn) != before.get(turn)]
+        wanted |= {(turn, document) for turn in changed for document, grade in system.heads[turn] if grade is None}
     turns = {turn for turn, _ in wanted}
+    wanted -= in_tops(old, turns)
     found = set[Passage]()
     for run in runs if wanted else ():
         rows = np.nonzero(run.top.grades == UNJUDGED)[0]

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from robustcs.studies.compare.fit import LOST
 from robustcs.studies.compare.reasons import lines_of, named, subjects
 from robustcs.studies.compare.show import show, told
 from tests.studies.compare.test_analysis import TURNS, compared, state
-from tests.studies.compare.test_fit import LOST, SCORES, dropping, run
+from tests.studies.compare.test_fit import SCORES, dropping, run
 
 
 def row(system: str, metric: str = "P_1", reason: str = "why", condition: str = "drop>0", outcome: str = "failed") -> Any:
