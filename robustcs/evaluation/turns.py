@@ -21,7 +21,7 @@ from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.policy import Missing
 from robustcs.statistics import Mask
-from robustcs.wording import and_more, counted, some_of, system_name, verb
+from robustcs.wording import counted, some_of, system_name, verb
 
 #: The number of a passage in ClueWeb22 and iKAT.
 _NUMBERED = re.compile(r":[0-9]+\Z")
@@ -166,20 +166,16 @@ def strangers(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
 def unjudged_runs(expected: Expected, files: Sequence[Answered]) -> list[Problem]:
     """Return a problem for every run that answers judged turns but retrieves no judged passage."""
     return [
-        Problem(file.path, None, _unjudged(expected, [file]), _advice(file.passage, expected), "no-judged-passage")
-        for file in files if _is_unjudged(file)
+        Problem(
+            file.path, None,
+            f"none of its passages is judged: its passage ids look like {file.passage!r}, those of {expected.what} like"
+            f" {expected.passage!r}",
+            _advice(file.passage, expected),
+            "no-judged-passage",
+        )
+        for file in files
+        if not file.judged and not file.missing.all()
     ]  # fmt: skip
-
-
-def _is_unjudged(file: Answered) -> bool:
-    return not file.judged and not file.missing.all()
-
-
-def _unjudged(expected: Expected, files: Sequence[Answered]) -> str:
-    """Return what is wrong with unjudged runs; the ids of the first are examples."""
-    whose, ids = ("its", "its passage ids") if len(files) == 1 else ("their", f"the passage ids of {files[0].name}")
-    examples = f"{ids} look like {files[0].passage!r}, those of {expected.what} like {expected.passage!r}"
-    return f"none of {whose} passages is judged: {examples}"
 
 
 def _advice(found: str, expected: Expected) -> str:
@@ -195,15 +191,10 @@ def _advice(found: str, expected: Expected) -> str:
 
 
 def notes_on(expected: Expected, files: Sequence[Answered]) -> list[str]:
-    """Return notes on entirely unjudged runs, and by file on missing turns; files without common turns are ignored."""
-    unjudged: dict[str, list[Answered]] = {}
-    for file in filter(_is_unjudged, files):
-        unjudged.setdefault(_advice(file.passage, expected), []).append(file)
+    """Return notes on entirely unjudged runs and on missing turns, by file; files without common turns are ignored."""
     notes = []
-    for advice, some in unjudged.items():
-        names = f"{', '.join(file.name for file in some[:5])}{and_more(len(some), 5)}"
-        notes.append(f"{names}: {_unjudged(expected, some)}; {advice}")
     for file in files:
+        notes += [f"{file.name}: {problem.found}; {problem.advice}" for problem in unjudged_runs(expected, [file])]
         if file.missing.any() and not file.missing.all():
             notes.append(lacks_note(file.name, tuple(compress(expected.turns, file.missing))))
     return notes

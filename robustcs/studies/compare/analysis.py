@@ -23,7 +23,7 @@ from robustcs.studies.compare.cases import NO_GATE, Cases, Gate
 from robustcs.studies.compare.changes import ROUNDING, Aligned, Change, Rescored, changes_of
 from robustcs.studies.compare.fit import Fits, Passage, doubt, figures, to_judge
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, Outcome
-from robustcs.studies.compare.reasons import doubts
+from robustcs.studies.compare.reasons import doubts, lines_of
 from robustcs.wording import some_of
 
 _SYSTEM = text("system", header="System")
@@ -107,6 +107,14 @@ class Comparison(Result):
         text("outcome", "failed, cannot tell or passed", "Outcome"), text("reason", "reason for the outcome"),
     )  # fmt: skip
 
+    reasons = table(
+        "reasons", "Reasons for outcomes of the gate other than passed, or limits of the changes without a gate; each kind once.",
+        text("outcome", "failed or cannot tell; empty without a gate"), text("condition", "the conditions, as written"),
+        text("subject", "systems and measures that share the reason: the first five, and the number of further ones"),
+        count("cases", "rows of gate, or of measures, that share it"),
+        text("reason", "the reason; if numbers differ between the rows, their range"),
+    )  # fmt: skip
+
     old: State
     new: State
     tops: Mapping[str, Top] = field(default_factory=dict)
@@ -121,7 +129,7 @@ class Comparison(Result):
     @property
     def doubts(self) -> list[str]:
         """Sentences on changes that missing judgments may explain; they come before any other statement."""
-        return [f"{one[0].upper()}{one[1:]}." for one in doubts(self.measures.itertuples())]
+        return [f"{line.who(display=True)}: {line.reason}." for line in doubts(self.measures.itertuples())]
 
     @property
     def failed(self) -> bool:
@@ -177,10 +185,13 @@ def compare(
         notes += gate.notes(", ".join(filter(None, (how, both))))
     unit = evaluated.policy.unit
     evaluated = replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count)
+    cases, measures = Comparison.gate.frame(pd.DataFrame(rows)), _measures(changes, fits, unit, seed)
+    lines = lines_of(row for row in cases.itertuples() if row.outcome != "passed")
+    lines = lines if len(cases) else doubts(measures.itertuples())
     return Comparison(evaluated, old, new, content={
-        "inputs": _inputs(old, new), "measures": [_measures(changes, fits, unit, seed)],
+        "inputs": _inputs(old, new), "measures": [measures],
         "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, unit, seed),
-        "gate": Comparison.gate.frame(pd.DataFrame(rows)),
+        "gate": cases, "reasons": [(one.outcome, one.condition, one.who(), len(one.rows), one.reason) for one in lines],
     })  # fmt: skip
 
 

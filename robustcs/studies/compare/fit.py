@@ -179,6 +179,12 @@ def doubt(fit: Fit | None) -> str:
     return LOST if fit and fit.lost else DOUBTFUL if fit and fit.doubtful else ""
 
 
+def split_note(note: str) -> tuple[str, str]:
+    """Return the caveat of :func:`doubt` at the beginning of a note, and the rest of the note."""
+    doubted = next((one for one in (LOST, DOUBTFUL) if note.startswith(one)), "")
+    return doubted, note.removeprefix(doubted).removeprefix("; ")
+
+
 def in_tops(state: State, turns: Set[str]) -> Set[Passage]:
     """Return the passages that the state keeps for some turns: the tops of all runs."""
     heads = [(turn, system.heads[turn]) for turn in turns for system in state.systems.values() if turn in system.heads]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robustcs.studies.compare.fit import DOUBTFUL, LOST, change_line, lost_line, new_line
+from robustcs.studies.compare.fit import DOUBTFUL, LOST, change_line, lost_line, new_line, split_note
 from robustcs.studies.compare.gate import measure_label, subject
 from robustcs.wording import and_more, system_name
 
@@ -91,14 +91,11 @@ def _merged(rows: Sequence[Any]) -> str:
     return line(rows) + (first.removeprefix(line(rows[:1])) if len(rows) > 1 else "")
 
 
-def doubts(rows: Iterable[Any]) -> list[str]:
-    """Return a sentence for each kind of doubt about rows of the table ``measures``: what the judgments do not cover."""
-    lost, doubtful = list[Any](), list[Any]()
+def doubts(rows: Iterable[Any]) -> list[Line]:
+    """Return a line for each kind of doubt about rows of the table ``measures``; its outcome and conditions are empty."""
+    found: dict[str, list[Any]] = {LOST: [], DOUBTFUL: []}
     for row in rows:
-        {LOST: lost, DOUBTFUL: doubtful}.get(row.note.partition("; ")[0], []).append(row)
-    said = []
-    if lost:
-        said.append(f"{subjects(lost, True)}: {lost_line(lost, int(lost[0].to_judge))}")
-    if doubtful:
-        said.append(f"{subjects(doubtful, True)}: {change_line(doubtful)}")
-    return said
+        found.get(split_note(row.note)[0], []).append(row)
+    lost, doubtful = found.values()
+    lines = [Line("", (), lost_line(lost, int(lost[0].to_judge)), tuple(lost))] if lost else []
+    return [*lines, *([Line("", (), change_line(doubtful), tuple(doubtful))] if doubtful else [])]

@@ -21,7 +21,7 @@ from robustcs.result import count, difference
 from robustcs.studies.compare.analysis import Comparison
 from robustcs.studies.compare.cases import EVERY
 from robustcs.studies.compare.changes import ROUNDING
-from robustcs.studies.compare.fit import DOUBTFUL, LOST
+from robustcs.studies.compare.fit import DOUBTFUL, LOST, split_note
 from robustcs.studies.compare.gate import ALPHA, DECISIONS, measure_label, subject
 from robustcs.studies.compare.reasons import Line, lines_of
 from robustcs.version import __version__
@@ -61,7 +61,13 @@ def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
         f"Change: new minus old. 95% CI: two-sided sign-flip test{clustered(unit)}, one comparison at a time. p adj.: max-T"
         " over the runs of a measure."
         + (f" No change: {some_of([*map(system_name, still)])}." if still else "")
-        + noted((f"{system_name(row.system)}, {measure_label(row.metric)}", row.note) for row in moved.itertuples())
+        + "".join(
+            noted(
+                (f"{system_name(row.system)}, {measure_label(row.metric)}", split_note(row.note)[part])
+                for row in moved.itertuples()
+            )
+            for part in (0, 1)
+        )
     )
     columns: list[Shown] = ["system", "metric", "old", *(["rescored"] if rescored else []), "new", "change", "p_corrected"]
     return result_table(result, "measures", f"From {result.old.name} to {result.new.name}", columns, note, rows=moved)
@@ -116,7 +122,7 @@ def _conclusions(result: Comparison) -> Block:
     if not len(flipped):
         return Paragraph(f"No conclusion about {counted(total, 'pair')} of systems changed ({level}).")
     note = f"{len(flipped)} of {counted(total, 'pair')} flipped ({level}). No significant difference does not mean equal."
-    limits = {row.note.partition("; ")[0] for row in result.measures.itertuples()}
+    limits = {split_note(row.note)[0] for row in result.measures.itertuples()}
     note += sentences(limit for limit in (LOST, DOUBTFUL) if limit in limits)
     return result_table(
         result, "conclusions", "Conclusions that flipped", ["metric", "first", "second", "old", "new"], note, rows=flipped

@@ -70,8 +70,8 @@ def ask(
     judged share of a run falls by more than 5 percentage points. Even a significant drop does not fail if the judgments no
     longer fit the passages (the judged share falls below a twentieth of the old one), or if the share falls by more than 5
     points because of new passages and the drop is not significant on the turns whose top is judged in both states. Otherwise it
-    passes (exit code 0). Tests are one-sided, use the conversation as sampling unit, and are adjusted by max-T over all cases of
-    the call.
+    passes (exit code 0). Tests are one-sided, use the conversation as sampling unit, and are adjusted by max-T over all cases
+    of the call.
 
     fail_if
         Condition that fails the gate; repeatable.
