@@ -108,7 +108,7 @@ class Comparison(Result):
     )  # fmt: skip
 
     reasons = table(
-        "reasons", "Reasons for outcomes of the gate other than passed, or limits of the changes without a gate; each kind once.",
+        "reasons", "Reasons of outcomes other than passed, or limits of the changes without a gate; each kind once.",
         text("outcome", "failed or cannot tell; empty without a gate"), text("condition", "the conditions, as written"),
         text("subject", "systems and measures that share the reason: the first five, and the number of further ones"),
         count("cases", "rows of gate, or of measures, that share it"),

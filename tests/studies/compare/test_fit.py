@@ -14,6 +14,9 @@ import pytest
 import robustcs
 from robustcs.documents.document import Paragraph
 from robustcs.evaluation.state import SystemState
+from robustcs.project.reading import read_project
+from robustcs.project.state import STATE, state_of
+from robustcs.project.workspace import Workspace
 from robustcs.studies.compare.analysis import Comparison, compare
 from robustcs.studies.compare.cases import Drawn, Gate
 from robustcs.studies.compare.changes import Rescored
@@ -272,6 +275,18 @@ def test_rechunked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytes
     assert robustcs_(["compare", "old", "new"]) == 0
     assert capfd.readouterr().out.startswith("Original, QR, Human (NDCG@3): the judgments no longer fit the passages: 100% →")
     assert robustcs_(["compare", "old", "old", "--fail-if", "drop>0.02"]) == 0
+
+
+def test_reports_keep_what_the_rules_need(tmp_path: Path) -> None:
+    """In place of one project or both; all four passages of a turn are kept."""
+    folder = case("rechunked", tmp_path)
+    for name in ("old", "new"):
+        kept = folder / f"{name}_report" / STATE
+        kept.parent.mkdir(parents=True)
+        kept.write_text(state_of(Workspace(read_project(folder / name / "robustcs.toml")))[0].to_json(), "utf-8")
+    for old, new in (("old_report", "new"), ("old", "new_report"), ("old_report", "new_report")):
+        found = robustcs.compare(old=folder / old, new=folder / new, fail_if=["drop>0.02"]).gate
+        assert set(found["rule"]) == {"no fit"} and set(found["possibly_new"]) == {0} and set(found["to_judge"]) == {66}
 
 
 @pytest.fixture(scope="module")
