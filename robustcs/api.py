@@ -90,13 +90,17 @@ def _opened(
     table: str = "",
     further: Collection[str] = (),
     trust: bool = False,
+    folder: bool = True,
 ) -> Project:
     from robustcs.project.reading import find_project
 
     if not isinstance(project, Project | str | os.PathLike | None):
         found = f"the project is of type {type(project).__name__}"
         raise UsageError("bad-type", found, "give a robustcs.toml or the result of open_project, and inputs by keyword")
-    opened = project if isinstance(project, Project) else find_project(None if project is None else os.fspath(project), trust)
+    if project is None and not folder:
+        opened = Project()
+    else:
+        opened = project if isinstance(project, Project) else find_project(project and os.fspath(project), trust)
     return with_inputs(opened, inputs, table, further)
 
 
@@ -164,13 +168,14 @@ def _function(one: Study) -> Callable[..., Any]:
     table = one.name if one.name in STUDY_TABLES else ""
 
     signature = signature_of(one)
+    required = [name for name, parameter in signature.parameters.items() if parameter.default is parameter.empty]
 
     def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
-        first = given[0] if given else ""
+        first = given[0] if given and not required else ""
         if isinstance(first, Project | None) or (isinstance(first, str | os.PathLike) and Path(first).suffix == ".toml"):
             project, *given = given  # type: ignore[assignment]
         keywords = in_plural(keywords)
@@ -178,6 +183,8 @@ def _function(one: Study) -> Callable[..., Any]:
         if placed.keys() & keywords.keys():
             raise TypeError(f"{one.name}() got {', '.join(placed.keys() & keywords.keys())} by position and by keyword")
         keywords |= placed
+        if lacking := [name for name in required if name not in keywords]:
+            raise UsageError("no-argument", f"{one.name} has no {lacking[0]}", f"give {' and '.join(required)}")
         if "runs" in keywords and not table:
             keywords["runs"] = _by_name(keywords["runs"])
         uses = one.command.uses if keywords.keys() & {*JOBS, "by"} else ()
@@ -185,7 +192,8 @@ def _function(one: Study) -> Callable[..., Any]:
         mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
         try:
-            workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
+            folder = one.uses_folder(**mine)
+            workspace = Workspace(_opened(project, keywords, table, signature.parameters, folder=folder), jobs)
             result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
         except UsageError as error:
             error.found, error.advice = (_in_python(text, one, signature.parameters) for text in (error.found, error.advice))

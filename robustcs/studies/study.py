@@ -90,6 +90,11 @@ class Study:
             return ()
         return cast("Sequence[Question]", self.part("study").QUESTIONS)
 
+    def uses_folder(self, **own: Any) -> bool:
+        """Return whether the project of the current folder takes part, by the values of its own parameters."""
+        uses = getattr(self.part("study"), "uses_folder", None)
+        return uses is None or bool(uses(**own))
+
     def prepare(self, workspace: Workspace) -> None:
         """Read and check the inputs; a study without ``prepare`` computes its slow tables only when they are used."""
         part = self.part("study")

@@ -56,6 +56,9 @@ class Comparison(Result):
                    "lowest").rounded(3),
         difference("high", "highest such change", "highest").rounded(3),
         count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
+        count("scored", "turns that at least one state scores"),
+        count("answered_old", "turns of these that the system answers in the old state"),
+        count("answered_new", "the same in the new state"),
     )  # fmt: skip
     turns = table(
         "turns", "Every turn whose score changed.",
@@ -150,7 +153,7 @@ def compare(
     unit = evaluated.policy.unit
     evaluated = replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count)
     return Comparison(evaluated, old, new, content={
-        "inputs": _inputs(old, new), "measures": [_measures(changes, unit, seed)],
+        "inputs": _inputs(old, new), "measures": [_measures(changes, old, new, unit, seed)],
         "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, unit, seed),
         "gate": Comparison.gate.frame(pd.DataFrame(rows)),
     })  # fmt: skip
@@ -171,7 +174,7 @@ def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
     return rows + [(role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after]
 
 
-def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
+def _measures(changes: Sequence[Change], old: State, new: State, unit: Unit, seed: int) -> pd.DataFrame:
     at = Aligned([change.turns for change in changes], unit)
     sums = at.sums([change.new - change.old for change in changes])
     metrics = [change.metric for change in changes]
@@ -181,7 +184,14 @@ def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
     columns = ("old", "new", "rescored", "low", "high")
     means = {name: [float(getattr(change, name).mean()) for change in changes] for name in columns}
     systems, turns = [change.run for change in changes], [len(change.turns) for change in changes]
-    return frame.assign(system=systems, metric=metrics, turns=turns, **means)
+    scored = [
+        len(old.systems[one.run].scores[one.metric].keys() | new.systems[one.run].scores[one.metric].keys()) for one in changes
+    ]
+    answered = {
+        f"answered_{when}": [len(state.systems[one.run].answered(one.metric)) for one in changes]
+        for when, state in (("old", old), ("new", new))
+    }
+    return frame.assign(system=systems, metric=metrics, turns=turns, scored=scored, **answered, **means)
 
 
 def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:

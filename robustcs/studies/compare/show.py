@@ -36,12 +36,15 @@ def show(result: Comparison) -> tuple[Block, ...]:
     frame = result.measures
     changed = set(zip(result.turns["system"], result.turns["metric"], strict=True))
     moved = frame[[(row.system, row.metric) in changed for row in frame.itertuples()]]
-    blocks: list[Block] = [_gate(result)] if len(result.gate) else []
+    blocks: list[Block] = [Paragraph(" ".join(few))] if (few := answers_few(result)) else []
+    if len(result.gate):
+        blocks.append(_gate(result))
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
         blocks.append(Paragraph(f"No score changed from {result.old.name} to {result.new.name}."))
-    blocks.append(_conclusions(result))
+    if max(len(result.old.systems), len(result.new.systems)) > 1:
+        blocks.append(_conclusions(result))
     if len(moved):
         blocks.append(_reasons(result))
     crossed = _crossed(result.turns)
@@ -49,6 +52,21 @@ def show(result: Comparison) -> tuple[Block, ...]:
         blocks.append(_cards(crossed))
     blocks.append(_changed_inputs(result))
     return tuple(blocks)
+
+
+def answers_few(result: Comparison) -> list[str]:
+    """Return a sentence for every system that answers less than half of the turns of a state."""
+    found = {}
+    for row in result.measures.itertuples():
+        for when, state in (("old", result.old), ("new", result.new)):
+            answered = getattr(row, f"answered_{when}")
+            if 2 * answered < row.scored and (row.system, when) not in found:
+                rest = "its other turns score 0" if row.turns > answered else "its other turns are excluded"
+                found[row.system, when] = (
+                    f"{system_name(row.system)} answers {answered} of {counted(row.scored, 'turn')} in the {when} state"
+                    f" ({state.name}); {rest}."
+                )
+    return list(found.values())
 
 
 def _measures(result: Comparison, moved: pd.DataFrame) -> Table:
@@ -267,8 +285,9 @@ def junit(result: Comparison, code: ExitCode) -> str:
 
 
 def told(result: Comparison) -> list[str]:
-    """Return a line for every row of the gate that did not pass, failures first."""
-    return [f"{row.outcome}: {row.condition}: {subject(row)}: {row.reason}" for row in _open(result)]
+    """Return a line for every system that answers few turns, then for every row that did not pass, failures first."""
+    rows = [f"{row.outcome}: {row.condition}: {subject(row)}: {row.reason}" for row in _open(result)]
+    return [*answers_few(result), *rows]
 
 
 def github_lines(result: Comparison) -> list[str]:
