@@ -97,10 +97,10 @@ def _opened(
     if not isinstance(project, Project | str | os.PathLike | None):
         found = f"the project is of type {type(project).__name__}"
         raise UsageError("bad-type", found, "give a robustcs.toml or the result of open_project, and inputs by keyword")
-    if project is None and not folder:
-        opened = Project()
+    if project is None:
+        opened = find_project(None, trust) if folder else Project()
     else:
-        opened = project if isinstance(project, Project) else find_project(project and os.fspath(project), trust)
+        opened = project if isinstance(project, Project) else find_project(os.fspath(project), trust)
     return with_inputs(opened, inputs, table, further)
 
 
@@ -113,6 +113,9 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
         for one in several(value):
             if one not in choices:
                 raise UsageError("bad-setting", f"{name} is {one!r}", f"choose {', '.join(most)} or {last}")
+    for one in several(value) if inner is str and not (value is None and optional) else ():
+        if not isinstance(one, str | os.PathLike):
+            raise UsageError("bad-setting", f"{name} is {one!r}", "write a text")
     wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
     if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
         return value
@@ -179,6 +182,10 @@ def _function(one: Study) -> Callable[..., Any]:
         if isinstance(first, Project | None) or (isinstance(first, str | os.PathLike) and Path(first).suffix == ".toml"):
             project, *given = given  # type: ignore[assignment]
         keywords = in_plural(keywords)
+        front = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+        if len(given) > len(front):
+            advice = f"give {' and '.join(front)} by position, and all others by keyword"
+            raise UsageError("too-many-arguments", f"{call.__name__} has {len(given)} arguments without a keyword", advice)
         placed = signature.bind_partial(*given).arguments
         if placed.keys() & keywords.keys():
             raise TypeError(f"{one.name}() got {', '.join(placed.keys() & keywords.keys())} by position and by keyword")

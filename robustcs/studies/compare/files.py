@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,8 +12,8 @@ from typing import Any, Literal
 from robustcs.errors import InputError, UsageError, input_error
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure, is_averaged, parse_measure, usual_name
 from robustcs.inputs.forms import DOCUMENT, called
-from robustcs.inputs.objects import fields_of, is_frame, is_nested, is_ranx
-from robustcs.inputs.paths import located, shown, url_of
+from robustcs.inputs.objects import fields_of, is_frame, is_iterable, is_nested, is_ranx
+from robustcs.inputs.paths import located, parts_of, pooled, shown, url_of
 from robustcs.inputs.scores import has_scores, read_scores
 from robustcs.inputs.sniff import identify
 from robustcs.inputs.tables import find_column
@@ -47,6 +47,8 @@ def is_project(given: Any) -> bool:
     """
     if not isinstance(given, str | os.PathLike):
         return isinstance(given, Project)
+    if not os.fspath(given):
+        raise UsageError("no-file", "a side has an empty name", "name a project or a file")
     path = located(os.fspath(given))
     if url_of(path) is None and not path.exists():
         raise input_error(path, None, "no such file or folder", "check the path", "no-such-file")
@@ -64,7 +66,7 @@ def are_projects(old: Any, new: Any) -> bool:
     if kinds[0] != kinds[1]:
         project, other = (old, new) if kinds[0] else (new, old)
         names = [shown(one) if isinstance(one, str | os.PathLike) else SIDES[one is new] for one in (project, other)]
-        found = f"{names[0]} is a project or a report, but {names[1]} is not"
+        found = f"{names[0]} is a project or a folder, but {names[1]} is not"
         raise UsageError("mixed-sides", found, "compare two projects, or two runs or files of per-turn scores")
     return kinds[0]
 
@@ -91,6 +93,9 @@ def projects_of(old: Any, new: Any, asked: Workspace) -> tuple[tuple[Project, di
         [_system(name, f'{keyword}["{name}"]' if name else keyword, one, asked) for name, one in side.items()]
         for keyword, side in zip(SIDES, sides, strict=True)
     ]
+    for one in (one for side in systems for one in side):
+        if one.kind == "run" and not asked.project.qrels:
+            raise UsageError("no-qrels", f"{shown(one.path)} is a run, but no qrels are given", "add --qrels FILE")
     alone = _common_name(sides, systems)
     systems = [[System(one.name or alone, one.kind, one.path) for one in side] for side in systems]
     project = asked.project
@@ -139,22 +144,21 @@ def _usual(systems: Sequence[Sequence[System]]) -> str:
 
 
 def _system(name: str, keyword: str, value: Any, asked: Workspace) -> System:
-    """Return a file or a Python object with its kind. Raises the errors of :func:`projects_of`."""
-    if isinstance(value, str | os.PathLike):
-        path = located(os.fspath(value))
-        kind = _kind_of_file(path, bool(asked.project.qrels))
-    else:
-        if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | list) and not is_frame(value):
-            value = value if is_ranx(value) else list(value)
-        if isinstance(value, bytes) or not (is_ranx(value) or isinstance(value, Iterable)):
-            advice = "give a project, a file, a frame, a dictionary or records with a run or per-turn scores"
-            raise UsageError("bad-type", f"{keyword} is {called(value)}", advice)
-        kind = _kind_of_object(value, asked)
-        path = file_of(kind, keyword, value)
-    if kind == "run" and not asked.project.qrels:
-        where = shown(path) if isinstance(value, str | os.PathLike) else keyword
-        raise UsageError("no-qrels", f"{where} is a run, but no qrels are given", "add --qrels FILE")
-    return System(name, kind, path)
+    """Return a file, several files in place of one, or a Python object, with its kind.
+
+    Raises the errors of :func:`projects_of`.
+    """
+    files = value if isinstance(value, list | tuple) and value else [value]
+    if all(isinstance(one, str | os.PathLike) for one in files):
+        path = pooled([located(os.fspath(one)) for one in files])
+        return System(name, _kind_of_file(parts_of(path)[0], bool(asked.project.qrels)), path)
+    if is_iterable(value) and not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
+        value = list(value)  # a generator can be read once only
+    elif not (isinstance(value, Mapping) or is_frame(value) or is_ranx(value)):
+        advice = "give a project, a file, a frame, a dictionary or records with a run or per-turn scores"
+        raise UsageError("bad-type", f"{keyword} is {called(value)}", advice)
+    kind = _kind_of_object(value, asked)
+    return System(name, kind, file_of(kind, keyword, value))
 
 
 def _kind_of_file(path: Path, judged: bool) -> Literal["run", "scores"]:
