@@ -187,8 +187,8 @@ def _function(one: Study) -> Callable[..., Any]:
             advice = f"give {' and '.join(front)} by position, and all others by keyword"
             raise UsageError("too-many-arguments", f"{call.__name__} has {len(given)} arguments without a keyword", advice)
         placed = signature.bind_partial(*given).arguments
-        if placed.keys() & keywords.keys():
-            raise TypeError(f"{one.name}() got {', '.join(placed.keys() & keywords.keys())} by position and by keyword")
+        if twice := [name for name in placed if name in keywords]:
+            raise UsageError("repeated-keyword", f"{twice[0]} is given by position and by keyword", "give it once")
         keywords |= placed
         if lacking := [name for name in required if name not in keywords]:
             raise UsageError("no-argument", f"{one.name} has no {lacking[0]}", f"give {' and '.join(required)}")

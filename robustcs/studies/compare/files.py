@@ -48,7 +48,7 @@ def is_project(given: Any) -> bool:
     if not isinstance(given, str | os.PathLike):
         return isinstance(given, Project)
     if not os.fspath(given):
-        raise UsageError("no-file", "a side has an empty name", "name a project or a file")
+        raise UsageError("no-file", "the name of a file is empty", "name a project or a file")
     path = located(os.fspath(given))
     if url_of(path) is None and not path.exists():
         raise input_error(path, None, "no such file or folder", "check the path", "no-such-file")

@@ -11,7 +11,7 @@ from typing import Any
 from robustcs.errors import UsageError
 from robustcs.evaluation.holes import JudgedRun
 from robustcs.evaluation.state import State
-from robustcs.inputs.paths import shown
+from robustcs.inputs.paths import StrPath, shown
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import Project
@@ -27,7 +27,7 @@ class Opened:
     """A side: its state, the files read for it (path, role, rows), and its workspace and runs if available."""
 
     state: State
-    read: Sequence[tuple[str, str, int]]
+    read: Sequence[tuple[StrPath, str, int]]
     workspace: Workspace | None = None
     runs: Mapping[str, JudgedRun] | None = None
 
@@ -83,7 +83,8 @@ def _project(workspace: Workspace, given: Any) -> Opened:
 
 def _of(side: Workspace, scores: Mapping[str, Path] | None = None) -> Opened:
     state, runs = state_of(side, scores)
-    return Opened(state, [(entry["path"], entry["role"], entry["rows"]) for entry in side.read], side, runs)
+    read = [(side.paths.get(entry["path"], entry["path"]), entry["role"], entry["rows"]) for entry in side.read]
+    return Opened(state, read, side, runs)
 
 
 def _asked(state: State, asked: Project) -> State:

@@ -113,11 +113,14 @@ def ask(
         raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
     unit = "turn" if "turn" in (workspace.project.policy.unit, second.policy.get("unit")) else "conversation"
     policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING_KEYS}, unit=unit)  # type: ignore[arg-type]
-    basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
+    ranked = [any(system.rankings for system in state.systems.values()) for state in (first, second)]
+    basis = "runs" if ranked[1] else "scores"
     notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
     told = [side.workspace.notes if side.workspace else [] for side in sides]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
+    if ranked[0] != ranked[1]:
+        notes.append(f"the scores of the {SIDES[ranked[0]]} state are those in its files; the others are computed from runs")
     evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes))  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
