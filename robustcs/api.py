@@ -90,7 +90,7 @@ def _opened(
     table: str = "",
     further: Collection[str] = (),
     trust: bool = False,
-    folder: bool = True,
+    start: Callable[[], Project] | None = None,
 ) -> Project:
     from robustcs.project.reading import find_project
 
@@ -98,7 +98,7 @@ def _opened(
         found = f"the project is of type {type(project).__name__}"
         raise UsageError("bad-type", found, "give a robustcs.toml or the result of open_project, and inputs by keyword")
     if project is None:
-        opened = find_project(None, trust) if folder else Project()
+        opened = start() if start else find_project(None, trust)
     else:
         opened = project if isinstance(project, Project) else find_project(os.fspath(project), trust)
     return with_inputs(opened, inputs, table, further)
@@ -199,8 +199,8 @@ def _function(one: Study) -> Callable[..., Any]:
         mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
         try:
-            folder = one.uses_folder(**mine)
-            workspace = Workspace(_opened(project, keywords, table, signature.parameters, folder=folder), jobs)
+            opened = _opened(project, keywords, table, signature.parameters, start=lambda: one.start(**mine))
+            workspace = Workspace(opened, jobs)
             result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
         except UsageError as error:
             error.found, error.advice = (_in_python(text, one, signature.parameters) for text in (error.found, error.advice))

@@ -21,6 +21,7 @@ from robustcs.inputs.text import first_lines
 from robustcs.inputs.trec_lines import measure_columns
 from robustcs.project.model import Project
 from robustcs.project.overrides import file_of
+from robustcs.project.reading import find_project
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.state import STATE
 from robustcs.project.workspace import Workspace
@@ -210,18 +211,20 @@ def _kind_of_object(value: Any, asked: Workspace) -> Literal["run", "scores"]:
 def _measures(systems: Sequence[Sequence[System]], asked: Sequence[Measure]) -> list[Sequence[Measure]]:
     """Return the measures of each side.
 
-    Without ``asked``, files of scores are compared by P@1 and NDCG@3 if both sides have one of them, else by every measure that
-    they have. A side keeps measures that the other lacks, so that a gate can tell which are gone.
+    Without ``asked``, they are those of the project in the current folder, or P@1 and NDCG@3; files of scores of which one has
+    none of these are compared by every measure that they have. A side keeps measures that the other lacks, so that a gate can
+    tell which are gone.
     """
+    usual: Sequence[Measure] = asked or find_project(None).metrics or DEFAULT_MEASURES
     ranked = any(one.kind == "run" for side in systems for one in side)
     own = [_common_columns([one.path for one in side if one.kind == "scores"], ranked) for side in systems]
     known = [one for one in own if one is not None]
     if not known:
-        return [asked, asked]
+        return [usual, usual]
     if asked:
         return [asked if one is None else [measure for measure in asked if measure in one] or asked for one in own]
-    usual = [measure for measure in DEFAULT_MEASURES if all(measure in one for one in known)]
-    chosen = [[measure for measure in one if not usual or measure in DEFAULT_MEASURES] for one in known]
+    shared = any(all(measure in one for one in known) for measure in usual)
+    chosen = [[measure for measure in one if measure in usual or not shared] for one in known]
     return [chosen[0] if one is None else [measure for measure in one if measure in chosen[known.index(one)]] for one in own]
 
 

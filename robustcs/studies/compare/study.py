@@ -23,6 +23,8 @@ from robustcs.evaluation.state import DEEPEST, SHOWN
 from robustcs.inputs.collection import read_passages
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.hole_imputation import read_pool, run_sources, selection_warnings
+from robustcs.project.model import Project
+from robustcs.project.reading import find_project
 from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.state import judged_runs, rejudged
 from robustcs.project.workspace import Workspace
@@ -276,7 +278,7 @@ def _run(
 
     if not fail_if and own["no_worse_than"] is None:
         _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
-    workspace = call.workspace(call.project if uses_folder(own["old"], own["new"]) else call.options)
+    workspace = call.workspace(call.on(lambda: start(**own)))
     if gate_report is not None:
         check_suffix(gate_report)
     result = ask(workspace, fail_if=fail_if, tops=html is not None, **own)
@@ -304,9 +306,9 @@ def _run(
         raise click.exceptions.Exit(code)
 
 
-def uses_folder(old: Any, new: Any, **_: Any) -> bool:
-    """Return whether the project of the current folder gives qrels and policy: for runs and scores, not for two projects."""
-    return not are_projects(old, new)
+def start(old: Any, new: Any, **_: Any) -> Project:
+    """Return the project that options change: none for two projects, else that of the current folder without its measures."""
+    return Project() if are_projects(old, new) else replace(find_project(None), metrics=())
 
 
 COMMAND = Command(ask, ("qrels", "threshold", *SCORING, *UNIT, *SEED), retrieves=False, run=_run)

@@ -79,6 +79,23 @@ def test_the_project_of_the_folder_gives_qrels_and_policy(in_demo: Command, demo
     assert changes == pytest.approx({row["metric"]: -row["difference"] for row in evaluated["tables"]["pairs"]}, abs=1e-9)
 
 
+def test_the_measures_of_the_folder_are_those_that_the_files_have(in_copy: Command, tmp_path: Path) -> None:
+    config = tmp_path / "demo/robustcs.toml"
+    config.write_text('qrels = "qrels.txt"\nmetrics = ["recall_5"]\npolicy.relevance_level = 2\n')
+
+    def measures(line: str) -> list[tuple[str, float]]:
+        rows = json.loads(in_copy(f"compare {line} --format json").out)["tables"]["measures"]
+        return [(row["metric"], round(row["old"], 4)) for row in rows]
+
+    ((metric, at_two),) = measures(f"{OLD} {NEW}")
+    assert metric == "recall_5" and measures(f"{OLD} {NEW} --relevance-level 1") != [(metric, at_two)]
+    assert [name for name, _ in measures(f"{OLD} {NEW} --metric P_1")] == ["P_1"]
+    monday = CASES / "missing-scores/monday.tsv"
+    assert [name for name, _ in measures(f"{monday} {monday}")] == ["faithfulness"]
+    gate = in_copy(f"compare {monday} {monday} --fail-if 'drop>0.02' --table gate").err
+    assert gate == "gate: passed (1 passed)\n"
+
+
 def test_the_gate_and_its_files_work_as_with_projects(alone: Command, tmp_path: Path) -> None:
     gate = "--qrels qrels.txt --metric ndcg_cut_3 --fail-if 'drop>0.02'"
     assert alone(f"compare {OLD} {NEW} {gate}").err.endswith("gate: passed (1 passed)\n")
