@@ -190,8 +190,6 @@ def _function(one: Study) -> Callable[..., Any]:
         if twice := [name for name in placed if name in keywords]:
             raise UsageError("repeated-keyword", f"{twice[0]} is given by position and by keyword", "give it once")
         keywords |= placed
-        if lacking := [name for name in required if name not in keywords]:
-            raise UsageError("no-argument", f"{one.name} has no {lacking[0]}", f"give {' and '.join(required)}")
         if "runs" in keywords and not table:
             keywords["runs"] = _by_name(keywords["runs"])
         uses = one.command.uses if keywords.keys() & {*JOBS, "by"} else ()
@@ -199,6 +197,9 @@ def _function(one: Study) -> Callable[..., Any]:
         mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
         try:
+            if lacking := [name for name in required if name not in mine]:
+                _opened(Project(), keywords, table, signature.parameters)  # names an unknown keyword first
+                raise UsageError("no-argument", f"{one.name} has no {lacking[0]}", f"give {' and '.join(required)}")
             opened = _opened(project, keywords, table, signature.parameters, start=lambda: one.start(**mine))
             workspace = Workspace(opened, jobs)
             result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
