@@ -62,6 +62,14 @@ def test_two_runs_are_one_system_in_two_states(alone: Command, demo: Path) -> No
     assert {one["path"]: one["state"] for one in result["tables"]["inputs"]} == {NEW: "changed", "qrels.txt": "same"}
 
 
+def test_exchanged_runs_change_by_the_opposite(demo: Path, nowhere: Path) -> None:
+    asked: dict[str, Any] = {"qrels": demo / "qrels.txt", "relevance_level": 2}
+    there, back = (robustcs.compare(*pair, **asked).measures for pair in ((demo / OLD, demo / NEW), (demo / NEW, demo / OLD)))
+    assert there["change"].tolist() == pytest.approx((-back["change"]).tolist())
+    assert there["ci_low"].tolist() == pytest.approx((-back["ci_high"]).tolist(), abs=0.01)  # random draws are not mirrored
+    assert there["low"].tolist() == pytest.approx((-back["high"]).tolist())
+
+
 def test_runs_in_files_of_one_name_keep_it(alone: Command) -> None:
     out = json.loads(alone("compare runs/stem_qr.trec later/stem_qr.trec --qrels qrels.txt --format json").out)
     assert {row["system"] for row in out["tables"]["measures"]} == {"stem_qr"}
