@@ -153,7 +153,7 @@ def compare(
     unit = evaluated.policy.unit
     evaluated = replace(evaluated, notes=tuple(notes), turns=len(turns), unit=units.kind, units=units.count)
     return Comparison(evaluated, old, new, content={
-        "inputs": _inputs(old, new), "measures": [_measures(changes, old, new, unit, seed)],
+        "inputs": _inputs(old, new), "measures": [_measures(changes, unit, seed).assign(**_answered(changes, old, new))],
         "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, unit, seed),
         "gate": Comparison.gate.frame(pd.DataFrame(rows)),
     })  # fmt: skip
@@ -174,7 +174,7 @@ def _inputs(old: State, new: State) -> list[tuple[str, str, str]]:
     return rows + [(role, str(entry["path"]), "removed") for role, entry in before.items() if role not in after]
 
 
-def _measures(changes: Sequence[Change], old: State, new: State, unit: Unit, seed: int) -> pd.DataFrame:
+def _measures(changes: Sequence[Change], unit: Unit, seed: int) -> pd.DataFrame:
     at = Aligned([change.turns for change in changes], unit)
     sums = at.sums([change.new - change.old for change in changes])
     metrics = [change.metric for change in changes]
@@ -184,14 +184,17 @@ def _measures(changes: Sequence[Change], old: State, new: State, unit: Unit, see
     columns = ("old", "new", "rescored", "low", "high")
     means = {name: [float(getattr(change, name).mean()) for change in changes] for name in columns}
     systems, turns = [change.run for change in changes], [len(change.turns) for change in changes]
-    scored = [
-        len(old.systems[one.run].scores[one.metric].keys() | new.systems[one.run].scores[one.metric].keys()) for one in changes
-    ]
-    answered = {
-        f"answered_{when}": [len(state.systems[one.run].answered(one.metric)) for one in changes]
-        for when, state in (("old", old), ("new", new))
+    return frame.assign(system=systems, metric=metrics, turns=turns, **means)
+
+
+def _answered(changes: Sequence[Change], old: State, new: State) -> dict[str, list[int]]:
+    """Return, for each change, the number of turns that a state scores, and of those that the system answers in each state."""
+    systems = [(old.systems[one.run], new.systems[one.run], one.metric) for one in changes]
+    return {
+        "scored": [len(first.scores[metric].keys() | second.scores[metric].keys()) for first, second, metric in systems],
+        "answered_old": [len(first.answered(metric)) for first, _, metric in systems],
+        "answered_new": [len(second.answered(metric)) for _, second, metric in systems],
     }
-    return frame.assign(system=systems, metric=metrics, turns=turns, scored=scored, **answered, **means)
 
 
 def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:

@@ -36,9 +36,7 @@ def show(result: Comparison) -> tuple[Block, ...]:
     frame = result.measures
     changed = set(zip(result.turns["system"], result.turns["metric"], strict=True))
     moved = frame[[(row.system, row.metric) in changed for row in frame.itertuples()]]
-    blocks: list[Block] = [Paragraph(" ".join(few))] if (few := answers_few(result)) else []
-    if len(result.gate):
-        blocks.append(_gate(result))
+    blocks: list[Block] = [_gate(result)] if len(result.gate) else []
     if len(moved):
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
@@ -51,7 +49,8 @@ def show(result: Comparison) -> tuple[Block, ...]:
     if crossed:
         blocks.append(_cards(crossed))
     blocks.append(_changed_inputs(result))
-    return tuple(blocks)
+    few = answers_few(result)
+    return (Paragraph(" ".join(few)), *blocks) if few else tuple(blocks)
 
 
 def answers_few(result: Comparison) -> list[str]:
@@ -285,9 +284,8 @@ def junit(result: Comparison, code: ExitCode) -> str:
 
 
 def told(result: Comparison) -> list[str]:
-    """Return a line for every system that answers few turns, then for every row that did not pass, failures first."""
-    rows = [f"{row.outcome}: {row.condition}: {subject(row)}: {row.reason}" for row in _open(result)]
-    return [*answers_few(result), *rows]
+    """Return a line for every row of the gate that did not pass, failures first."""
+    return [f"{row.outcome}: {row.condition}: {subject(row)}: {row.reason}" for row in _open(result)]
 
 
 def github_lines(result: Comparison) -> list[str]:

@@ -274,7 +274,7 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
-    from robustcs.studies.compare.show import check_suffix, github_lines, page, rendered, summary, told
+    from robustcs.studies.compare.show import answers_few, check_suffix, github_lines, page, rendered, summary, told
 
     if not fail_if and own["no_worse_than"] is None:
         _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
@@ -296,7 +296,7 @@ def _run(
         return
     on_terminal = shown and not given["output"] and given["format"] in (None, "table")
     if not (on_terminal and (not given["table"] or "gate" in given["table"])):
-        for line in told(result):
+        for line in (*answers_few(result), *told(result)):
             call.tell(line)
     if os.environ.get("GITHUB_ACTIONS"):
         for line in github_lines(result):
