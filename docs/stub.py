@@ -25,6 +25,7 @@ _SETTINGS = {
     "documents": "bool | None", "by": 'Literal["collection"] | None', "seed": "int | None",
     "original": "Input | Mapping[str, Input] | None", "qr": "Input | Mapping[str, Input] | None", "human": "Input | None",
     "runs": "Input | Sequence[StrPath] | Mapping[str, Input] | None",
+    "old": "Input", "new": "Project | Input",
 }  # fmt: skip
 _SHAPES = {"one": "Input | None", "several": "Input | Sequence[Input] | None"}
 _INPUTS = {source.key: _SHAPES.get(source.shape, "Mapping[str, Any] | None") for source in SOURCES}
@@ -72,11 +73,10 @@ def _function(one: Study, signature: inspect.Signature, scope: dict[str, Any]) -
             lines.append("    *,")
             keyword = True
         kind = parameter.annotation
-        if kind is parameter.empty:
+        said = "Any" if kind is parameter.empty else _named(eval(kind, scope))
+        if said == "Any":  # an input, or a setting that several studies share
             of_table = _named(table[parameter.name] | None) if parameter.name in table else "Any"
             said = _SETTINGS.get(parameter.name) or _INPUTS.get(parameter.name, of_table)
-        else:
-            said = _named(eval(kind, scope))
         said = said if lines else f"Project | {said}"
         default = "" if parameter.default is parameter.empty else " = ..."
         others = [other for other, name in SINGULARS.items() if name == parameter.name]

@@ -533,8 +533,8 @@ def crowd(
     """Turn grades of crowd workers into qrels, and pool and score runs."""
 
 def compare(
-    old: Project | str,
-    new: str,
+    old: Project | Input,
+    new: Project | Input,
     *,
     fail_if: Sequence[str] = ...,
     no_worse_than: float | None = ...,
@@ -542,16 +542,22 @@ def compare(
     allow_missing: int = ...,
     tops: bool = ...,
     project: Project | StrPath | None = ...,
-    metrics: str | Sequence[str] | None = ...,
-    metric: str | Sequence[str] | None = ...,
+    qrels: Input | Sequence[Input] | None = ...,
     thresholds: str | float | Sequence[str | float] | None = ...,
     threshold: str | float | Sequence[str | float] | None = ...,
+    metrics: str | Sequence[str] | None = ...,
+    metric: str | Sequence[str] | None = ...,
+    relevance_level: int | None = ...,
+    missing: Literal["zero", "drop", "own"] | None = ...,
+    order: Literal["score", "rank"] | None = ...,
+    depth: int | None = ...,
+    documents: bool | None = ...,
     jobs: int = ...,
     dask: str | None = ...,
     unit: Literal["conversation", "turn"] | None = ...,
     seed: int | None = ...,
 ) -> Comparison:
-    """Show what changed between two states of a project, and decide whether the change may be merged."""
+    """Show what changed between two states, and decide whether the change may be merged."""
 
 def check(
     qrels: Project | Input | Sequence[Input] | None = ...,

@@ -90,13 +90,17 @@ def _opened(
     table: str = "",
     further: Collection[str] = (),
     trust: bool = False,
+    start: Callable[[], Project] | None = None,
 ) -> Project:
     from robustcs.project.reading import find_project
 
     if not isinstance(project, Project | str | os.PathLike | None):
         found = f"the project is of type {type(project).__name__}"
         raise UsageError("bad-type", found, "give a robustcs.toml or the result of open_project, and inputs by keyword")
-    opened = project if isinstance(project, Project) else find_project(None if project is None else os.fspath(project), trust)
+    if project is None:
+        opened = start() if start else find_project(None, trust)
+    else:
+        opened = project if isinstance(project, Project) else find_project(os.fspath(project), trust)
     return with_inputs(opened, inputs, table, further)
 
 
@@ -109,6 +113,9 @@ def _setting(name: str, value: Any, kind: Any, optional: bool) -> Any:
         for one in several(value):
             if one not in choices:
                 raise UsageError("bad-setting", f"{name} is {one!r}", f"choose {', '.join(most)} or {last}")
+    for one in several(value) if inner is str and not (value is None and optional) else ():
+        if not isinstance(one, str | os.PathLike):
+            raise UsageError("bad-setting", f"{name} is {one!r}", "write a text")
     wanted = {int: (Integral, "a whole number"), float: (Real, "a number")}.get(kind)
     if wanted is None or isinstance(value, wanted[0]) or (value is None and optional):
         return value
@@ -164,19 +171,24 @@ def _function(one: Study) -> Callable[..., Any]:
     table = one.name if one.name in STUDY_TABLES else ""
 
     signature = signature_of(one)
+    required = [name for name, parameter in signature.parameters.items() if parameter.default is parameter.empty]
 
     def call(*given: Any, **keywords: Any) -> Any:
         from robustcs.project.collections import asked
         from robustcs.project.workspace import Workspace
 
         project = keywords.pop("project", None)
-        first = given[0] if given else ""
+        first = given[0] if given and not required else ""
         if isinstance(first, Project | None) or (isinstance(first, str | os.PathLike) and Path(first).suffix == ".toml"):
             project, *given = given  # type: ignore[assignment]
         keywords = in_plural(keywords)
+        front = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+        if len(given) > len(front):
+            advice = f"give {' and '.join(front)} by position, and all others by keyword"
+            raise UsageError("too-many-arguments", f"{call.__name__} has {len(given)} arguments without a keyword", advice)
         placed = signature.bind_partial(*given).arguments
-        if placed.keys() & keywords.keys():
-            raise TypeError(f"{one.name}() got {', '.join(placed.keys() & keywords.keys())} by position and by keyword")
+        if twice := [name for name in placed if name in keywords]:
+            raise UsageError("repeated-keyword", f"{twice[0]} is given by position and by keyword", "give it once")
         keywords |= placed
         if "runs" in keywords and not table:
             keywords["runs"] = _by_name(keywords["runs"])
@@ -185,7 +197,11 @@ def _function(one: Study) -> Callable[..., Any]:
         mine = {name: _setting(name, keywords.pop(name), *own[name]) for name in own if name in keywords}
         by = keywords.pop("by", None) if "by" in uses else None
         try:
-            workspace = Workspace(_opened(project, keywords, table, signature.parameters), jobs)
+            if lacking := [name for name in required if name not in mine]:
+                _opened(Project(), keywords, table, signature.parameters)  # names an unknown keyword first
+                raise UsageError("no-argument", f"{one.name} has no {lacking[0]}", f"give {' and '.join(required)}")
+            opened = _opened(project, keywords, table, signature.parameters, start=lambda: one.start(**mine))
+            workspace = Workspace(opened, jobs)
             result = workspace.stated(ask(workspace, **mine) if by is None else asked(ask, workspace, by, **mine))
         except UsageError as error:
             error.found, error.advice = (_in_python(text, one, signature.parameters) for text in (error.found, error.advice))

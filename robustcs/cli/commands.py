@@ -291,15 +291,11 @@ class Call:
 
         Raises :class:`UsageError`, before any work is done, if the output of a study would replace an input.
         """
-        return self._loaded(folder=True)
+        return self.on(None)
 
-    @cached_property
-    def options(self) -> Project:
-        """The same without the project of the current folder, for a command whose arguments are projects."""
-        return self._loaded(folder=False)
-
-    def _loaded(self, folder: bool) -> Project:
-        project = load_project(self.uses, self.given, folder)
+    def on(self, start: Callable[[], Project] | None) -> Project:
+        """Return the same with ``start`` in place of the project of the current folder."""
+        project = load_project(self.uses, self.given, start)
         if self._study:
             check_output(self.given)
         return project

@@ -6,7 +6,7 @@ the names of the options that it uses and rejects all others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,8 +171,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = True) -> Project:
-    """Return the project of ``--config`` or of the current folder (if ``folder``); options replace its entries.
+def load_project(uses: Iterable[str], given: Mapping[str, Any], start: Callable[[], Project] | None = None) -> Project:
+    """Return the project of ``--config``, else of ``start`` (default: of the current folder); options replace its entries.
 
     uses
         Names of shared options.
@@ -181,7 +181,6 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = T
 
     Raises :class:`InputError` for an invalid project file, :class:`UsageError` for an invalid option.
     """
-    from robustcs.project.model import Project
     from robustcs.project.overrides import with_inputs
     from robustcs.project.reading import find_project
 
@@ -201,7 +200,7 @@ def load_project(uses: Iterable[str], given: Mapping[str, Any], folder: bool = T
         elif name not in (*RESULT, "jobs", "dask", "by", "no_retrieve"):
             inputs[name] = value
     config = given.get("config")
-    return with_inputs(find_project(config) if folder or config else Project(), inputs, table)
+    return with_inputs(start() if start and not config else find_project(config), inputs, table)
 
 
 def _parsed(source: Source, value: Any) -> Any:

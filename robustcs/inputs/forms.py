@@ -60,12 +60,12 @@ def as_file(reader: str, keyword: str, value: Any, role: str = "") -> MemoryFile
         value = _turns(value)
     rows = rows_of(keyword, value, form.levels)
     if rows is None:
-        raise UsageError("bad-type", f"{keyword} is {_called(value)}", f"give a file, {form.takes}")
+        raise UsageError("bad-type", f"{keyword} is {called(value)}", f"give a file, {form.takes}")
     rows.role = role
     return form.write(rows) if len(rows) else rows.written("")
 
 
-def _called(value: Any) -> str:
+def called(value: Any) -> str:
     """Return a name such as ``an int`` or ``a function``."""
     name = "None" if value is None else type(value).__name__
     return name if value is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

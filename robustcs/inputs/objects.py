@@ -174,6 +174,11 @@ def is_ranx(value: Any) -> bool:
     return hasattr(value, "to_dict") and (hasattr(value, "qrels") or hasattr(value, "run")) and not is_frame(value)
 
 
+def is_iterable(value: Any) -> bool:
+    """Return whether a value may contain records; an array without dimensions looks like one and does not."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | type) and getattr(value, "ndim", 1) != 0
+
+
 def fields_of(record: Any) -> Mapping[str, Any] | None:
     """Return the fields of a record; None for anything else."""
     if isinstance(record, Mapping):
@@ -216,9 +221,7 @@ def rows_of(keyword: str, value: Any, levels: Sequence[str]) -> Rows | None:
         return _of_frame(keyword, value)
     if isinstance(value, Mapping):
         return _of_mapping(keyword, value, levels) if levels else None
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | type):
-        return _of_records(keyword, value)
-    return None
+    return _of_records(keyword, value) if is_iterable(value) else None
 
 
 def _row(row: int) -> str:

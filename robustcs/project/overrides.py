@@ -150,6 +150,8 @@ def placed(source: Source, keyword: str, value: Any, role: str = "", folder: Pat
         return text_source(keyword, value, "original" if source.key == "raw_texts" else "human", folder)
     several_of = source.joins or source.shape in ("several", "role texts")
     parts = _parts(value, by_turn=source.shape == "role texts") if several_of else (value,)
+    if source.joins and not parts:
+        raise UsageError("no-file", f"{keyword} has no file", "give one file, or a list of several")
     if source.shape == "role texts":
         return tuple(text_source(_at(keyword, place, parts), part, role, folder) for place, part in enumerate(parts))
     if source.key == "answers" and all(isinstance(part, str) for part in parts):

@@ -78,7 +78,7 @@ class Inputs:
         self.track = track
         self.may_retrieve = may_retrieve
         self._entries: dict[str, dict[str, Any]] = {}
-        self._paths: dict[str, StrPath] = {}
+        self.paths: dict[str, StrPath] = {}  # name of a file in messages → its path, which may be in memory
         self._opened: dict[Path | str, TextFile] = {}
         self._text_files: list[tuple[Path | str, dict[str, str]]] = []
         self.notes: list[str] = []
@@ -99,7 +99,7 @@ class Inputs:
     @property
     def inputs(self) -> list[dict[str, Any]]:
         """The entries of :attr:`read` with the SHA-256 of each file, which takes time (None for ``irds:``)."""
-        sums = {text: read_once(sha256, path) for text, path in self._paths.items()}
+        sums = {text: read_once(sha256, path) for text, path in self.paths.items()}
         return [{"role": one["role"], "path": text, "sha256": sums.get(text), **one} for text, one in self._entries.items()]
 
     @property
@@ -137,7 +137,7 @@ class Inputs:
         if known is None:
             if not text.startswith(IRDS_PREFIX):
                 protect([path])
-                self._paths[text] = path
+                self.paths[text] = path
             self._entries[text] = {"role": role, "path": text, "rows": rows}
         elif role not in known["role"].split(", "):
             known["role"] += f", {role}"

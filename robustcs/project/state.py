@@ -32,7 +32,7 @@ from robustcs.kept import typed, unsealed
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.answer_support import MadeOf
 from robustcs.project.answered import AnswerInputs
-from robustcs.project.scoring import DEFAULT_MEASURES, file_of, score_files
+from robustcs.project.scoring import DEFAULT_MEASURES, ScoredFile, file_of, score_files
 from robustcs.project.text_run_match import digest
 from robustcs.project.workspace import Workspace
 
@@ -80,10 +80,11 @@ def _check(name: str, system: SystemState) -> None:
         raise ValueError(f"{name} has turns without a score")
 
 
-def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
+def state_of(workspace: Workspace, scores: Mapping[str, Path] | None = None) -> tuple[State, dict[str, JudgedRun]]:
     """Return the state of a project, and its runs joined with the judgments, on the turns that count.
 
-    Each run is a system, and so is each formulation with per-turn scores. Measures are the project's, or P@1 and NDCG@3.
+    Each run is a system, and so is each formulation with per-turn scores, and each file of ``scores`` (name → file). Measures
+    are the project's, or P@1 and NDCG@3.
 
     Raises :class:`UsageError` if the project has neither, or if they cannot be scored.
     """
@@ -93,6 +94,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
     parts = {part.name: part for part in project.formulations.values()}
     texts = workspace.texts
     given = [file for part in parts.values() if not part.run and (file := file_of(part, answers=False))]
+    given += [ScoredFile(name, name, path, "scores") for name, path in (scores or {}).items()]
     outcomes = _of_answers(workspace)
     if not systems and not given and not outcomes:
         workspace.require_runs()
@@ -118,8 +120,9 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
         for (name, frame), read in zip(frames.items(), own, strict=True):
             turns = frame.turns
             lacking = sorted(set(turns) - set(read.turns), key=turn_sort_key)
-            scores = {metric: dict(zip(turns, values.tolist(), strict=True)) for metric, values in frame.items()}
-            found[name] = SystemState(parts[name].role, scores, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking)
+            values = {metric: dict(zip(turns, column.tolist(), strict=True)) for metric, column in frame.items()}
+            role = parts[name].role if name in parts else ""
+            found[name] = SystemState(role, values, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking)
     for name, answered in outcomes.items():
         found[name] = replace(found[name], outcomes=answered.outcomes) if name in found else answered
     state = State(

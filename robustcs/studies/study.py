@@ -90,6 +90,16 @@ class Study:
             return ()
         return cast("Sequence[Question]", self.part("study").QUESTIONS)
 
+    def start(self, **own: Any) -> Project:
+        """Return the project that keywords change: that of the current folder, unless the study's ``start`` returns another.
+
+        ``own``: values of its own parameters.
+        """
+        from robustcs.project.reading import find_project
+
+        start = getattr(self.part("study"), "start", None)
+        return find_project(None) if start is None else cast("Project", start(**own))
+
     def prepare(self, workspace: Workspace) -> None:
         """Read and check the inputs; a study without ``prepare`` computes its slow tables only when they are used."""
         part = self.part("study")
@@ -146,9 +156,8 @@ class Call(Protocol):
     def project(self) -> Project:
         """The project of ``--config`` or of the current folder; options replace its entries."""
 
-    @property
-    def options(self) -> Project:
-        """The same without the project of the current folder, for a command whose arguments are projects."""
+    def on(self, start: Callable[[], Project] | None) -> Project:
+        """Return the same with ``start`` in place of the project of the current folder."""
 
     def workspace(self, project: Project | None = None) -> Workspace:
         """Return a workspace that reads the inputs of ``project`` (default: the project of the call)."""

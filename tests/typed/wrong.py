@@ -6,4 +6,5 @@ robustcs.evaluate({}, {}, metrik="P_1")
 robustcs.evaluate({}, {}, depth="three")
 robustcs.unjudged(scope="everything")
 robustcs.breakdown({}).measures
+robustcs.compare({})
 robustcs.nothing()

@@ -73,6 +73,9 @@ class Comparison(Result):
         difference("high", "highest such change", "highest").rounded(3),
         count("turns", "turns that both states score"), text("note", "caveats about the numbers, if any"),
         *_FIT, difference("change_judged", "change on these turns").rounded(3), _TO_JUDGE,
+        count("scored", "turns that at least one state scores"),
+        count("answered_old", "turns of these that the system answers in the old state"),
+        count("answered_new", "the same in the new state"),
     )  # fmt: skip
     turns = table(
         "turns", "Every turn whose score changed.",
@@ -189,7 +192,7 @@ def compare(
     lines = lines_of(row for row in cases.itertuples() if row.outcome != "passed")
     lines = lines if len(cases) else doubts(measures.itertuples())
     return Comparison(evaluated, old, new, content={
-        "inputs": _inputs(old, new), "measures": [measures],
+        "inputs": _inputs(old, new), "measures": [measures.assign(**_answered(changes, old, new))],
         "turns": _turns(changes, old, new, thresholds), "conclusions": _conclusions(common, old, new, unit, seed),
         "gate": cases, "reasons": [(one.outcome, one.condition, one.who(), len(one.rows), one.reason) for one in lines],
     })  # fmt: skip
@@ -227,6 +230,16 @@ def _measures(changes: Sequence[Change], fits: Fits, unit: Unit, seed: int) -> p
     told = pd.DataFrame(rows, index=frame.index, columns=[*(one.name for one in (*_FIT, _TO_JUDGE)), "change_judged"])
     frame["note"] = [joined(doubt(fit), note) for fit, note in zip(found, frame["note"], strict=True)]
     return frame.assign(system=systems, metric=metrics, turns=turns, **means, **told)
+
+
+def _answered(changes: Sequence[Change], old: State, new: State) -> dict[str, list[int]]:
+    """Return, for each change, the number of turns that a state scores, and of those that the system answers in each state."""
+    systems = [(old.systems[one.run], new.systems[one.run], one.metric) for one in changes]
+    return {
+        "scored": [len(first.scores[metric].keys() | second.scores[metric].keys()) for first, second, metric in systems],
+        "answered_old": [len(first.answered(metric)) for first, _, metric in systems],
+        "answered_new": [len(second.answered(metric)) for _, second, metric in systems],
+    }
 
 
 def _turns(changes: Sequence[Change], old: State, new: State, thresholds: Sequence[Threshold]) -> list[tuple[Any, ...]]:

@@ -43,14 +43,31 @@ def show(result: Comparison) -> tuple[Block, ...]:
         blocks += [_measures(result, moved), *_bounds(result, moved)]
     else:
         blocks.append(Paragraph(f"No score changed from {result.old.name} to {result.new.name}."))
-    blocks.append(_conclusions(result))
+    if max(len(result.old.systems), len(result.new.systems)) > 1:
+        blocks.append(_conclusions(result))
     if len(moved):
         blocks.append(_reasons(result))
     crossed = _crossed(result.turns)
     if crossed:
         blocks.append(_cards(crossed))
     blocks.append(_changed_inputs(result))
-    return tuple(blocks)
+    few = answers_few(result)
+    return (Paragraph(" ".join(few)), *blocks) if few else tuple(blocks)
+
+
+def answers_few(result: Comparison) -> list[str]:
+    """Return a sentence for every system that answers less than half of the turns of a state."""
+    found = {}
+    for row in result.measures.itertuples():
+        for when, state in (("old", result.old), ("new", result.new)):
+            answered = getattr(row, f"answered_{when}")
+            if 2 * answered < row.scored and (row.system, when) not in found:
+                rest = "its other turns score 0" if row.turns > answered else "its other turns are excluded"
+                found[row.system, when] = (
+                    f"{system_name(row.system)} answers {answered} of {counted(row.scored, 'turn')} in the {when} state"
+                    f" ({state.name}); {rest}."
+                )
+    return list(found.values())
 
 
 def _measures(result: Comparison, moved: pd.DataFrame) -> Table:

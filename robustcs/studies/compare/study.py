@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import click
@@ -20,44 +19,44 @@ from robustcs.evaluation.matrix import ABSENT, UNJUDGED
 from robustcs.evaluation.measure import Measure, parse_measure, refuse_given
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.ranking import Top
-from robustcs.evaluation.state import DEEPEST, SHOWN, State
+from robustcs.evaluation.state import DEEPEST, SHOWN
 from robustcs.inputs.collection import read_passages
-from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.hole_imputation import read_pool, run_sources, selection_warnings
 from robustcs.project.model import Project
-from robustcs.project.reading import read_project
+from robustcs.project.reading import find_project
 from robustcs.project.scoring import DEFAULT_MEASURES
-from robustcs.project.state import STATE, judged_runs, read_state, rejudged, state_of
+from robustcs.project.state import judged_runs, rejudged
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
 from robustcs.statistics.units import units_of
 from robustcs.studies.compare.analysis import Comparison, compare
-from robustcs.studies.compare.cases import NO_RANKINGS, SCORING, Drawn, Gate
+from robustcs.studies.compare.cases import NO_RANKINGS, Drawn, Gate
+from robustcs.studies.compare.cases import SCORING as SCORING_KEYS
 from robustcs.studies.compare.changes import Rescored
+from robustcs.studies.compare.files import SIDES, are_projects
 from robustcs.studies.compare.fit import retrieved_deeper
 from robustcs.studies.compare.gate import no_worse, parse_condition
+from robustcs.studies.compare.sides import Opened, called_by, opened
 from robustcs.studies.signature import File, Opt, at_least
-from robustcs.studies.study import SEED, UNIT, Call, Command
-
-#: A project, its file or folder, or the folder of a report.
-Side = Project | str | Path
+from robustcs.studies.study import SCORING, SEED, UNIT, Call, Command
 
 
 def ask(
     workspace: Workspace,
     *,
-    old: Annotated[str, Opt("OLD", argument=True)],
-    new: Annotated[str, Opt("NEW", argument=True)],
+    old: Annotated[Any, Opt("OLD", argument=True)],
+    new: Annotated[Any, Opt("NEW", argument=True)],
     fail_if: Annotated[tuple[str, ...], Opt("CONDITION")] = (),
     no_worse_than: Annotated[float, Opt("D")] | None = None,
     evidence: Literal["test", "expected", "bounds"] = "test",
     allow_missing: Annotated[int, at_least(0)] = 0,
     tops: bool = False,  # add the best passages of changed runs, for the page
 ) -> Comparison:
-    """Show what changed between two states of a project, and decide whether the change may be merged.
+    """Show what changed between two states, and decide whether the change may be merged.
 
-    OLD and NEW are projects (a folder or a robustcs.toml) or report folders.
+    OLD and NEW are projects (a folder or a robustcs.toml) or report folders; or both are runs, or files of per-turn scores
+    (output of trec_eval -q, or a table). Runs need --qrels, or the qrels of the project in the current folder.
 
     --fail-if adds a gate for continuous integration. Conditions: 'drop>0.02' (a mean score drops by more than 0.02), 'p<0.05'
     (it drops with an adjusted p below 0.05), 'qr>0.05' and 'qa>0.05' (the share of turns with a rewriter error, or with a QA
@@ -90,6 +89,7 @@ def ask(
 
     Examples:
       robustcs compare before after
+      robustcs compare monday.trec tuesday.trec --qrels qrels.txt
       robustcs compare before after --html changes.html
       robustcs compare reports/main . --fail-if 'drop>0.02'
       robustcs compare old.toml new.toml --fail-if 'ndcg_cut_3:qr p<0.05'
@@ -100,7 +100,7 @@ def ask(
         conditions.append(no_worse(no_worse_than))
     if not conditions:
         _refuse_without_condition(**{"--evidence": evidence != "test", "--set allow-missing": allow_missing})
-    sides = [_opened(workspace, given) for given in (old, new)]
+    sides = opened(workspace, old, new)
     for name, side in zip(("old", "new"), sides, strict=True):
         for path, role, rows in side.read:
             workspace.remember(f"{name} {role}", path, rows)
@@ -111,19 +111,22 @@ def ask(
     asked = workspace.averaged(workspace.project.metrics, given=True)
     named = [parse_measure(condition.metric, given=True) for condition in conditions if condition.metric]
     refuse_given([measure for measure in (*asked, *named) if measure.name not in metrics[0] | metrics[1]])
-    called = _called(old, "old"), _called(new, "new")
+    called = [called_by(given, keyword) for keyword, given in zip(SIDES, (old, new), strict=True)]
     if not conditions and not first.systems.keys() & second.systems.keys():
         found = f"{called[0]} ({', '.join(first.systems)}) and {called[1]} ({', '.join(second.systems)}) share no system name"
         raise UsageError("nothing-in-common", found, "give the same system the same name in both states")
     if not conditions and not metrics[0] & metrics[1]:
         raise UsageError("nothing-in-common", "the two states have no measure in common", "add one with --metric")
     unit = "turn" if "turn" in (workspace.project.policy.unit, second.policy.get("unit")) else "conversation"
-    policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING}, unit=unit)  # type: ignore[arg-type]
-    basis = "runs" if any(system.rankings for system in second.systems.values()) else "scores"
+    policy = EvaluationPolicy(**{key: second.policy[key] for key in SCORING_KEYS}, unit=unit)  # type: ignore[arg-type]
+    ranked = [any(system.rankings for system in state.systems.values()) for state in (first, second)]
+    basis = "runs" if ranked[1] else "scores"
     notes = [] if first.policy == second.policy else [f"the policy changed; old policy: {first.policy['line']}"]
     told = [side.workspace.notes if side.workspace else [] for side in sides]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
+    if ranked[0] != ranked[1]:
+        notes.append(f"the scores of the {SIDES[ranked[0]]} state are those in its files; the others are computed from runs")
     evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes))  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
@@ -143,59 +146,7 @@ def _refuse_without_condition(**given: object) -> None:
             raise UsageError("no-condition", f"{option} needs a condition", "add --fail-if CONDITION or --no-worse-than D")
 
 
-def _called(given: Side, side: str) -> str:
-    if not isinstance(given, Project):
-        return str(given)
-    return given.name if given.name != Project.name else f"the {side} project"
-
-
-@dataclass(frozen=True)
-class _Opened:
-    """A side: its state, the files read for it (path, role, rows), and its workspace and runs if available."""
-
-    state: State
-    read: Sequence[tuple[str, str, int]]
-    workspace: Workspace | None = None
-    runs: Mapping[str, JudgedRun] | None = None
-
-
-def _opened(workspace: Workspace, given: Side) -> _Opened:
-    asked = workspace.project
-    if not isinstance(given, Project):
-        path = Path(given)
-        kept = path if path.name == Path(STATE).name else path / STATE
-        project_file = path / CONFIG_NAME if path.is_dir() else path
-        if path == kept or (path.is_dir() and not project_file.is_file()):
-            if not kept.is_file():
-                advice = f"name a folder with {CONFIG_NAME}, this file, or a report folder"
-                raise UsageError("no-state", f"{path} has neither {CONFIG_NAME} nor {STATE}", advice)
-            state = read_state(kept)
-            return _Opened(_asked(state, asked), [(str(kept), "state", len(state.systems))])
-        given = read_project(project_file)
-    project = replace(
-        given,
-        metrics=tuple(workspace.averaged(asked.metrics or given.metrics, given=True)),
-        thresholds=asked.thresholds or given.thresholds,
-        policy=replace(given.policy, strict=given.policy.strict or asked.policy.strict),
-    )
-    side = workspace.of(project)
-    state, runs = state_of(side)
-    return _Opened(state, [(entry["path"], entry["role"], entry["rows"]) for entry in side.read], side, runs)
-
-
-def _asked(state: State, asked: Project) -> State:
-    """Return the state with the requested measures and thresholds."""
-    names = [measure.name for measure in asked.metrics]
-    systems = {
-        name: replace(system, scores={metric: system.scores[metric] for metric in names if metric in system.scores})
-        for name, system in state.systems.items()
-    }
-    if names:
-        state = replace(state, systems=systems)
-    return replace(state, thresholds=tuple(map(str, asked.thresholds))) if asked.thresholds else state
-
-
-def _rescored(old: _Opened, new: _Opened) -> dict[str, Rescored]:
+def _rescored(old: Opened, new: Opened) -> dict[str, Rescored]:
     """Return the old runs under the new judgments, read from their files or from the passages that a report kept."""
     if new.workspace is None or not new.runs:
         return {}
@@ -260,7 +211,7 @@ def _pair_scores(
     return Rescored(scores, low, high, grades)
 
 
-def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
+def _drawn(old: Opened, new: Opened, seed: int) -> Drawn | str:
     """Return all new runs and the old runs that differ, under drawn grades, or the reason why there are none."""
     for when, side in (("old", old), ("new", new)):
         if side.workspace is None:
@@ -289,7 +240,7 @@ def _drawn(old: _Opened, new: _Opened, seed: int) -> Drawn | str:
     return Drawn(pool.names, [measure.name for measure in measures], pool.turns, filled.sums, filled.holes, filled.warnings)
 
 
-def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:
+def _tops(sides: Sequence[Opened], runs: Sequence[str]) -> dict[str, Top]:
     """Return the best passages of these runs in both states, as far as they are known."""
     return {
         f"{name}, {when}": {turn: list(top[:SHOWN]) for turn, top in system.heads.items()}
@@ -298,7 +249,7 @@ def _tops(sides: Sequence[_Opened], runs: Sequence[str]) -> dict[str, Top]:
     }  # fmt: skip
 
 
-def _passages(sides: Sequence[_Opened], tops: Mapping[str, Top]) -> dict[str, str]:
+def _passages(sides: Sequence[Opened], tops: Mapping[str, Top]) -> dict[str, str]:
     """Return the texts of these passages from the collections of both states."""
     wanted = {document for top in tops.values() for best in top.values() for document, _ in best}
     found: dict[str, str] = {}
@@ -329,11 +280,11 @@ def _run(
     gate_report
         Write the gate's outcome as JSON (.json) or JUnit (.xml).
     """
-    from robustcs.studies.compare.show import check_suffix, github_lines, page, rendered, summary, told
+    from robustcs.studies.compare.show import answers_few, check_suffix, github_lines, page, rendered, summary, told
 
     if not fail_if and own["no_worse_than"] is None:
         _refuse_without_condition(**{"--set cannot-tell": cannot_tell, "--gate-report": gate_report})
-    workspace = call.workspace(call.options)
+    workspace = call.workspace(call.on(lambda: start(**own)))
     if gate_report is not None:
         check_suffix(gate_report)
     result = ask(workspace, fail_if=fail_if, tops=html is not None, **own)
@@ -351,7 +302,7 @@ def _run(
         return
     on_terminal = shown and not given["output"] and given["format"] in (None, "table")
     if not (on_terminal and (not given["table"] or "gate" in given["table"])):
-        for line in told(result):
+        for line in (*answers_few(result), *told(result)):
             call.tell(line)
     if os.environ.get("GITHUB_ACTIONS"):
         for line in github_lines(result):
@@ -361,4 +312,9 @@ def _run(
         raise click.exceptions.Exit(code)
 
 
-COMMAND = Command(ask, ("metric", "threshold", "jobs", "dask", *UNIT, *SEED), retrieves=False, run=_run)
+def start(old: Any, new: Any, **_: Any) -> Project:
+    """Return the project that options change: none for two projects, else that of the current folder without its measures."""
+    return Project() if are_projects(old, new) else replace(find_project(None), metrics=())
+
+
+COMMAND = Command(ask, ("qrels", "threshold", *SCORING, *UNIT, *SEED), retrieves=False, run=_run)

@@ -71,7 +71,7 @@ def ask(
       robustcs evaluate --slices depth --slices texts --slices turn_types.tsv
       robustcs evaluate --find-slices
     """
-    files = workspace.scored_systems(named_files("scores", "scores", scores or {}))
+    files = workspace.scored_systems(named_files("scores", "scores", {} if scores is None else scores))
     runs, asked = [file.name for file in files if file.kind == "runs"], workspace.project.metrics
     if scores and runs and asked and all(measure.family in (GIVEN, *ANSWER_FAMILIES) for measure in asked):
         found = f"{', '.join(map(str, asked))} cannot be computed from the project's runs ({some_of(runs)})"
