@@ -237,6 +237,8 @@ class Project:
         Paraphrases of the turns in the format of ECAsT; passage texts.
     clariq, agreement, crowd, answers, review
         Files of these commands alone.
+    marks
+        Keys whose role only the name of a file suggests: see :mod:`robustcs.project.marks`.
     """
 
     name: str = "robustcs"
@@ -265,6 +267,7 @@ class Project:
     thresholds: tuple[Threshold, ...] = ()
     policy: EvaluationPolicy = EvaluationPolicy()
     seed: int = 0
+    marks: tuple[tuple[str, ...], ...] = ()
 
     @property
     def systems(self) -> dict[str, Path]:
@@ -340,7 +343,7 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
         if any(getattr(kept, name) for name in (*FORMULATION_FILES, "sample_runs")):
             parts[key] = kept
     assert {field.name for field in fields(Project)}.issuperset(keys)
-    return replace(Project(), **{key: getattr(project, key) for key in keys}, formulations=parts)
+    return replace(Project(marks=project.marks), **{key: getattr(project, key) for key in keys}, formulations=parts)
 
 
 def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
@@ -361,10 +364,7 @@ def needs(condition: object, slug: str, found: str, advice: str) -> None:
 
 
 def input_files(project: Project) -> list[Path]:
-    """Return all files and folders that the project names as inputs, except its new judgments.
-
-    Folders to which retrieval writes (runs, store) are not included.
-    """
+    """Return all files and folders that the project names as inputs, except new judgments and folders that retrieval writes."""
     found = list(_paths(replace(project, retrieval=None, new_judgments=())))
     if project.retrieval is not None:
         found.append(project.retrieval.index)

@@ -18,6 +18,7 @@ from robustcs.inputs.qrels import FAR, Qrels
 from robustcs.inputs.readings import Skipped
 from robustcs.inputs.text import HEAD
 from robustcs.policy import Unit
+from robustcs.project.marks import told
 from robustcs.project.model import Project
 from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEVELS
@@ -39,6 +40,10 @@ _JUDGES: tuple[Subject, ...] = ("bias", "agreement")
 _WITHOUT: tuple[Subject, ...] = ("similarity", "clarification")
 _OF_JUDGMENTS = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))
 _OF_ROLES: tuple[Subject, ...] = ("blame", "drop", "unjudged")
+#: Table of a project file → the subjects that depend on its roles.
+_OF_MARKS: Mapping[str, tuple[Subject, ...]] = {
+    "formulations": ("blame", "drop", "unjudged", "similarity"), "groups": ("rewording",), "judges": _JUDGES,
+}  # fmt: skip
 _OF_TESTS: tuple[Subject, ...] = ("blame", "drop", "rewording", "systems", "reading")
 
 
@@ -76,6 +81,12 @@ def limits_of_sources(project: Project) -> list[Limit]:
         Limit(_OF_JUDGMENTS, f"Based on model judgments, not human ones: {told[0]}."),
         Limit(_JUDGES, f"Not an agreement with human judges: {told[0]}.", bars=True),
     ] if told else []  # fmt: skip
+
+
+def limits_of_names(project: Project, tables: Iterable[str] = tuple(_OF_MARKS)) -> list[Limit]:
+    """Return a limit for each table with roles that only the names of files suggest: see :mod:`robustcs.project.marks`."""
+    whose = {table: told(project.marks, [table]) for table in tables}
+    return [Limit(_OF_MARKS[table], f"Roles by file name: {names}.") for table, names in whose.items() if names]
 
 
 def limits_of_qrels(qrels: Qrels) -> list[Limit]:

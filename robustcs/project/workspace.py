@@ -19,7 +19,7 @@ from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
-from robustcs.project.trust import SWAPPED
+from robustcs.project.trust import SWAPPED, limits_of_names
 from robustcs.result import Evaluated, Result
 from robustcs.wording import system_name
 
@@ -76,6 +76,10 @@ class Workspace(Inputs):
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
         return kept or list(default), [f"{', '.join(left)}: measures of answers; left out"] if left else []
+
+    def note_names(self, *tables: str) -> None:
+        """Note the roles in these tables of the project file that only the names of files suggest."""
+        self.note(*(limit.reason.rstrip(".") for limit in limits_of_names(self.project, tables)))
 
     # ------------------------------------------------------------ scores of systems by name
 
@@ -137,6 +141,7 @@ class Workspace(Inputs):
         requested measure.
         """
         measures = measures or self.project.metrics
+        self.note_names("formulations")
         files = self.formulation_files(measures)
         frames, evaluated = score(self, list(files.values()), measures)
         scores = dict(zip(files, frames, strict=True))

@@ -41,6 +41,7 @@ def ask(workspace: Workspace) -> Components:
       robustcs components --output causes.pdf
     """
     cells = grid(workspace)
+    workspace.note_names("formulations")
     names = {"/".join(cell): cell for cell in cells}
     files = [ScoredFile(name, f"{name} cell", cells[cell], "runs") for name, cell in names.items()]
     chosen, notes = workspace.ranking_measures(())

@@ -73,6 +73,7 @@ def ask(
         plan = plan_of(retrieval)
     project = workspace.project
     groups(workspace)
+    workspace.note_names("formulations", "groups")
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
     turns = list(scores[names[0]].turns)
