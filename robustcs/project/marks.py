@@ -12,7 +12,8 @@ from robustcs.project.toml import key_lines
 
 #: The comment that marks a line.
 MARK = "by name"
-_MARKED = re.compile(rf"[ \t]*#[ \t]*{MARK}[ \t]*(?=\r?$)", re.MULTILINE)
+#: A marked line, which is not itself a comment.
+_MARKED = re.compile(rf"^([ \t]*[^#\s].*?)[ \t]*#[ \t]*{MARK}[ \t]*(?=\r?$)", re.MULTILINE)
 #: Tables whose lines may be marked: table → how a mark of one of its names is told.
 _TOLD: Mapping[str, str] = {"formulations": "{}", "groups": "group {}", "judges": "judge {}"}
 
@@ -29,13 +30,17 @@ def marks_in(text: str) -> tuple[Mark, ...]:
     for path, number in key_lines(text).items():
         keys[number] = max(path, keys.get(number, ()), key=len)
     # a list may end some lines below its key
-    found = (keys[max(line for line in keys if line <= number)] for number in sorted(marked) if number >= min(keys, default=0))
+    found = [
+        keys[max(line for line in keys if line <= number)]
+        for number in sorted(marked)
+        if number >= min(keys, default=number + 1)
+    ]
     return tuple(path for path in dict.fromkeys(found) if path[0] in _TOLD and path[1:])
 
 
 def without_marks(text: str) -> tuple[str, int]:
     """Return the text of a project file without its marks, and the number of marks."""
-    return _MARKED.subn("", text)
+    return _MARKED.subn(r"\1", text)
 
 
 def told(marks: Iterable[Mark], tables: Iterable[str] = tuple(_TOLD)) -> str:

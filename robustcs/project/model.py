@@ -365,7 +365,7 @@ def needs(condition: object, slug: str, found: str, advice: str) -> None:
 
 def input_files(project: Project) -> list[Path]:
     """Return all files and folders that the project names as inputs, except new judgments and folders that retrieval writes."""
-    found = list(_paths(replace(project, retrieval=None, new_judgments=())))
+    found = list(paths_of(replace(project, retrieval=None, new_judgments=())))
     if project.retrieval is not None:
         found.append(project.retrieval.index)
         if project.retrieval.reranker is not None:
@@ -386,15 +386,15 @@ def protect_inputs(project: Project) -> None:
     protect(new_judgment_files(project), growing=True)
 
 
-def _paths(value: Any) -> Iterator[Path]:
+def paths_of(value: Any) -> Iterator[Path]:
     """Yield each path inside a value."""
     if isinstance(value, PooledFile):
-        yield from _paths(value.files)
+        yield from paths_of(value.files)
     elif isinstance(value, Path):
         yield value
     elif isinstance(value, Mapping | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _paths(part)
+            yield from paths_of(part)
     elif is_dataclass(value):
         for field in fields(value):
-            yield from _paths(getattr(value, field.name))
+            yield from paths_of(getattr(value, field.name))

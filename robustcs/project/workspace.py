@@ -78,8 +78,9 @@ class Workspace(Inputs):
         return kept or list(default), [f"{', '.join(left)}: measures of answers; left out"] if left else []
 
     def note_names(self, *tables: str) -> None:
-        """Note the roles in these tables of the project file that only the names of files suggest."""
-        self.note(*(limit.reason.rstrip(".") for limit in limits_of_names(self.project, tables)))
+        """Note the roles in these tables of the project file, of files read so far, that only the names of files suggest."""
+        read = {entry["path"] for entry in self.read}
+        self.note(*(limit.reason.rstrip(".") for limit in limits_of_names(self.project, read, tables)))
 
     # ------------------------------------------------------------ scores of systems by name
 
@@ -141,9 +142,9 @@ class Workspace(Inputs):
         requested measure.
         """
         measures = measures or self.project.metrics
-        self.note_names("formulations")
         files = self.formulation_files(measures)
         frames, evaluated = score(self, list(files.values()), measures)
+        self.note_names("formulations")
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
             original=scores.get(("original", "original")),

@@ -9,7 +9,7 @@ from typing import Any
 
 from robustcs.documents.document import Block, Cards, Fold, Heading, Opening, Paragraph, Picture, Table, Verdict
 from robustcs.project.model import Project
-from robustcs.project.trust import limited, limits_of_names, limits_of_sources
+from robustcs.project.trust import limited, limits_of_sources
 from robustcs.reporting.answers import HEAD, OTHER, READ, Kept
 from robustcs.reporting.headlines import headlines, in_order
 from robustcs.studies.study import Question
@@ -73,9 +73,9 @@ def section(project: Project, question: Question, kept: Kept, opened: bool) -> l
 
 
 def _verdicts(project: Project, question: Question, kept: Kept) -> list[Verdict]:
-    """Return the verdicts of a question, with the limits of the qrels (if based on judgments) and roles of ``project``."""
+    """Return the verdicts of a question; those based on judgments have the conditions that limit the qrels of ``project``."""
     judged = any("qrels" in entry["role"].split(", ") for entry in kept["inputs"])
-    limits = kept["limits"] + (limits_of_sources(project) if judged else []) + limits_of_names(project)
+    limits = kept["limits"] + (limits_of_sources(project) if judged else [])
     return [limited(replace(verdict, about=question.title), limits) for verdict in kept["verdicts"]]
 
 

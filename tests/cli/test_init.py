@@ -20,10 +20,16 @@ def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) 
     answer = in_copy("init")
     assert answer.out.splitlines() == [
         "wrote robustcs.toml; review it, then run robustcs check",
+        "7 roles by file name: judge lexical, judge six_conversations, original, qr, human, group manual, group raw; delete the"
+        " mark # by name of each that is right, or run robustcs check --accept",
         "ignored 9 files; robustcs init --why lists them with reasons",
     ]
     checked = json.loads(in_copy("check --format json").out)
-    assert checked["notes"] == ["stem_raw_2 misses 1 turn: 4_4"]
+    assert checked["notes"][0] == "stem_raw_2 misses 1 turn: 4_4"
+    assert checked["notes"][1:] == [
+        "Roles by file name: judge lexical, judge six_conversations, original, qr, human, group manual, group raw; delete their"
+        " marks, or confirm all with robustcs check --accept"
+    ]
     assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["samples", "compare"]
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"

@@ -43,10 +43,10 @@ def ask(workspace: Workspace, *, off_scale: Literal["refuse", "drop", "clip"] = 
 def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[], Audit]:
     """Read and check the inputs. Return the function that computes the result."""
     human = workspace.qrels
-    workspace.note_names("judges")
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     judged = judged_pool(workspace, human, off_scale)
     common_pairs(judged)
+    workspace.note_names("judges")
     notes += [
         *grade_notes(measures, human.grades, workspace.project.policy.relevance_level),
         *human.notes,

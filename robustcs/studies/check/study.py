@@ -45,7 +45,7 @@ def _levels(project: Project, survey: Survey) -> list[str]:
     if qrels is None or not len(qrels):
         return []
     highest = int(qrels.grades.max())
-    usual, collection = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), highest)
+    usual, collection = customary_level(qrels.documents.take(slice(100)).texts(), highest)
     if highest < level:
         return [f"relevance_level is {level}, but no passage has a grade of {level} or more: all binary measures are 0"]
     if collection and level < usual:

@@ -41,11 +41,11 @@ def ask(workspace: Workspace) -> Components:
       robustcs components --output causes.pdf
     """
     cells = grid(workspace)
-    workspace.note_names("formulations")
     names = {"/".join(cell): cell for cell in cells}
     files = [ScoredFile(name, f"{name} cell", cells[cell], "runs") for name, cell in names.items()]
     chosen, notes = workspace.ranking_measures(())
     scored, evaluated = workspace.scores_of(files, chosen)
+    workspace.note_names("formulations")
     frames = {name: one.frame() for name, one in scored.items()}
     thresholds = reachable_thresholds(workspace.project.thresholds, chosen)
     notes += [
