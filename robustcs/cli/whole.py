@@ -44,9 +44,9 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     """Write a commented robustcs.toml for the files in FOLDER (default: the current folder).
 
     The content of a file determines its kind: run, qrels, question texts of common collections, scores, answers, or inputs of
-    clariq, agreement and crowd. Its role is guessed from its name (raw, original; manual, human), its turns, and its rankings:
-    texts belong to a run if equal questions have equal rankings. Review the result before you use it. An existing robustcs.toml
-    is never overwritten.
+    clariq, agreement and crowd. Its role is guessed from its turns, its rankings (texts belong to a run if equal questions have
+    equal rankings), and its name (raw, original; manual, human). The comment "# by name" marks a role that only a name
+    suggests. Review the result before you use it. An existing robustcs.toml is never overwritten.
 
     why
         Write nothing; show the role of each file and the reason, or why the file is ignored.

@@ -15,7 +15,9 @@ MARK = "by name"
 #: A marked line, which is not itself a comment.
 _MARKED = re.compile(rf"^([ \t]*[^#\s].*?)[ \t]*#[ \t]*{MARK}[ \t]*(?=\r?$)", re.MULTILINE)
 #: Tables whose lines may be marked: table → how a mark of one of its names is told.
-_TOLD: Mapping[str, str] = {"formulations": "{}", "groups": "group {}", "judges": "judge {}"}
+_TOLD: Mapping[str, str] = {
+    "formulations": "{}", "groups": "group {}", "judges": "judge {}", "agreement": "{} of agreement", "crowd": "{} of crowd",
+}  # fmt: skip
 
 #: Path of a marked key: ``("formulations", "human", "run")``.
 Mark = tuple[str, ...]

@@ -40,6 +40,7 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", fu
     settings, inside = settings_of(table), {}
     for key, value in inputs.items():
         if key in own:
+            project = _confirmed(project, table, key)
             inside[key] = settings[key].checked(value) if key in settings else files(BY_NAME[f"{table}.{key}"], value)
         elif key in _KEYS:
             project = _with(project, key, value)

@@ -43,7 +43,8 @@ _OF_JUDGMENTS = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT
 _OF_ROLES: tuple[Subject, ...] = ("blame", "drop", "unjudged")
 #: Table of a project file → the subjects that depend on its roles.
 _OF_MARKS: Mapping[str, tuple[Subject, ...]] = {
-    "formulations": ("blame", "drop", "unjudged", "similarity"), "groups": ("rewording",), "judges": _JUDGES,
+    "formulations": ("blame", "drop", "unjudged", "similarity", "reading"), "groups": ("rewording",), "judges": _JUDGES,
+    "agreement": ("other",), "crowd": ("other",),
 }  # fmt: skip
 _OF_TESTS: tuple[Subject, ...] = ("blame", "drop", "rewording", "systems", "reading")
 
@@ -97,7 +98,8 @@ def limits_of_names(project: Project, read: Collection[str], tables: Iterable[st
 
 def _marked_files(project: Project, mark: Mark) -> Iterator[Path]:
     table, name, *key = mark
-    found: Any = getattr(project, table).get(name)
+    values: Any = getattr(project, table)
+    found: Any = values.get(name) if isinstance(values, Mapping) else getattr(values, name, None)
     if table == "groups" and found:
         found = tuple(project.systems.get(system, ()) for system in found.sets)
     elif table == "formulations":

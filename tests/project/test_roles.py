@@ -117,6 +117,7 @@ def test_names_alone_are_marked(tmp_path: Path, demo: Path) -> None:
     # fields name the texts of the demo, and they fit its runs
     assert marked(demo) == {
         "judges.lexical", "judges.six_conversations", "groups.manual.sets", "groups.raw.sets",
+        "agreement.reference", "crowd.gold_checks",
         *(f"formulations.{role}.answers" for role in ("original", "qr", "human")),
     }  # fmt: skip
 
