@@ -14,7 +14,6 @@ from robustcs.cli.main import run
 from tests.conftest import ROOT, Command
 from tests.small_project import BROKEN, FILES
 
-
 BY_NAME = (
     "reference of agreement, gold_checks of crowd, judge lexical, judge six_conversations, original, qr, human, group manual,"
     " group raw"

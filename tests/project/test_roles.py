@@ -189,3 +189,9 @@ def test_topic_numbers_show_no_relevance_level(tmp_path: Path) -> None:
     assert config(tmp_path)["policy"] == {"relevance_level": 1}
     fill(tmp_path, {"qrels.txt": "billing-01 0 MARCO_1 2\nbilling-02 0 CAR_2 0\n"})
     assert config(tmp_path)["policy"] == {"relevance_level": 2}
+
+
+@pytest.mark.parametrize(("name", "cells"), [("cast2019", 6), ("cast2020", 0), ("mtrag-grid", 9)])
+def test_contents_confirm_the_roles_and_grids_of_public_data(shared_data: Path, name: str, cells: int) -> None:
+    assert marked(shared_data / name) == set()
+    assert len(config(shared_data / name).get("components", {})) == cells and not guess(shared_data / name).grid
