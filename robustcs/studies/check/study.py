@@ -124,7 +124,7 @@ def _apart(survey: Survey, part: Formulation, other: Formulation) -> list[str]:
 
 
 def ask(workspace: Workspace) -> Check:
-    """Check that the input files fit together. All inputs are read and none is changed; --accept changes the project file.
+    """Check that the input files fit together. All inputs are read and none is changed.
 
     The output lists unusable files with reasons, missing turns, depth and share of judged passages of each run, texts that are
     missing or have no run, and the commands that can run. Exit code 3: a file is unusable, because it cannot be read or has no
