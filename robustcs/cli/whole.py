@@ -78,6 +78,8 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
     for other in made.offered:
         click.echo(harmless(other))
+    if made.grid:
+        click.echo(f"names of {counted(len(made.grid), 'run')} suggest a grid, their rankings do not: see the end of the file")
     if whose := told(marks_in(text)):
         mark = "delete the mark # by name of each that is right, or run robustcs check --accept"
         click.echo(harmless(f"{counted(whose.count(',') + 1, 'role')} by file name: {whose}; {mark}"))

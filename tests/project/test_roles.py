@@ -125,9 +125,11 @@ def test_names_alone_are_marked(tmp_path: Path, demo: Path) -> None:
 # ---------------------------------------------------------------- grids
 
 
-def test_the_case_of_rerankers_has_no_grid(tmp_path: Path) -> None:
+def test_the_case_of_rerankers_has_no_grid(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = case("rerankers", tmp_path)
     made = config(folder)
+    assert run(["init", str(folder)]) == 0
+    assert "names of 4 runs suggest a grid, their rankings do not: see the end of the file\n" in capfd.readouterr().out
     assert "components" not in made and "formulations" not in made
     assert made["runs"] == {path.stem: path.name for path in folder.glob("*.run")}
     assert '# [components]\n# "bert/zs" = "bm25+bert(zs).run"\n' in text(folder)
