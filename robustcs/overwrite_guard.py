@@ -75,17 +75,20 @@ def refuse_protected(path: StrPath, adds: bool = False) -> None:
     if is_protected(path, adds):
         found = f"{os.fspath(path)} is an input, which is never overwritten"
         raise UsageError("overwrites-input", found, "choose another name for the output")
-    if _locked(path):
-        raise UsageError("overwrites-locked", f"{os.fspath(path)} is write-protected", "choose another name for the output")
+    refuse_locked(path, "choose another name for the output")
 
 
-def _locked(path: StrPath) -> bool:
-    """Return whether a file is write-protected for all; renaming a new file onto it would not ask, nor would the superuser."""
+def refuse_locked(path: StrPath, advice: str) -> None:
+    """Raise :class:`UsageError` with this advice if a file is write-protected for all.
+
+    Renaming a new file onto it would not ask, nor would the superuser.
+    """
     try:
         found = os.stat(path)
     except (OSError, ValueError):
-        return False
-    return stat.S_ISREG(found.st_mode) and not found.st_mode & 0o222
+        return
+    if stat.S_ISREG(found.st_mode) and not found.st_mode & 0o222:
+        raise UsageError("overwrites-locked", f"{os.fspath(path)} is write-protected", advice)
 
 
 # ---------------------------------------------------------------- untrusted projects

@@ -44,9 +44,9 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     """Write a commented robustcs.toml for the files in FOLDER (default: the current folder).
 
     The content of a file determines its kind: run, qrels, question texts of common collections, scores, answers, or inputs of
-    clariq, agreement and crowd. Its role is guessed from its name (raw, original; manual, human), its turns, and its rankings:
-    texts belong to a run if equal questions have equal rankings. Review the result before you use it. An existing robustcs.toml
-    is never overwritten.
+    clariq, agreement and crowd. Its role is guessed from its turns, its rankings (texts belong to a run if equal questions have
+    equal rankings), and its name (raw, original; manual, human). The comment "# by name" marks a role that only a name
+    suggests. Review the result before you use it. An existing robustcs.toml is never overwritten.
 
     why
         Write nothing; show the role of each file and the reason, or why the file is ignored.
@@ -57,6 +57,7 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
     """
     from robustcs.documents.files import write_text
     from robustcs.project.guess import explanation, guess, write_config
+    from robustcs.project.marks import marks_in, told
 
     if not Path(folder).is_dir():
         raise UsageError("no-folder", f"{folder}: no such folder", "name the folder with your files")
@@ -72,8 +73,16 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
         if made.aside:
             advice += f"; robustcs init --why lists why {counted(len(made.aside), 'file')} cannot be read"
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", advice)
-    write_text(target, write_config(made, Path(folder).resolve().name))
+    text = write_config(made, Path(folder).resolve().name)
+    write_text(target, text)
     click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
+    for other in made.offered:
+        click.echo(harmless(other))
+    if made.grid:
+        click.echo(f"names of {counted(len(made.grid), 'run')} suggest a grid, their rankings do not: see the end of the file")
+    if whose := told(marks_in(text)):
+        mark = "delete the mark # by name of each that is right, or run robustcs check --accept"
+        click.echo(harmless(f"{counted(whose.count(',') + 1, 'role')} by file name: {whose}; {mark}"))
     for path in made.told:
         click.echo(harmless(f"{path} is not used: {made.aside[path]}"))
     if made.aside:

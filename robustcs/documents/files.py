@@ -10,7 +10,7 @@ from pathlib import Path
 
 from robustcs.errors import OutputError, UsageError, not_written
 from robustcs.inputs.files import sha256
-from robustcs.overwrite_guard import refuse_protected
+from robustcs.overwrite_guard import refuse_locked, refuse_outside, refuse_protected
 from robustcs.tempfiles import temporary
 
 
@@ -53,6 +53,21 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, make_parents: bool
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError) and target.parent.is_dir():
             raise OutputError(path, f"{target.parent} does not accept new files", "choose another folder") from None
+        raise not_written(path, error) from None
+
+
+def replace_project(path: str | os.PathLike[str], text: str) -> None:
+    """Replace the text of a project file, which nothing else overwrites, because the user asked for this change.
+
+    The file is written as by :func:`write_bytes`. Raises :class:`UsageError` if it is write-protected, and
+    :class:`UntrustedError` if a link leads out of the folder of its project.
+    """
+    refuse_outside(path)
+    refuse_locked(path, "allow writing to it, or delete the marks in an editor")
+    try:
+        target = Path(os.path.realpath(path))
+        _replace(target, text.encode("utf-8", "surrogateescape"), stat.S_IMODE(os.stat(target).st_mode))
+    except OSError as error:
         raise not_written(path, error) from None
 
 

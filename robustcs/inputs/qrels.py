@@ -1,6 +1,7 @@
 """Relevance judgments (qrels): ``turn iteration document grade``, one judged passage per line.
 
-Also read: tables with column names (such as BEIR's), and three columns, ``turn document grade`` (MS MARCO).
+Also read: tables with column names (such as BEIR's), three columns, ``turn document grade`` (MS MARCO), and a further column
+with the text of the question, if tabs separate the columns.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from robustcs.inputs.ids import MAX_GRADE, Ids, first_of_pairs, pair_keys
 from robustcs.inputs.paths import PooledFile, StrPath, is_irds
 from robustcs.inputs.readings import conflict
 from robustcs.inputs.tables import GRADE_NAMES, SCORE_NAMES, read_table
-from robustcs.inputs.text import whole_of
-from robustcs.inputs.trec_lines import MS_MARCO, QRELS_COLUMNS
+from robustcs.inputs.text import filled_lines, first_lines, whole_of
+from robustcs.inputs.trec_lines import LINES, MS_MARCO, QRELS_COLUMNS, WITH_QUERIES, without_query
 from robustcs.inputs.turns import turn_sort_key
 from robustcs.lazy import npt
 from robustcs.wording import counted
@@ -153,6 +154,9 @@ def read_qrels(source: StrPath) -> Qrels:
     if found is not None and "qrels" in found.kinds and found.shape == "table":
         rows, lines = checked_rows(source)
         return qrels_of_rows(name, rows, source, lines)[0]
+    if found is not None and found.family == WITH_QUERIES:
+        rows, lines = _rows_with_queries(source)
+        return qrels_of_rows(name, rows, source, lines)[0]
     three = found is not None and found.family in MS_MARCO.values()
     columns = read_columns(source, _THREE_COLUMNS if three else _LAYOUT, chunks)
     if three and columns.numbers("grade").max() > _MOST_IN_THREE:
@@ -162,6 +166,27 @@ def read_qrels(source: StrPath) -> Qrels:
     if not three:
         return qrels
     return replace(qrels, notes=(*qrels.notes, f"{name}: three columns, read as turn, document and grade"))
+
+
+def _rows_with_queries(path: StrPath) -> tuple[list[tuple[str, str, int]], list[int]]:
+    """Return (turn, document, grade) of every row of qrels with a column of question texts, and its line."""
+    place = without_query(first_lines(path)[:LINES])
+    assert place is not None
+    problems = ProblemList(path)
+    rows, lines = [], []
+    for line, text in filled_lines(path):
+        cells = text.split("\t")
+        turn, *_, document, grade = (
+            [cell.strip() for cell in cells[:place] + cells[place + 1 :]] if len(cells) > 3 else [""] * 3
+        )
+        value = whole_of(grade, _MOST)
+        if value is None or not (turn and document):
+            problems.add(line, f"{text[:40]!r} has no turn, document and grade", "write all columns, with tabs", "bad-row")
+            continue
+        rows.append((turn, document, value))
+        lines.append(line)
+    problems.finish(rows, "rows")
+    return rows, lines
 
 
 def _union(source: PooledFile) -> Qrels:

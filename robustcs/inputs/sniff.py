@@ -23,7 +23,17 @@ from robustcs.inputs.records import ID_NAMES
 from robustcs.inputs.reviews import is_reviews
 from robustcs.inputs.tables import Table, find_column, is_parquet, open_table, read_table
 from robustcs.inputs.text import first_lines, first_record, is_turn_id
-from robustcs.inputs.trec_lines import LINES, MS_MARCO, are_ptkb, are_qrels, are_run, kind_of_rows, measure_columns
+from robustcs.inputs.trec_lines import (
+    LINES,
+    MS_MARCO,
+    WITH_QUERIES,
+    are_ptkb,
+    are_qrels,
+    are_run,
+    kind_of_rows,
+    measure_columns,
+    without_query,
+)
 
 #: Kinds of files. ``ptkb`` are iKAT's judgments of statements about a person: they look like qrels, but judge no passages,
 #: and no command reads them.
@@ -335,6 +345,8 @@ def _of_lines(lines: Sequence[str]) -> Identified | None:
         if are_ptkb(map(str.split, lines)):
             return Identified("ptkb", "iKAT's judgments of statements about a person (PTKB), not of passages")
         return Identified("qrels", "TREC qrels")
+    if without_query(lines[:LINES]) is not None:
+        return Identified("qrels", WITH_QUERIES)
     whole = [line.split() for line in islice(lines, LINES)]
     found = kind_of_rows(whole) or kind_of_rows(rows)
     if found is not None:

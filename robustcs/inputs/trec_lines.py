@@ -15,6 +15,8 @@ RUN_COLUMNS = ("turn", "Q0", "document", "rank", "score", "tag")
 QRELS_COLUMNS = ("turn", "iteration", "document", "grade")
 #: Kind → name of three-column files without a header.
 MS_MARCO = {"run": "an MS MARCO run", "qrels": "MS MARCO qrels"}
+#: Name of qrels that have the question's text in one of their columns.
+WITH_QUERIES = "TREC qrels with a column of question texts"
 #: Number of lines to examine.
 LINES = 50
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -52,6 +54,24 @@ def are_ptkb(rows: Iterable[Sequence[str]]) -> bool:
         turns.setdefault(row[0], set()).add(row[2])
     judged = {int(statement) for statements in turns.values() for statement in statements}
     return max(map(len, turns.values())) >= 5 and max(judged) <= _MOST_STATEMENTS
+
+
+def without_query(lines: Sequence[str]) -> int | None:
+    """Return the place of the column of question texts in qrels whose columns are separated by tabs; None for other lines.
+
+    It is the only column with spaces, and the others are those of qrels, with or without the iteration.
+    """
+    rows = [line.rstrip("\r\n").split("\t") for line in lines]
+    width = len(rows[0]) if rows else 0
+    if width not in (4, 5) or any(len(row) != width for row in rows):
+        return None
+    spaced = {place for row in rows for place, cell in enumerate(row) if " " in cell.strip()}
+    if len(spaced) != 1 or 0 in spaced:
+        return None
+    place = spaced.pop()
+    others = [row[:place] + row[place + 1 :] for row in rows]
+    judged = all(all(row) and _WHOLE.fullmatch(row[-1]) and abs(int(row[-1])) <= _MOST_GRADE for row in others)
+    return place if judged and not all(_NUMBER.fullmatch(row[-2]) for row in others) else None
 
 
 def measure_columns(names: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ from robustcs.inputs.paths import IRDS_PREFIX, sidecar_path, url_of
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.text import first_bytes, first_record, read_text
 from robustcs.overwrite_guard import CONFIG_NAME, refuse_protected
+from robustcs.project.marks import MARK
 from robustcs.project.model import Project, input_files, new_judgment_files, parse_text_source
 from robustcs.project.toml import quoted, read_toml, toml_text
 from robustcs.project.workspace import Workspace
@@ -183,7 +184,7 @@ def _config(config: Path, project: Project, places: _Places) -> str:
     if "store" in outside:
         del settings["store"]
     if moved != values:
-        return toml_text({"name": project.name, **moved})
+        return toml_text({"name": project.name, **moved}, comments=dict.fromkeys(project.marks, MARK))
     return text + "\n" if "name" in values else f"name = {quoted(project.name)}\n{text}\n"
 
 

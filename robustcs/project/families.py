@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -17,7 +17,7 @@ from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.ids import are_passage_ids
 from robustcs.inputs.qrels import Qrels
 from robustcs.inputs.runs import Run
-from robustcs.inputs.text import first_lines
+from robustcs.inputs.text import first_lines, first_record, number_of
 from robustcs.inputs.texts import Samples, TextFile
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.model import ROLES, Role
@@ -43,6 +43,11 @@ _SURE, _LIKELY = 0.9, 0.5
 _FEW = 5
 #: Words of names that do not distinguish rewriters.
 _ANY = frozenset(("rewrite", "rewrites", "rewriter", "rewritten", "qr", "model", "predicted", "cast", "ikat", "trec"))
+#: Words in names of files and columns of ratings, also where the rated questions stand beside them.
+_RATED = frozenset((
+    "rating", "ratings", "rated", "grade", "grades", "graded", "judgment", "judgments", "judgement", "judgements", "vote",
+    "votes", "likert",
+))  # fmt: skip
 
 
 # ---------------------------------------------------------------- runs and their rankers
@@ -221,15 +226,21 @@ class Texts:
 
 
 def texts_in(made: Proposal, file: Found) -> list[Texts]:
-    """Return all readable formulations of a file; record those that cannot be read."""
+    """Return all readable formulations of a file; record those that cannot be read, and ratings.
+
+    The file's own name tells the role of a single text field. Names of folders do not.
+    """
     assert file.what is not None
     fields = dict(file.what.formulations)
     if fields.get("human") == fields.get("qr"):
         fields.pop("qr", None)  # a single column of human rewrites
     columns: dict[Role | None, Role | None] = {role: role for role in ROLES if role in fields}
-    by_name = role_of(file.stem) or role_of(" ".join(telling_words(file.name)))
+    by_name = role_of(file.stem)
     if by_name not in fields and set(fields) <= {"original"}:
         columns[by_name] = None
+    if None in columns.values() and (rated := _rated(made, file)):
+        made.leave(file.paths, f"its {rated} shows that these are ratings, not texts of turns")
+        return []
     found: list[Texts] = []
     for role, column in columns.items():
         samples: dict[str, Samples] = {}
@@ -243,13 +254,19 @@ def texts_in(made: Proposal, file: Found) -> list[Texts]:
                 made.leave(file.paths, refusal(error))
         if texts := {turn: some[0] for turn, some in samples.items() if some[0]}:
             found.append(Texts(file, column, role, texts, len(fields), max(map(len, samples.values()))))
+    if found and all(number_of(text) is not None for one in found for text in one.texts.values()):
+        made.leave(file.paths, "all its texts are numbers, so these are ratings or scores")
+        return []
     return found
 
 
-def most_complete(texts: Sequence[Texts], role: Role, turns: Collection[str]) -> Texts | None:
-    """Return the most complete texts of Original or Human, else those in a file with more formulations."""
-    candidates = [one for one in texts if one.role == role]
-    return min(candidates, key=lambda one: (-len(one.texts.keys() & turns), -one.fields, one.named), default=None)
+def _rated(made: Proposal, file: Found) -> str:
+    """Return what shows that a file contains ratings: a word of its name, or a column; empty if nothing does."""
+    path, shape = made.folder / file.path, file.what and file.what.shape
+    columns = first_record(path) or () if shape == "json" else first_lines(path)[:1] if shape == "table" else ()
+    word = next((word for word in words_of(file.stem) if word in _RATED), "")
+    column = next((word for name in columns for word in words_of(name) if word in _RATED), "")
+    return f"name ({word})" if word else f"column ({column})" if column else ""
 
 
 def match_texts(

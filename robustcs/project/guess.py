@@ -22,17 +22,19 @@ from robustcs.project.families import (
     families_of,
     find_grid,
     match_texts,
-    most_complete,
     named,
     read_system,
     texts_in,
 )
 from robustcs.project.guess_judgments import choose_judgments
 from robustcs.project.guess_studies import guess_studies, guess_tasks, tasks_of
+from robustcs.project.marks import MARK
+from robustcs.project.model import Role
+from robustcs.project.roles import Chosen, choose
 from robustcs.project.scan import WORDS, Found, Proposal, look_through, role_of, short_names, words_of
-from robustcs.project.text_run_match import Fit, digests_of, fit, ranked_alike
-from robustcs.project.toml import toml_text
-from robustcs.wording import counted
+from robustcs.project.text_run_match import Fit, crossed, digests_of, fit, ranked_alike
+from robustcs.project.toml import quoted, toml_key, toml_text
+from robustcs.wording import counted, some_of
 
 #: Tables in the order of a project file → the comment on each.
 _TABLES = {
@@ -51,6 +53,8 @@ _TABLES = {
 }
 #: Measures of the project file, unless files of scores determine them.
 _METRICS = ("P_1", "ndcg_cut_3")
+#: Formulations with whose texts and rankings those of rewriters are compared.
+_ENDS: tuple[Role, ...] = ("human", "original")
 #: Suffix of the names of samples: ``llm_sample_2``, ``llm_seed2``.
 _SAMPLE = re.compile(r"_?(?:sample|seed|draw)_?[0-9]+$")
 #: Smallest number of turns to compare texts with rankings.
@@ -86,7 +90,14 @@ def write_config(made: Proposal, name: str) -> str:
     lines += [f"# Not used: {path}: {made.aside[path]}" for path in made.told]
     tables = {table: made.values[table] for table in _TABLES if table in made.values}
     comments = {(table,): about for table, about in _TABLES.items() if about} | made.comments
-    return "\n".join([*lines, "", toml_text({"name": name} | made.values | tables, comments=comments)])
+    for key in made.marks:
+        first, *further = comments.get(key, "").split("\n")
+        comments[key] = "\n".join([f"{first}  # {MARK}" if first else MARK, *further])
+    text = "\n".join([*lines, "", toml_text({"name": name} | made.values | tables, comments=comments)])
+    if made.grid:
+        text += f"\n# {_TABLES['components']} Only their names suggest this, not their rankings.\n# [components]\n"
+        text += "".join(f"# {toml_key(cell)} = {quoted(path)}\n" for cell, path in made.grid.items())
+    return text
 
 
 def explanation(made: Proposal) -> str:
@@ -105,6 +116,10 @@ class _Systems:
         The project's turns: those of the qrels, else of its systems or texts.
     placed
         Runs and scores of formulations.
+    confirmed
+        Texts and systems whose role their contents confirm, not only their names.
+    others
+        Role → further texts with this role.
     """
 
     def __init__(self, made: Proposal, qrels: Qrels | None):
@@ -113,6 +128,9 @@ class _Systems:
         self.turns: Collection[str] = set(qrels.turns) if qrels else ()
         self.similarity: Found | None = None
         self.placed: list[System] = []
+        self.confirmed: set[Texts | System] = set()
+        self.others: dict[str, list[str]] = {}
+        self._ranked = cache(lambda file: digests_of(rank_run(read_run(made.place(file)), EvaluationPolicy())))
 
     def place(self) -> None:
         """Assign each file to a formulation or to other systems, or ignore it."""
@@ -123,12 +141,17 @@ class _Systems:
         family = next((family for family in families if family.formulations >= 2), Family())
         self.turns = self.turns or {turn for one in [*family.systems.values()] or runs for turn in one.turns}
         texts, cells = self._texts(), find_grid(runs, families)
+        shown = bool(cells) and crossed({cell: self._ranked(one.file) for cell, one in cells.items()})
         if cells and not texts and "human" not in family.systems:
             family = Family()  # every question that these files answer knows the systems by their cells
         self._formulations(family, texts)
         if self.similarity and [one.depth for one in family.rewriters.values()] == [0]:
             self.made.use(("answer_similarity",), self.similarity.paths, "by its columns")
-        self._further(runs, family, cells)
+        self._further(runs, family, cells if shown else {})
+        if not shown:
+            self.made.grid = {
+                "/".join(cell): list(one.file.paths) if one.file.paths[1:] else one.file.path for cell, one in cells.items()
+            }
         known = [one.measures for one in self.placed if one.measures]
         if self.qrels or known:
             metrics = [name for name in _METRICS if all(name in one for one in known)]
@@ -194,16 +217,15 @@ class _Systems:
         return kept
 
     def _formulations(self, family: Family, texts: Sequence[Texts]) -> None:
-        chosen = {role: one for role in ("original", "human") if (one := most_complete(texts, role, self.turns))}
-        other = next((role for role in ("human", "original") if role in chosen and role in family.systems), "")
-        ranked = cache(lambda file: digests_of(rank_run(read_run(self.made.place(file)), EvaluationPolicy())))
+        found = choose(texts, self.turns)
+        chosen = found.texts
+        other: Role | None = next((role for role in _ENDS if role in chosen and role in family.systems), None)
 
         def fits(one: Texts, system: System) -> Fit | None:
-            if not (other and system.depth):
+            if other is None or not system.depth:
                 return None
-            alike = ranked_alike(ranked(system.file), ranked(family.systems[other].file))
-            found = fit(one.texts, chosen[other].texts, alike)
-            return found if len(found.equal) + len(found.other) >= _FEW else None
+            made = self._fit((one, system), (chosen[other], family.systems[other]))
+            return made if len(made.equal) + len(made.other) >= _FEW else None
 
         free = [one for one in texts if one.role in ("qr", None) and one not in chosen.values()]
         matched = match_texts(family.rewriters, free, fits)
@@ -215,18 +237,46 @@ class _Systems:
                 grouped.setdefault(_SAMPLE.sub("", name), []).append(name)
         parts = [("qr" if len(grouped) == 1 or name in ("", "qr") else f"qr:{name}", names) for name, names in grouped.items()]
         known = {role: (one, "") for role, one in chosen.items()} | matched
+        self._confirm(family, found, {name: one for name, (one, _) in known.items()})
         for key, names in [("original", ["original"]), *parts, ("human", ["human"])]:
             names = sorted(names, key=lambda name: (len(name), name))
             systems = [family.systems[name] for name in names if name in family.systems]
             self._part(key, systems, [known[name] for name in names if name in known])
         if not family.systems:  # texts without runs, for diversity and retrieve
             alone = [one for one in free if one.role == "qr"]
+            self.confirmed |= {one for one in alone if one.column}
             for name, one in zip(short_names([one.file.path for one in alone]), alone, strict=True):
                 self._part("qr" if len(alone) == 1 else f"qr:{name}", [], [(one, "")])
+        for one, why in found.refused:
+            self.made.leave(one.named, why, tell=True)
         for one in texts:
             if one.file.path not in self.made.taken:
                 why = "other texts are used, or their run is unknown"
                 self.made.leave(one.file.paths, f"{why}; to retrieve them with robustcs retrieve, add them to [texts]")
+
+    def _fit(self, one: tuple[Texts, System], other: tuple[Texts, System]) -> Fit:
+        """Return how the texts of two systems fit their rankings."""
+        alike = ranked_alike(self._ranked(one[1].file), self._ranked(other[1].file))
+        return fit(one[0].texts, other[0].texts, alike)
+
+    def _confirm(self, family: Family, found: Chosen, known: Mapping[str, Texts]) -> None:
+        """Collect the texts and runs whose roles their contents confirm.
+
+        Texts: their fields name the role; Original and Human differ as these roles do; or those of a rewriter fit its run.
+        Runs: these texts fit their rankings.
+        """
+        both = {name: (one, family.systems[name]) for name, one in known.items() if name in family.systems}
+        ranked = {name: pair for name, pair in both.items() if pair[1].depth}
+        fitting = {
+            name
+            for name, one in ranked.items()
+            if any(self._fit(one, other).confirms for than, other in ranked.items() if than != name)
+        }
+        ends = set(found.texts) if found.differ else set()
+        sure = {name for name, one in known.items() if one.column or name in (ends if name in found.texts else fitting)}
+        self.confirmed = {known[name] for name in sure} | {both[name][1] for name in sure & fitting}
+        for role, others in found.offered.items():
+            self.others[role] = [name for one in others for name in one.named]
 
     def _part(self, key: str, systems: Sequence[System], texts: Sequence[tuple[Texts, str]]) -> None:
         """Put the runs or scores of a formulation, one for each sample, and the texts of each, with what determined them."""
@@ -237,14 +287,19 @@ class _Systems:
             about += "; one run per sample" if len(systems) > 1 else ""
             if first.depth and not texts and key.startswith("qr"):
                 about += "\nrewrites = …  # the texts of this run are unknown"
-            self.made.use(("formulations", key, "run" if first.depth else "scores"), files, "by its name", about)
+            place = ("formulations", key, "run" if first.depth else "scores")
+            self.made.use(place, files, "by its name", about, marked=not self.confirmed.issuperset(systems))
         for what, some in (("rewrites", texts[:1]), ("samples", texts[1:])):
             values = [name for one, _ in some for name in one.named]
             for one, why in some:
                 sampled = f"up to {one.samples} samples per turn" if one.samples > 1 else ""
                 comment = "; ".join(filter(None, (why, sampled)))
                 how = why or ("by its fields" if one.column else "by its name")
-                self.made.use(("formulations", key, what), one.file.paths, how, comment, values)
+                if others := self.others.get(key):
+                    comment = f"or {some_of(others)}"
+                    self.made.offered.append(f"[formulations.{key}] {what}: {values[0]}; also possible: {some_of(others)}")
+                marked, comment = one not in self.confirmed, "" if comment == "by its name" else comment
+                self.made.use(("formulations", key, what), one.file.paths, how, comment, values, marked)
 
     # ------------------------------------------------------------ further runs, sets, grid, answers
 
@@ -264,6 +319,7 @@ class _Systems:
                 group = "raw" if role == "original" else "manual"
                 self.made.put(("groups", group, "baseline"), role, f"paraphrases of {role.capitalize()}, by their names")
                 self.made.put(("groups", group, "sets"), [one.name for one in systems])
+                self.made.marks.append(("groups", group, "sets"))
 
     @staticmethod
     def _are_answers(file: Found) -> bool:
@@ -276,4 +332,4 @@ class _Systems:
             if "gold" in words_of(file.stem):
                 self.made.use(("gold",), file.paths, "by its name")
             elif role and self._are_answers(file):
-                self.made.use(("formulations", role, "answers"), file.paths, "by its name")
+                self.made.use(("formulations", role, "answers"), file.paths, "by its name", marked=True)

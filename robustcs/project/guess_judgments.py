@@ -7,9 +7,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from robustcs.evaluation.holes import grades_by_pair, only_relevant
+from robustcs.evaluation.matrix import UNJUDGED, grade_matrix
+from robustcs.evaluation.ranking import rank_run
 from robustcs.inputs.qrels import Qrels, read_qrels
 from robustcs.inputs.runs import read_run
 from robustcs.inputs.sniff import first_cells
+from robustcs.policy import EvaluationPolicy
 from robustcs.project.scan import Found, Proposal, short_names, words_of
 from robustcs.project.trust import customary_level, model_evidence
 from robustcs.wording import counted
@@ -18,6 +21,9 @@ _NEVER = "model judgments are never used as qrels; add it to [judges], or, if as
 #: Words of the names of new judgments, and of judges.
 _NEW = frozenset(("new", "additional", "extra", "more", "later"))
 _JUDGE = frozenset(("judge", "judges"))
+_TRAIN = frozenset(("train", "training"))
+#: Number of top passages of each turn that qrels should judge, and of runs to examine.
+_TOP, _MOST_RUNS = 10, 20
 #: Ids of clarifying questions and responses, which are not passages.
 ITEM = re.compile(r"[QR]\d{2,}")
 
@@ -84,7 +90,7 @@ def _atoms(path: str) -> set[str]:
 
 
 def choose_judgments(made: Proposal) -> Qrels | None:
-    """Choose the qrels whose turns most runs and texts share; others are new judgments, judges, or ignored.
+    """Choose the qrels that judge most of the runs' top passages; others are new judgments, judges, or ignored.
 
     Judgments that a model seems to have made are never used as qrels or new judgments.
     """
@@ -101,13 +107,19 @@ def choose_judgments(made: Proposal) -> Qrels | None:
             made.leave(file.paths, f"{model_evidence(made.folder / file.path)}, and {_NEVER}", tell=True)
         return None
     others = [first_cells(made.folder / file.path) for file in made.of("run", "texts")]
-    known.sort(key=lambda one: _order(one[0], one[1], others))
+    shares = _judged_shares(made, [one for _, one in known])
+    known.sort(key=lambda one: _order(one[0], one[1], shares[id(one[1])], others))
     first = join_collections(made, known)
     qrels = read_qrels(made.place(first))
-    _use_qrels(made, first, qrels)
+    pairs, best = grades_by_pair(qrels), shares[id(known[0][1])]
+    also = [
+        f"{file.path} ({_says(own, shares[id(own)])})" for file, own in known[1:]
+        if file.path not in first.paths and not _named(file, _JUDGE | _NEW) and shares[id(own)] >= best / 2
+        and not set(own.turns).isdisjoint(qrels.turns) and grades_by_pair(own) != pairs
+    ]  # fmt: skip
+    _use_qrels(made, first, qrels, also)
     judges: list[str] = []
     new: list[str] = []
-    pairs = grades_by_pair(qrels)
     for file, own in (*known, *models):
         shared = len(grades_by_pair(own).keys() & pairs)
         if file.path in made.taken:
@@ -126,16 +138,37 @@ def choose_judgments(made: Proposal) -> Qrels | None:
     if new:
         made.use(("new_judgments",), new, "by its name and its further passages", "for robustcs augment")
     for name, path in zip(short_names(judges), judges, strict=True):
-        made.use(("judges", name), [path], "by its folder or name")
+        made.use(("judges", name), [path], "by its folder or name", marked=True)
     return qrels
 
 
-def _use_qrels(made: Proposal, file: Found, qrels: Qrels) -> None:
-    """Put the qrels, their description, and the relevance level of the collection."""
+def _judged_shares(made: Proposal, known: Sequence[Qrels]) -> dict[int, float]:
+    """Return id of qrels → the judged share of the top passages of the runs; 0 for all without runs or a choice."""
+    judged, retrieved = dict.fromkeys(map(id, known), 0), 0
+    for file in made.of("run")[:_MOST_RUNS] if len(known) > 1 else ():
+        if (run := made.read(file, read_run)) is None:
+            continue
+        ranking = rank_run(run, EvaluationPolicy(depth=_TOP))
+        retrieved += int(ranking.starts[-1])
+        for qrels in known:
+            judged[id(qrels)] += int((grade_matrix(ranking, qrels).grades > UNJUDGED).sum())
+    return {key: count / max(retrieved, 1) for key, count in judged.items()}
+
+
+def _says(qrels: Qrels, share: float) -> str:
+    judged = f"{share:.0%} of the top {_TOP} judged, " if share else ""
+    return f"{judged}grades {qrels.grades.min()} to {qrels.grades.max()}"
+
+
+def _use_qrels(made: Proposal, file: Found, qrels: Qrels, also: Sequence[str]) -> None:
+    """Put the qrels, their description, other qrels of these turns, and the relevance level of the collection."""
     low, high = int(qrels.grades.min()), int(qrels.grades.max())
     of = f"{counted(len(qrels.parts), 'collection')}, " if qrels.parts else ""
     says = f"{of}{counted(len(qrels.turns), 'turn')}, {counted(len(qrels), 'judgment')}, grades {low} to {high}"
-    level, collection = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), high)
+    if also:
+        says += f"\nAlso possible: {'; '.join(also)}"
+        made.offered.append(f"qrels: {', '.join(file.paths)}; also possible: {'; '.join(also)}")
+    level, collection = customary_level(qrels.documents.take(slice(100)).texts(), high)
     if only_relevant(qrels, level):
         made.use(("qrels", "file"), file.paths, "by its turns", says)
         made.put(("qrels", "selection"), "positives")
@@ -146,13 +179,17 @@ def _use_qrels(made: Proposal, file: Found, qrels: Qrels) -> None:
     made.put(("policy", "relevance_level"), level, f"for binary measures{usual}")
 
 
-def _order(file: Found, qrels: Qrels, others: Sequence[set[str]]) -> tuple[object, ...]:
-    """Return a sort key: those of most other files, by turns, and called qrels come first; judges and new judgments last."""
+def _order(file: Found, qrels: Qrels, share: float, others: Sequence[set[str]]) -> tuple[object, ...]:
+    """Return a sort key: the qrels that judge most of the runs' top passages come first, judges and new judgments last.
+
+    Then those of most other files, by turns; graded before binary; test and dev before train; and those called qrels.
+    """
     own = set(qrels.turns)
     called_qrels = any(word.startswith("qrel") for word in words_of(file.stem))
     return (
-        -sum(bool(own & cells) for cells in others), _named(file, _JUDGE | _NEW), not called_qrels, -len(own), -len(qrels),
-        file.path,
+        _named(file, _JUDGE | _NEW), -round(share, 2), -sum(bool(own & cells) for cells in others),
+        len(set(qrels.grades.clip(0).tolist())) <= 2, bool(_TRAIN & set(words_of(file.stem))), not called_qrels, -len(own),
+        -len(qrels), file.path,
     )  # fmt: skip
 
 

@@ -25,6 +25,8 @@ from robustcs.project.sources import BY_NAME
 
 #: Names of baselines, whose scores are in evaluations.
 _BASELINES = {"no", "worst", "best"}
+#: Reason for a role that nothing in the content confirms.
+_BY_NAME = "by its name"
 #: Words of ClariQ's files that do not name a system.
 _PLAIN = {"dev", "train", "test", "need", "needs", "questions", "question", "q"}
 
@@ -133,21 +135,21 @@ _RULES = (
     _Rule((), ("snippets",), lambda known, file: known.unit_of_most and known.unit(file) not in (known.unit_of_most, None),
           "it annotates another task than the other files"),
     _Rule(("agreement", "reference"), ("snippets",),
-          lambda known, file: known.unit_of_most and is_reference(file), "by its name"),
+          lambda known, file: known.unit_of_most and is_reference(file), _BY_NAME),
     _Rule(("agreement", "snippets"), ("snippets",)),
     _Rule(("crowd", "grades"), ("crowd grades", "ratings"),
           lambda known, file: file.is_a("crowd grades") or "grade" in file.stem),
     _Rule(("agreement", "ratings"), ("ratings",)),
-    _Rule(("crowd", "subset"), ("qrels",), lambda known, file: "subset" in file.stem and known.item(file), "by its name"),
+    _Rule(("crowd", "subset"), ("qrels",), lambda known, file: "subset" in file.stem and known.item(file), _BY_NAME),
     _Rule((), ("qrels",), lambda known, file: known.item(file) and (
           known.has("crowd", "grades") or known.item(file) != known.items or "filtered" in file.stem),
           "judgments that [crowd] does not use: grades replace them, or they judge other items or fewer turns"),
     _Rule(("crowd", "qrels"), ("qrels",), lambda known, file: known.item(file)),
     _Rule(("crowd", "runs"), ("mixed-initiative run",)),
     _Rule(("crowd", "bank"), ("texts", "question bank"), lambda known, file: known.has("crowd", "grades", "qrels", "runs")
-          and ("bank" in words_of(file.stem) or not file.is_a("texts")), "by its name"),
+          and ("bank" in words_of(file.stem) or not file.is_a("texts")), "by its name or its content"),
     _Rule(("crowd", "gold_checks"), (), lambda known, file: known.has("crowd", "grades") and known.read(
-          file, read_gold_checks) and {"gold", "check", "checks"} & set(words_of(file.stem)), "by its name"),
+          file, read_gold_checks) and {"gold", "check", "checks"} & set(words_of(file.stem)), _BY_NAME),
     _Rule((), ("question run",), why="a run or a pool of questions, but there are no ClariQ topics with its turns"),
     _Rule(("review", "files"), ("reviews",)),
 )  # fmt: skip
@@ -168,9 +170,9 @@ def guess_studies(made: Proposal) -> None:
             for name, file in zip(_names(known, rule, files), files, strict=True):
                 made.use((*rule.key, name), file.paths, rule.why)
         elif shape == "several" and files:
-            made.use(rule.key, [file.path for file in files], rule.why)
+            made.use(rule.key, [file.path for file in files], rule.why, marked=rule.why == _BY_NAME)
         elif files:
-            made.use(rule.key, files[0].paths, rule.why)
+            made.use(rule.key, files[0].paths, rule.why, marked=rule.why == _BY_NAME)
             for file in files[1:]:
                 made.leave(file.paths, f"{files[0].path} is used; a project has one file for [{'] '.join(rule.key)}")
 

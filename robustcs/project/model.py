@@ -237,6 +237,8 @@ class Project:
         Paraphrases of the turns in the format of ECAsT; passage texts.
     clariq, agreement, crowd, answers, review
         Files of these commands alone.
+    marks
+        Keys whose role only the name of a file suggests: see :mod:`robustcs.project.marks`.
     """
 
     name: str = "robustcs"
@@ -265,6 +267,7 @@ class Project:
     thresholds: tuple[Threshold, ...] = ()
     policy: EvaluationPolicy = EvaluationPolicy()
     seed: int = 0
+    marks: tuple[tuple[str, ...], ...] = ()
 
     @property
     def systems(self) -> dict[str, Path]:
@@ -340,7 +343,7 @@ def only(project: Project, keys: Collection[str], formulation: Collection[str] =
         if any(getattr(kept, name) for name in (*FORMULATION_FILES, "sample_runs")):
             parts[key] = kept
     assert {field.name for field in fields(Project)}.issuperset(keys)
-    return replace(Project(), **{key: getattr(project, key) for key in keys}, formulations=parts)
+    return replace(Project(marks=project.marks), **{key: getattr(project, key) for key in keys}, formulations=parts)
 
 
 def measures(project: Project, of_answers: bool) -> tuple[Measure, ...]:
@@ -361,11 +364,8 @@ def needs(condition: object, slug: str, found: str, advice: str) -> None:
 
 
 def input_files(project: Project) -> list[Path]:
-    """Return all files and folders that the project names as inputs, except its new judgments.
-
-    Folders to which retrieval writes (runs, store) are not included.
-    """
-    found = list(_paths(replace(project, retrieval=None, new_judgments=())))
+    """Return all files and folders that the project names as inputs, except new judgments and folders that retrieval writes."""
+    found = list(paths_of(replace(project, retrieval=None, new_judgments=())))
     if project.retrieval is not None:
         found.append(project.retrieval.index)
         if project.retrieval.reranker is not None:
@@ -386,15 +386,15 @@ def protect_inputs(project: Project) -> None:
     protect(new_judgment_files(project), growing=True)
 
 
-def _paths(value: Any) -> Iterator[Path]:
+def paths_of(value: Any) -> Iterator[Path]:
     """Yield each path inside a value."""
     if isinstance(value, PooledFile):
-        yield from _paths(value.files)
+        yield from paths_of(value.files)
     elif isinstance(value, Path):
         yield value
     elif isinstance(value, Mapping | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _paths(part)
+            yield from paths_of(part)
     elif is_dataclass(value):
         for field in fields(value):
-            yield from _paths(getattr(value, field.name))
+            yield from paths_of(getattr(value, field.name))

@@ -40,6 +40,7 @@ def with_inputs(project: Project, inputs: Mapping[str, Any], table: str = "", fu
     settings, inside = settings_of(table), {}
     for key, value in inputs.items():
         if key in own:
+            project = _confirmed(project, table, key)
             inside[key] = settings[key].checked(value) if key in settings else files(BY_NAME[f"{table}.{key}"], value)
         elif key in _KEYS:
             project = _with(project, key, value)
@@ -86,7 +87,7 @@ def _with(project: Project, key: str, value: Any) -> Project:
     if key in ("original", "qr", "human"):
         for role, runs in _several_runs(key, value).items():
             first, *others = samples_of(runs) if key == "qr" else [pooled(runs)]
-            project = project.with_formulation(role, run=first, sample_runs=tuple(others))
+            project = _confirmed(project, "formulations", role).with_formulation(role, run=first, sample_runs=tuple(others))
         return project
     if key in _POLICY:
         return replace(project, policy=with_policy(project.policy, key, value))
@@ -97,19 +98,24 @@ def _with(project: Project, key: str, value: Any) -> Project:
         for name, one in mapping_of(key, value, "(BASELINE, [SET, …])").items():
             pair = (one.baseline, one.sets) if isinstance(one, Group) else one
             groups[name] = group_of(name, *(pair if isinstance(pair, list | tuple) and len(pair) == 2 else (None, None)))
-        return replace(project, groups=groups)
+        return replace(_confirmed(project, key), groups=groups)
     source = BY_NAME[key]
     found = files(source, value)
     if source.table != "formulations":
-        return replace(project, **{key: found})
+        return replace(_confirmed(project, key), **{key: found})
     for role, one in found.items():
         if key == "samples" and parse_role(role)[0] != "qr":
             raise UsageError("bad-role", f"samples of {role}", "write samples only for a rewriter (qr or qr:NAME)")
         if (key, role) == ("scores", "answers"):
             project = replace(project, answer_similarity=one)
             continue
-        project = project.with_formulation(role, **{key: one})
+        project = _confirmed(project, "formulations", role).with_formulation(role, **{key: one})
     return project
+
+
+def _confirmed(project: Project, *key: str) -> Project:
+    """Return the project without the marks of a table or of one of its names: the user says what it is."""
+    return replace(project, marks=tuple(mark for mark in project.marks if mark[: len(key)] != key))
 
 
 def _several_runs(role: str, value: Any) -> dict[str, list[Path]]:

@@ -20,6 +20,7 @@ from robustcs.inputs.text import read_text
 from robustcs.overwrite_guard import CONFIG_NAME, TRUST, confine, is_inside, is_trusted, protect
 from robustcs.policy import EvaluationPolicy
 from robustcs.project.collections import samples_of
+from robustcs.project.marks import marks_in
 from robustcs.project.model import (
     FORMULATION_FILES,
     STUDY_TABLES,
@@ -138,7 +139,7 @@ class _Reader:
             found |= self._qrels(self._table(_Table(values), "qrels", ("file", "selection")))
             values = {key: value for key, value in values.items() if key != "qrels"}
         data = _Table(values)
-        self._known(data, tuple(key for key in _keys(Project) if key != "qrels_selection"))
+        self._known(data, tuple(key for key in _keys(Project) if key not in ("qrels_selection", "marks")))
         tables = self._table(data, "formulations")
         roles = {key: self._checked(_Table({key: key}, tables.path), key, parse_role) for key in tables.values}
         found["formulations"] = {key: self._formulation(*one, tables, key) for key, one in roles.items() if one}
@@ -150,7 +151,7 @@ class _Reader:
                 found[name] = kind(**self._values(self._table(data, name, _keys(kind)), name))
         if "retrieval" in values:
             found["retrieval"] = self._retrieval(self._table(data, "retrieval", _keys(RetrievalSettings)))
-        return Project(**found)
+        return Project(**found, marks=marks_in(self.text))
 
     def _qrels(self, table: _Table) -> dict[str, Any]:
         """Return the values of ``[qrels]`` with file and selection."""

@@ -14,6 +14,7 @@ from robustcs.inputs.paths import pooled
 from robustcs.inputs.sniff import Identified, Kind, identify
 from robustcs.inputs.text import line_chunks
 from robustcs.overwrite_guard import CONFIG_NAME
+from robustcs.project.marks import Mark
 from robustcs.project.model import Role
 from robustcs.project.report_files import files_of_report
 from robustcs.project.toml import toml_key
@@ -83,6 +84,12 @@ class Proposal:
         The content of the project file; path of a key or a table → the comment on it.
     taken, aside, told
         Used files → role; ignored files, or parts of files (``FILE:FORMULATION``) → reason; those to tell in any case.
+    marks
+        Keys whose role only the name of a file suggests.
+    offered
+        Sentences on other files that could have a role.
+    grid
+        Runs whose names alone suggest that they cross wordings with rankers, WORDING/RANKER → file.
     """
 
     folder: Path
@@ -92,6 +99,9 @@ class Proposal:
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    offered: list[str] = field(default_factory=list)
+    grid: dict[str, str | list[str]] = field(default_factory=dict)
 
     def of(self, *kinds: Kind) -> list[Found]:
         """Return the undecided files of these kinds; files that are primarily of another kind come last."""
@@ -128,12 +138,15 @@ class Proposal:
             self.comments[tuple(key)] = comment
 
     def use(
-        self, key: Sequence[str], paths: Sequence[str], why: str, comment: str = "", values: Sequence[str] | None = None
-    ) -> None:
+        self, key: Sequence[str], paths: Sequence[str], why: str, comment: str = "", values: Sequence[str] | None = None,
+        marked: bool = False,
+    ) -> None:  # fmt: skip
         """Set a value to one or several files; ``why`` tells what determined this.
 
-        ``values``: the files as the project file names them, such as ``FILE:FORMULATION``.
+        ``values``: the files as the project file names them, such as ``FILE:FORMULATION``. ``marked``: only the
+        name of the file suggests this role.
         """
+        self.marks += [tuple(key)] * marked
         values = values or paths
         self.put(key, list(values) if len(values) > 1 else values[0], comment)
         where = f"[{toml_key(*key[:-1])}] {key[-1]}" if key[1:] else key[0]
@@ -215,6 +228,12 @@ def _path_words(path: str) -> list[str]:
 def telling_words(path: str) -> tuple[str, ...]:
     """Return the words of a path that may name a system, without generic ones such as ``run`` and ``query``."""
     return tuple(word for word in _path_words(path) if word not in _PLAIN)
+
+
+def plain_words(stem: str) -> list[str]:
+    """Return the words of a file's own name that name neither a formulation nor a usual content; numbers do not count."""
+    known = _PLAIN.union(*WORDS.values())
+    return [word for word in words_of(stem) if word not in known and not word.isdigit()]
 
 
 def run_words(path: str) -> list[str]:

@@ -7,18 +7,20 @@ screen. ``robustcs check`` prints the same reasons before anything is computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
 from robustcs.inputs.columns import plain_chunks
-from robustcs.inputs.paths import parts_of
+from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.qrels import FAR, Qrels
 from robustcs.inputs.readings import Skipped
 from robustcs.inputs.text import HEAD
 from robustcs.policy import Unit
-from robustcs.project.model import Project
+from robustcs.project.marks import Mark, told
+from robustcs.project.model import Project, paths_of
 from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import Family
@@ -39,6 +41,11 @@ _JUDGES: tuple[Subject, ...] = ("bias", "agreement")
 _WITHOUT: tuple[Subject, ...] = ("similarity", "clarification")
 _OF_JUDGMENTS = tuple(one for one in SUBJECTS if one not in (*_JUDGES, *_WITHOUT))
 _OF_ROLES: tuple[Subject, ...] = ("blame", "drop", "unjudged")
+#: Table of a project file → the subjects that depend on its roles.
+_OF_MARKS: Mapping[str, tuple[Subject, ...]] = {
+    "formulations": ("blame", "drop", "unjudged", "similarity", "reading"), "groups": ("rewording",), "judges": _JUDGES,
+    "agreement": ("other",), "crowd": ("other",),
+}  # fmt: skip
 _OF_TESTS: tuple[Subject, ...] = ("blame", "drop", "rewording", "systems", "reading")
 
 
@@ -76,6 +83,28 @@ def limits_of_sources(project: Project) -> list[Limit]:
         Limit(_OF_JUDGMENTS, f"Based on model judgments, not human ones: {told[0]}."),
         Limit(_JUDGES, f"Not an agreement with human judges: {told[0]}.", bars=True),
     ] if told else []  # fmt: skip
+
+
+def limits_of_names(project: Project, read: Collection[str], tables: Iterable[str] = tuple(_OF_MARKS)) -> list[Limit]:
+    """Return a limit for each table with roles that only file names suggest: see :mod:`robustcs.project.marks`.
+
+    read
+        Names of the files that were read; marks of other files do not matter.
+    """
+    used = [mark for mark in project.marks if any(shown(file) in read for file in _marked_files(project, mark))]
+    whose = {table: told(used, [table]) for table in tables}
+    return [Limit(_OF_MARKS[table], f"Roles by file name: {names}.") for table, names in whose.items() if names]
+
+
+def _marked_files(project: Project, mark: Mark) -> Iterator[Path]:
+    table, name, *key = mark
+    values: Any = getattr(project, table)
+    found: Any = values.get(name) if isinstance(values, Mapping) else getattr(values, name, None)
+    if table == "groups" and found:
+        found = tuple(project.systems.get(system, ()) for system in found.sets)
+    elif table == "formulations":
+        found = (getattr(found, key[0], None), found.sample_runs if key[0] == "run" else ()) if key and found else found
+    return paths_of(found)
 
 
 def limits_of_qrels(qrels: Qrels) -> list[Limit]:
@@ -138,30 +167,26 @@ def limited(verdict: Verdict, limits: Iterable[Limit]) -> Verdict:
 
 
 # ---------------------------------------------------------------- customary relevance levels of known collections
-#: Collection, prefix of its passage ids, and pattern of its turn ids.
+#: Collection and pattern of its passage ids.
 _COLLECTIONS = (
-    ("iKAT", re.compile(r"clueweb22-"), re.compile(r"\d+(-\d+)?[_-]\d+(-\d+)?")),
-    ("CAsT", re.compile(r"(MARCO|CAR|WAPO|KILT)_"), re.compile(r"\d+_\d+(-\d+)?")),
-    ("TREC DL", re.compile(r"msmarco_(passage|doc|v2)"), re.compile(r"\d+")),
+    ("iKAT", re.compile(r"clueweb22-")),
+    ("CAsT", re.compile(r"(MARCO|CAR|WAPO|KILT)_")),
+    ("TREC DL", re.compile(r"msmarco_(passage|doc)_")),
 )
 _CUSTOMARY = 2
 
 
-def customary_level(turns: Sequence[str], passages: Sequence[str], highest: int) -> tuple[int, str]:
+def customary_level(passages: Sequence[str], highest: int) -> tuple[int, str]:
     """Return the customary relevance level of a collection for binary measures, and its name; (1, "") if it is unknown.
 
-    turns, passages
-        Ids in the qrels; most of the first hundred must match a collection.
+    passages
+        Passage ids in the qrels; most of the first hundred must match a collection. Turn ids show nothing: other collections
+        have ids of the same form.
     highest
         The highest grade; binary qrels have only level 1.
     """
-    for name, passage_id, turn_id in _COLLECTIONS:
-        if _mostly(passage_id, passages) and _mostly(turn_id, turns, whole=True) and highest >= _CUSTOMARY:
+    some = passages[:100]
+    for name, passage_id in _COLLECTIONS:
+        if sum(passage_id.match(one) is not None for one in some) > len(some) / 2 and highest >= _CUSTOMARY:
             return _CUSTOMARY, name
     return 1, ""
-
-
-def _mostly(pattern: re.Pattern[str], ids: Sequence[str], whole: bool = False) -> bool:
-    some = ids[:100]
-    matches = pattern.fullmatch if whole else pattern.match
-    return bool(some) and sum(matches(one) is not None for one in some) > len(some) / 2

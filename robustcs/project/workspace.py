@@ -19,7 +19,7 @@ from robustcs.inputs.paths import PooledFile, pooled, shown
 from robustcs.project.model import ROLES, Project, Role
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
-from robustcs.project.trust import SWAPPED
+from robustcs.project.trust import SWAPPED, limits_of_names
 from robustcs.result import Evaluated, Result
 from robustcs.wording import system_name
 
@@ -76,6 +76,11 @@ class Workspace(Inputs):
         left = [measure.name for measure in measures if measure.family in ANSWER_FAMILIES]
         kept = [measure for measure in measures if measure.family not in ANSWER_FAMILIES]
         return kept or list(default), [f"{', '.join(left)}: measures of answers; left out"] if left else []
+
+    def note_names(self, *tables: str) -> None:
+        """Note the roles in these tables of the project file, of files read so far, that only the names of files suggest."""
+        read = {entry["path"] for entry in self.read}
+        self.note(*(limit.reason.rstrip(".") for limit in limits_of_names(self.project, read, tables)))
 
     # ------------------------------------------------------------ scores of systems by name
 
@@ -139,6 +144,7 @@ class Workspace(Inputs):
         measures = measures or self.project.metrics
         files = self.formulation_files(measures)
         frames, evaluated = score(self, list(files.values()), measures)
+        self.note_names("formulations")
         scores = dict(zip(files, frames, strict=True))
         formulations = Formulations(
             original=scores.get(("original", "original")),

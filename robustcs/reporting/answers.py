@@ -20,7 +20,7 @@ from robustcs.project.model import Project
 from robustcs.project.parallel_io import Jobs
 from robustcs.project.reader import Track
 from robustcs.project.report_files import INSIDE, KEPT
-from robustcs.project.trust import Limit, limited, limits_of_qrels, limits_of_result, limits_of_rows
+from robustcs.project.trust import Limit, limited, limits_of_names, limits_of_qrels, limits_of_result, limits_of_rows
 from robustcs.project.workspace import Workspace
 from robustcs.reporting.headlines import of_question
 from robustcs.reporting.names import Names
@@ -102,7 +102,7 @@ def ask(question: Question, part: Project, names: Names, jobs: Jobs, track: Trac
     kept = {
         "findings": answer.findings,
         "verdicts": encode(_verdicts(question.key, answer, workspace)),
-        "limits": encode(limits_of_rows(workspace.skipped)),
+        "limits": encode([*limits_of_rows(workspace.skipped), *_limits_of_names(workspace)]),
         "reading": answer.reading,
         "overview": encode(shown[: len(answer.overview)]),
         "blocks": encode(list(zip(shown[len(answer.overview) :], (place for _, place in found), strict=True))),
@@ -142,6 +142,10 @@ def _verdicts(key: str, answer: Answer, workspace: Workspace) -> list[Verdict]:
     limits = limits_of_qrels(workspace.qrels) if read else []  # [clariq] has its own qrels
     limits += limits_of_result(answer.result.evaluated, answer.family)
     return [limited(of_question(key, verdict), limits) for verdict in answer.verdicts]
+
+
+def _limits_of_names(workspace: Workspace) -> list[Limit]:
+    return limits_of_names(workspace.project, {entry["path"] for entry in workspace.read})
 
 
 def shown_inputs(workspace: Workspace, names: Names) -> list[dict[str, Any]]:

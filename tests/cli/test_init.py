@@ -14,16 +14,24 @@ from robustcs.cli.main import run
 from tests.conftest import ROOT, Command
 from tests.small_project import BROKEN, FILES
 
+BY_NAME = (
+    "reference of agreement, gold_checks of crowd, judge lexical, judge six_conversations, original, qr, human, group manual,"
+    " group raw"
+)
+
 
 def test_init_then_check_then_what_check_says(in_copy: Command, tmp_path: Path) -> None:
     (tmp_path / "demo" / "robustcs.toml").unlink()
     answer = in_copy("init")
     assert answer.out.splitlines() == [
         "wrote robustcs.toml; review it, then run robustcs check",
+        f"9 roles by file name: {BY_NAME}; delete the mark # by name of each that is right, or run robustcs check --accept",
         "ignored 9 files; robustcs init --why lists them with reasons",
     ]
     checked = json.loads(in_copy("check --format json").out)
-    assert checked["notes"] == ["stem_raw_2 misses 1 turn: 4_4"]
+    assert checked["notes"][0] == "stem_raw_2 misses 1 turn: 4_4"
+    confirm = "delete their marks, or confirm all with robustcs check --accept"
+    assert checked["notes"][1:] == [f"Roles by file name: {BY_NAME}; {confirm}"]
     assert [row["command"] for row in checked["tables"]["commands"] if not row["runs"]] == ["samples", "compare"]
     result = json.loads(in_copy("breakdown --format json").out)
     assert result["policy"]["basis"] == "runs"

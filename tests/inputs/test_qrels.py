@@ -13,6 +13,7 @@ import pytest
 
 from robustcs.errors import ExitCode, InputError, NotInstalledError, UsageError
 from robustcs.inputs.qrels import Qrels, read_qrels
+from robustcs.inputs.sniff import kind_of
 
 
 def write(folder: Path, content: str) -> Path:
@@ -32,6 +33,25 @@ def test_judgments_are_columns(tmp_path: Path) -> None:
     assert triples(qrels) == [("31_2", "d1", 2), ("31_1", "d1", 0), ("31_2", "d2", -2)]
     assert (qrels.name, qrels.turns, qrels.notes, len(qrels)) == ("my.qrels", ("31_2", "31_1"), (), 3)
     assert qrels.grades.dtype == np.int16
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{turn}\t{query}\t{doc}\t{grade}", "{turn}\t{query}\t0\t{doc}\t{grade}", "{turn}\t0\t{doc}\t{grade}\t{query}",
+     "{turn}\t{query}\t{doc}\t{grade}\r"],
+)  # fmt: skip
+def test_a_column_of_question_texts_is_ignored(tmp_path: Path, line: str) -> None:
+    """One question is a single word, and one text is missing."""
+    rows = [("1_1", "what is a shark", "d1", 2), ("1_2", "sharks", "d2", 0), ("1_3", "", "d1", -1)]
+    path = tmp_path / "qrels.tsv"
+    text = "".join(f"{line.format(turn=turn, query=query, doc=doc, grade=grade)}\n" for turn, query, doc, grade in rows)
+    path.write_text(text)
+    assert kind_of(path) == "qrels"
+    assert list(read_qrels(path).rows()) == [(turn, doc, grade) for turn, _, doc, grade in rows]
+    path.write_text(text * 17 + "1_4\tword\n" + text.replace("-1", "x"))
+    with pytest.raises(InputError) as found:
+        read_qrels(path)
+    assert [problem.line for problem in found.value.problems] == [52, 55]
 
 
 def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ EVERY_KEY = """
     rewrites = "t5.tsv"
 
     [formulations.human]
-    run = "/absolute/manual.trec"
+    run = "/absolute/manual.trec"  # by name
 
     [components]
     "t5/bm25" = "runs/t5.trec"
@@ -202,6 +202,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             qrels=("irds:regin",), subset=tmp_path / "turns.txt", runs={"a": tmp_path / "a.json"}, depth=3, relevance_level=1,
         ),
         review=ReviewFiles((tmp_path / "review.jsonl",)),
+        marks=(("formulations", "human", "run"),),
         metrics=tuple(map(parse_measure, ("ndcg_cut_3", "P_1"))),
         thresholds=tuple(map(parse_threshold, (">0", "0.5", "1"))),
         policy=EvaluationPolicy(relevance_level=2, missing="drop", order="rank", depth=100),

@@ -212,7 +212,7 @@ def test_complete_files_come_first(tmp_path: Path) -> None:
     }))  # fmt: skip
     assert parts(made, "run") == {"original": "b_raw.trec", "human": "b_human.trec"}
     assert parts(made, "rewrites") == {"original": "b_original.tsv"}
-    assert made["runs"] == {"human/a": "a_human.trec", "raw/a": "a_raw.trec"}  # cells of the grid with b
+    assert made["runs"] == {"a_human": "a_human.trec", "a_raw": "a_raw.trec"}  # no grid: one ranker has one run of each
 
 
 def test_a_run_beside_runs_without_a_name_in_common_is_a_further_system(tmp_path: Path) -> None:
@@ -249,13 +249,14 @@ def test_sets_of_paraphrases_become_groups(tmp_path: Path) -> None:
 
 def test_a_run_of_a_grid_has_the_name_of_its_cell(tmp_path: Path) -> None:
     files = {
-        f"{ranker}_{name}.trec": ranked(HUMAN | {"1_1": ranker + name}) for ranker in ("bert", "bm25") for name in ("raw", "t5")
-    }
+        f"{ranker}_{name}.trec": ranked(texts, ranker) for ranker in ("bert", "bm25")
+        for name, texts in (("raw", RAW), ("t5", rewrites(1)))
+    }  # fmt: skip
     made = config(fill(tmp_path, {"qrels.txt": QRELS, **files}))
     assert set(made["components"]) == {"raw/bm25", "t5/bm25", "raw/bert", "t5/bert"}
     # without Human and texts, the roles of formulations would only be further names
     assert made["runs"] == made["components"] and "formulations" not in made
-    fill(tmp_path, {"bert_manual.trec": ranked(HUMAN), "bm25_manual.trec": ranked(RAW)})
+    fill(tmp_path, {"bert_manual.trec": ranked(HUMAN, "bert"), "bm25_manual.trec": ranked(HUMAN, "bm25")})
     made = config(tmp_path)
     assert set(made["formulations"]) == {"original", "qr", "human"} and set(made["runs"]) < set(made["components"])
     assert all(made["components"][name] == path for name, path in made["runs"].items())
@@ -522,9 +523,11 @@ def answers_of(system: str) -> str:
 
 def test_references_of_answers_are_no_ranking_beside_runs(tmp_path: Path) -> None:
     """They would be a third ranker of the grid, and each system would be there twice."""
-    cells = {f"bm25/{name}.trec": ranked(texts) for name, texts in (("raw", RAW), ("t5", rewrites(1)), ("human", HUMAN))}
-    more = {name.replace("bm25", "monot5"): text for name, text in cells.items()}
-    fill(tmp_path, {"qrels.txt": QRELS, **cells, **more})
+    cells = {
+        f"{ranker}/{name}.trec": ranked(texts, ranker) for ranker in ("bm25", "monot5")
+        for name, texts in (("raw", RAW), ("t5", rewrites(1)), ("human", HUMAN))
+    }  # fmt: skip
+    fill(tmp_path, {"qrels.txt": QRELS, **cells})
     grid = set(config(tmp_path)["components"])
     made = config(fill(tmp_path, {"answers/raw.jsonl": answers_of("raw"), "answers/t5.jsonl": answers_of("t5")}))
     assert set(made["components"]) == grid and len(grid) == 6 and not any("answers" in path for path in made["runs"].values())

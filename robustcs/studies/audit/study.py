@@ -46,6 +46,7 @@ def prepare(workspace: Workspace, off_scale: OffScale = "refuse") -> Callable[[]
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     judged = judged_pool(workspace, human, off_scale)
     common_pairs(judged)
+    workspace.note_names("judges")
     notes += [
         *grade_notes(measures, human.grades, workspace.project.policy.relevance_level),
         *human.notes,

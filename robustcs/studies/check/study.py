@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, averaged, parse_measure
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.overwrite_guard import CONFIG_NAME
+from robustcs.project.marks import told, without_marks
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import retrievable, with_run
 from robustcs.project.text_run_match import FEW, fit, ranked_alike
@@ -41,7 +45,7 @@ def _levels(project: Project, survey: Survey) -> list[str]:
     if qrels is None or not len(qrels):
         return []
     highest = int(qrels.grades.max())
-    usual, collection = customary_level(qrels.turns, qrels.documents.take(slice(100)).texts(), highest)
+    usual, collection = customary_level(qrels.documents.take(slice(100)).texts(), highest)
     if highest < level:
         return [f"relevance_level is {level}, but no passage has a grade of {level} or more: all binary measures are 0"]
     if collection and level < usual:
@@ -128,6 +132,7 @@ def ask(workspace: Workspace) -> Check:
 
     Examples:
       robustcs check
+      robustcs check --accept
       robustcs check --qrels qrels.txt --run bm25=bm25.trec --table runs
     """
     waiting: dict[str, Sequence[str]] = {}
@@ -160,6 +165,8 @@ def ask(workspace: Workspace) -> Check:
         *(limits_of_qrels(survey.qrels) if survey.qrels else []),
     ]
     notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, workspace.project.policy.unit))]
+    if marked := told(workspace.project.marks):
+        notes.append(f"Roles by file name: {marked}; delete their marks, or confirm all with robustcs check --accept")
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
     basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
     evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))
@@ -173,8 +180,30 @@ def ask(workspace: Workspace) -> Check:
     return made.with_notes(workspace.notes)
 
 
-def _run(call: Call) -> None:
-    """Run the command."""
+def _accept(call: Call) -> None:
+    """Delete the marks of the project file."""
+    from robustcs.documents.files import replace_project
+
+    path = call.given["config"] or CONFIG_NAME
+    if not os.path.isfile(path):
+        raise UsageError("no-project", f"{path}: no such project file", "create one with robustcs init, or use --config FILE")
+    project = call.project  # a project that cannot be read is not changed
+    text, count = without_marks(Path(path).read_bytes().decode("utf-8", "surrogateescape"))
+    if count:
+        replace_project(path, text)
+    whose = told(project.marks)
+    call.tell(f"deleted {counted(count, 'mark')} from {path}" + (f": {whose}" if whose else ""))
+
+
+def _run(call: Call, *, accept: bool = False) -> None:
+    """Run the command.
+
+    accept
+        Check nothing; confirm the roles that init guessed by name: delete the marks "# by name" from the project file.
+    """
+    if accept:
+        _accept(call)
+        return
     workspace = call.workspace()
     result = ask(workspace)
     call.emit(workspace, result)

@@ -45,6 +45,7 @@ def ask(workspace: Workspace) -> Components:
     files = [ScoredFile(name, f"{name} cell", cells[cell], "runs") for name, cell in names.items()]
     chosen, notes = workspace.ranking_measures(())
     scored, evaluated = workspace.scores_of(files, chosen)
+    workspace.note_names("formulations")
     frames = {name: one.frame() for name, one in scored.items()}
     thresholds = reachable_thresholds(workspace.project.thresholds, chosen)
     notes += [

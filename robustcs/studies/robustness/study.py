@@ -75,6 +75,7 @@ def ask(
     groups(workspace)
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
+    workspace.note_names("formulations", "groups")
     turns = list(scores[names[0]].turns)
     texts = workspace.texts_of(turns).get("human")
     cut, told = slicings(workspace, turns, slices, always=ALWAYS)
@@ -123,7 +124,8 @@ def _run(call: Call, group: Annotated[tuple[str, ...], Opt("NAME=BASELINE,SET,â€
         given = dict(map(_group, group))
         if len(given) < len(group):
             raise UsageError("repeated-group", "two groups have the same name", "use a different NAME in each --group")
-        project = replace(project, groups=given)
+        marks = tuple(mark for mark in project.marks if mark[0] != "groups")
+        project = replace(project, groups=given, marks=marks)
     workspace = call.workspace(project) if is_experiment(project) else call.answered(project)
     result = call.ask(workspace, tell=call.tell, **settings)
     call.emit(workspace, result)

@@ -1,0 +1,81 @@
+"""Which texts are Original and which are Human, and what in their contents confirms it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from robustcs.project.families import Texts
+from robustcs.project.model import Role
+from robustcs.project.scan import plain_words
+from robustcs.project.text_run_match import FEW, words
+
+#: Human texts that equal the Original in a larger share of turns are not rewrites.
+_MOST_EQUAL = 0.9
+#: Smallest share of the turns with different texts in which Human must be longer than Original. It is 87% to 94% on CAsT 2019
+#: to 2021 and CANARD, 61% for the rewrites of MTRAG's rewriter, and near 0 if the two are swapped.
+_LONGER = 0.75
+#: Files with this share of the turns of the most complete one count as equally complete.
+_COMPLETE = 0.95
+
+
+@dataclass
+class Chosen:
+    """Texts of Original and Human.
+
+    texts
+        Role → the texts that are used.
+    offered
+        Role → texts of other files with the same role by name or field, with other texts.
+    refused
+        Files that are Human by name or field, but not by their texts, and why.
+    """
+
+    texts: dict[Role, Texts] = field(default_factory=dict)
+    offered: dict[Role, list[Texts]] = field(default_factory=dict)
+    refused: list[tuple[Texts, str]] = field(default_factory=list)
+
+    @property
+    def differ(self) -> bool:
+        """Whether the texts differ as Original and Human do: where they differ, Human is usually longer."""
+        if len(self.texts) < 2:
+            return False
+        original, human = (self.texts[role].texts for role in ("original", "human"))
+        pairs = [(words(original[turn]), words(human[turn])) for turn in original.keys() & human.keys()]
+        longer = [len(new) > len(old) for old, new in pairs if new != old]
+        return len(longer) >= FEW and sum(longer) >= _LONGER * len(longer)
+
+
+def choose(texts: Sequence[Texts], turns: Collection[str]) -> Chosen:
+    """Choose the texts of Original and Human among all with this role by field or by the name of their own file.
+
+    Of the most complete files, the one with fields for most formulations is used, then the one with the shortest name.
+    """
+    found = Chosen()
+    for role in ("original", "human"):
+        candidates = [one for one in texts if one.role == role]
+        most = max((len(one.texts.keys() & turns) for one in candidates), default=0)
+        ranks = {one: _rank(one, turns, most) for one in candidates}
+        for one in sorted(candidates, key=ranks.__getitem__):
+            same, of = _equal(one.texts, found.texts["original"].texts) if "original" in found.texts else (0, 0)
+            if role == "human" and of >= FEW and same > _MOST_EQUAL * of:
+                found.refused.append((one, f"equals the Original texts in {same} of {of} turns, so it is not Human"))
+            elif role not in found.texts:
+                found.texts[role] = one
+            else:
+                same, of = _equal(one.texts, found.texts[role].texts)
+                if of and same <= _MOST_EQUAL * of:
+                    found.offered.setdefault(role, []).append(one)
+    return found
+
+
+def _rank(one: Texts, turns: Collection[str], most: int) -> tuple[object, ...]:
+    own = len(one.texts.keys() & turns)
+    further = 0 if one.column else len(plain_words(one.file.stem))
+    return own < _COMPLETE * most, -one.fields, further, len(one.file.stem), -own, one.named
+
+
+def _equal(texts: Mapping[str, str], others: Mapping[str, str]) -> tuple[int, int]:
+    """Return the number of turns with equal texts, and of turns with both texts."""
+    both = texts.keys() & others.keys()
+    return sum(words(texts[turn]) == words(others[turn]) for turn in both), len(both)

@@ -1,0 +1,199 @@
+"""What init guesses from names, and which contents confirm or refuse it: texts, grids, judgments."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs.cli.main import run
+from robustcs.project.guess import guess, write_config
+from robustcs.project.marks import marks_in
+from robustcs.project.reading import read_project
+from robustcs.project.text_run_match import crossed
+from tests.case_files import case
+from tests.project.test_scaffold import ENDS, HUMAN, QRELS, RAW, TURNS, config, fill, parts, ranked, rewrites, tsv
+
+
+def text(folder: Path) -> str:
+    return write_config(guess(folder), "x")
+
+
+def marked(folder: Path) -> set[str]:
+    return {".".join(mark) for mark in marks_in(text(folder))}
+
+
+# ---------------------------------------------------------------- texts
+
+
+def test_the_case_with_a_bag_of_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = case("human-by-name", tmp_path)
+    assert parts(config(folder), "rewrites") == {
+        "original": "1_Original.tsv", "human": "11_Human.tsv", "qr:2_Rewriter_A": "2_Rewriter_A.tsv",
+        "qr:5_Rewriter_B": "5_Rewriter_B.tsv", "qr:7_Rewriter_C": "7_Rewriter_C.tsv",
+    }  # fmt: skip
+    assert 'rewrites = "11_Human.tsv"  # or 10_Human_bag_of_words.tsv\n' in text(folder)
+    # Original and Human differ as they should; nothing but its name makes a file that of a rewriter
+    assert marked(folder) == {f"formulations.qr:{name}.rewrites" for name in ("2_Rewriter_A", "5_Rewriter_B", "7_Rewriter_C")}
+    assert run(["init", str(folder)]) == 0
+    out = capfd.readouterr().out
+    assert "[formulations.human] rewrites: 11_Human.tsv; also possible: 10_Human_bag_of_words.tsv\n" in out
+    assert "3 roles by file name: 2_Rewriter_A, 5_Rewriter_B, 7_Rewriter_C; delete the mark" in out
+
+
+def test_the_name_of_a_folder_is_no_role_of_texts(tmp_path: Path) -> None:
+    whole = {turn: f"Hello. {text}" for turn, text in RAW.items()}
+    fill(tmp_path, {"human/conversations.tsv": tsv(whole), "human/original.tsv": tsv(RAW), "x/manual.tsv": tsv(HUMAN)})
+    assert parts(config(tmp_path), "rewrites") == {"original": "human/original.tsv", "human": "x/manual.tsv"}
+    (tmp_path / "x" / "manual.tsv").unlink()
+    assert parts(config(tmp_path), "rewrites") == {"original": "human/original.tsv"}
+
+
+@pytest.mark.parametrize(("equal", "role"), [(21, True), (22, False), (24, False)])
+def test_human_texts_that_equal_the_original_are_not_human(tmp_path: Path, equal: int, role: bool) -> None:
+    """At most nine tenths of 24 turns are 21.6."""
+    texts = {turn: RAW[turn] if place < equal else f"{RAW[turn]} In full." for place, turn in enumerate(TURNS)}
+    fill(tmp_path, {"original.tsv": tsv(RAW), "human.tsv": tsv(texts)})
+    assert ("human" in config(tmp_path)["formulations"]) == role
+    told = f"# Not used: human.tsv: equals the Original texts in {equal} of 24 turns, so it is not Human\n"
+    assert (told in text(tmp_path)) != role
+    fill(tmp_path, {"human_final.tsv": tsv(HUMAN)})
+    assert parts(config(tmp_path), "rewrites")["human"] == ("human.tsv" if role else "human_final.tsv")
+
+
+def test_the_shortest_name_among_complete_files(tmp_path: Path) -> None:
+    other = {turn: f"{text} Or not?" for turn, text in HUMAN.items()}
+    fill(tmp_path, {"original.tsv": tsv(RAW), "a_human_long.tsv": tsv(other), "human.tsv": tsv(dict(list(HUMAN.items())[:12]))})
+    assert parts(config(tmp_path), "rewrites")["human"] == "a_human_long.tsv"  # the other has half of the turns
+    fill(tmp_path, {"human.tsv": tsv(dict(list(HUMAN.items())[:23]))})
+    assert parts(config(tmp_path), "rewrites")["human"] == "human.tsv" and "# or a_human_long.tsv" in text(tmp_path)
+    fill(tmp_path, {"a_human_long.tsv": tsv({turn: f"{text.upper()}!" for turn, text in HUMAN.items()})})
+    assert "# or" not in text(tmp_path)  # the same words are no alternative
+
+
+def test_ratings_and_grades_are_no_texts(tmp_path: Path) -> None:
+    rated = "turn\tquery\trating\n" + "".join(f"{turn}\t{HUMAN[turn]}\t3\n" for turn in TURNS)
+    fill(tmp_path, {
+        "original.tsv": tsv(RAW), "human.tsv": rated, "human_ratings.tsv": tsv(HUMAN),
+        "manual.tsv": tsv(dict.fromkeys(TURNS, "3")),
+    })  # fmt: skip
+    made = guess(tmp_path)
+    assert parts(made.values, "rewrites") == {"original": "original.tsv"}
+    assert {name: why for name, why in made.aside.items() if name != "manual.tsv"} == {
+        "human.tsv": "its column (rating) shows that these are ratings, not texts of turns",
+        "human_ratings.tsv": "its name (ratings) shows that these are ratings, not texts of turns",
+    }
+    assert "manual.tsv" in made.aside
+
+
+# ---------------------------------------------------------------- marks
+
+
+def test_contents_confirm_roles(tmp_path: Path) -> None:
+    runs = {"t5.trec": ranked(rewrites(1)), "t5.tsv": tsv(rewrites(1))}
+    assert marked(fill(tmp_path, ENDS | runs)) == set()
+    (tmp_path / "t5.tsv").unlink()
+    assert marked(tmp_path) == {"formulations.qr.run"}
+    fill(tmp_path, {"raw.trec": ranked({turn: f"something else {turn}" for turn in TURNS})})
+    assert marked(tmp_path) == {"formulations.original.run", "formulations.qr.run", "formulations.human.run"}
+
+
+def test_swapped_names_are_not_confirmed(tmp_path: Path) -> None:
+    """Texts and rankings fit as well, but Human's questions are the shorter ones."""
+    fill(tmp_path, {
+        "qrels.txt": QRELS, "raw.trec": ranked(HUMAN), "human.trec": ranked(RAW), "raw.tsv": tsv(HUMAN), "human.tsv": tsv(RAW),
+    })  # fmt: skip
+    assert marked(tmp_path) == {f"formulations.{role}.{what}" for role in ("original", "human") for what in ("run", "rewrites")}
+    (tmp_path / "robustcs.toml").write_text(text(tmp_path))
+    assert len(read_project(tmp_path / "robustcs.toml").marks) == 4
+
+
+def test_names_alone_are_marked(tmp_path: Path, demo: Path) -> None:
+    fill(tmp_path, {"qrels.txt": QRELS} | {f"a_{name}.trec": ranked(rewrites(1)) for name in ("raw", "human", "manual_1")})
+    assert marked(tmp_path) == {"formulations.original.run", "formulations.human.run", "groups.manual.sets"}
+    # fields name the texts of the demo, and they fit its runs
+    assert marked(demo) == {
+        "judges.lexical", "judges.six_conversations", "groups.manual.sets", "groups.raw.sets",
+        "agreement.reference", "crowd.gold_checks",
+        *(f"formulations.{role}.answers" for role in ("original", "qr", "human")),
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- grids
+
+
+def test_the_case_of_rerankers_has_no_grid(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = case("rerankers", tmp_path)
+    made = config(folder)
+    assert run(["init", str(folder)]) == 0
+    assert "names of 4 runs suggest a grid, their rankings do not: see the end of the file\n" in capfd.readouterr().out
+    assert "components" not in made and "formulations" not in made
+    assert made["runs"] == {path.stem: path.name for path in folder.glob("*.run")}
+    assert '# [components]\n# "bert/zs" = "bm25+bert(zs).run"\n' in text(folder)
+    remade = tomllib.loads(text(folder).replace("# [components]", "[components]").replace('# "', '"'))
+    assert set(remade["components"]) == {"bert/zs", "bert/rm3_zs", "t5/zs", "t5/rm3_zs"}
+
+
+def shuffled(*words: Any) -> str:
+    return str(random.Random(" ".join(map(str, words))).random())
+
+
+def grid(equal: int, of: int = 40) -> dict[tuple[str, str], dict[str, str]]:
+    """Two wordings with the same text for some turns, two rankers."""
+    return {
+        (wording, ranker): {f"{turn}": shuffled(ranker, turn, "" if turn < equal else wording) for turn in range(of)}
+        for wording in ("a", "b") for ranker in ("x", "y")
+    }  # fmt: skip
+
+
+def test_rankings_show_a_grid() -> None:
+    assert crossed(grid(5)) and crossed(grid(36))
+    assert not crossed(grid(4)), "too few turns with equal texts"
+    assert not crossed(grid(37)), "the wordings hardly differ"
+    assert not crossed({cell: some for cell, some in grid(20).items() if cell != ("b", "y")}), "one ranker has both wordings"
+    turned = {(ranker, wording): some for (wording, ranker), some in grid(20).items()}
+    assert not crossed(turned), "rankers taken for wordings"
+    noisy = grid(20)
+    noisy["b", "y"] |= {f"{turn}": "rounded" for turn in range(3)}
+    assert crossed(noisy), "17 of 17"
+    noisy["b", "y"] |= {f"{turn}": noisy["a", "y"][f"{turn}"] for turn in range(20, 24)}
+    assert not crossed(noisy), "17 of 20 and 21"
+    single = {cell: some | {f"s{turn}": "d1" for turn in range(20)} for cell, some in grid(0).items()}
+    assert not crossed(single), "turns with one passage"
+
+
+# ---------------------------------------------------------------- judgments
+
+
+def qrels(numbers: range, grades: int = 5, turns: list[str] = TURNS) -> str:
+    return "".join(f"{turn} 0 MARCO_{number} {number % grades}\n" for turn in turns for number in numbers)
+
+
+def test_judgments_of_the_passages_that_runs_retrieve_come_first(tmp_path: Path) -> None:
+    """The file of other passages is first by its name, and has more judgments."""
+    more = "".join(f"{turn} 0 D_{number} {number % 3}\n" for turn in TURNS for number in range(90))
+    fill(tmp_path, {"raw.trec": ranked(RAW), "a.qrels": more + qrels(range(2)), "b.txt": qrels(range(20))})
+    assert config(tmp_path)["qrels"] == "b.txt" and "Also possible" not in text(tmp_path)
+    fill(tmp_path, {"b.txt": qrels(range(20), 2), "c.txt": qrels(range(20)), "c_train.txt": qrels(range(20), 4)})
+    assert config(tmp_path)["qrels"] == "c.txt", "graded before binary, and not for training"
+    also = "c_train.txt (100% of the top 10 judged, grades 0 to 3); b.txt (100% of the top 10 judged, grades 0 to 1)"
+    assert f"# Also possible: {also}\n" in text(tmp_path)
+    assert f"qrels: c.txt; also possible: {also}" in guess(tmp_path).offered
+    (tmp_path / "c.txt").rename(tmp_path / "c_dev.txt")
+    assert config(tmp_path)["qrels"] == "c_dev.txt"
+
+
+def test_topic_numbers_show_no_relevance_level(tmp_path: Path) -> None:
+    fill(tmp_path, {"qrels.txt": "31_1 0 d1 2\n31_2 0 d2 0\n"})
+    assert config(tmp_path)["policy"] == {"relevance_level": 1}
+    fill(tmp_path, {"qrels.txt": "billing-01 0 MARCO_1 2\nbilling-02 0 CAR_2 0\n"})
+    assert config(tmp_path)["policy"] == {"relevance_level": 2}
+
+
+@pytest.mark.parametrize(("name", "cells"), [("cast2019", 6), ("cast2020", 0), ("mtrag-grid", 9)])
+def test_contents_confirm_the_roles_and_grids_of_public_data(shared_data: Path, name: str, cells: int) -> None:
+    assert marked(shared_data / name) == set()
+    assert len(config(shared_data / name).get("components", {})) == cells and not guess(shared_data / name).grid
