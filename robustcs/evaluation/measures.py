@@ -162,6 +162,10 @@ class TurnScores(dict[str, Scores]):
         """Return the scores on the turns of ``chosen``, bool[T]."""
         return TurnScores(compress(self.turns, chosen), {name: values[chosen] for name, values in self.items()})
 
+    def without(self, left: Mask) -> TurnScores:
+        """Return the scores with nan on the turns of ``left``, bool[T]."""
+        return TurnScores(self.turns, {name: np.where(left, np.nan, values) for name, values in self.items()})
+
     def over(self, turns: Sequence[str]) -> TurnScores:
         """Return the scores on other turns, with :func:`missing_score` for those without one."""
         places = {turn: place for place, turn in enumerate(self.turns)}

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, grade_notes, parse_measure, usual_name
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
     Answered,
+    Asked,
     Expected,
     answered_by_run,
     answered_by_turns,
@@ -76,13 +75,18 @@ def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
 
 
 def score(
-    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
+    inputs: Inputs,
+    files: Sequence[ScoredFile],
+    measures: Sequence[Measure],
+    alone: bool = False,
+    asked: Mapping[str, Asked] | None = None,
 ) -> tuple[list[TurnScores], Evaluated]:
     """Score each file on the turns that count.
 
     Without ``measures``, the default measures that all files have are used. Files of answers cannot be mixed with others. If
     runs and per-turn scores are mixed, the turns are those of the qrels. ``alone``: each file is aggregated separately, so
-    totals and geometric means are allowed, and with ``missing = "own"`` the scores of its missing turns are nan.
+    totals and geometric means are allowed, and with ``missing = "own"`` the scores of its missing turns are nan. ``asked``: the
+    scores of the turns that a set of paraphrases does not ask are nan.
 
     Raises :class:`UsageError` if qrels or gold answers are missing, or if a file does not have a measure; :class:`InputError`
     for a file that shares no turn with the others.
@@ -94,14 +98,14 @@ def score(
         only_given = "runs" not in kinds
         frames, expected, answered, notes = _rankings(inputs, files, inputs.averaged(measures, alone, only_given))
     policy = inputs.project.policy
-    turns = count_turns(expected, answered, policy.missing, alone=alone)
+    turns = count_turns(expected, answered, policy.missing, alone=alone, asked=asked)
     own = {}
     if alone and policy.missing == "own":
         own = {file.name: int((~found.missing).sum()) for file, found in zip(files, answered, strict=True)}
-        frames = [
-            TurnScores(one.turns, {name: np.where(found.missing, np.nan, values) for name, values in one.items()})
-            for one, found in zip(frames, answered, strict=True)
-        ]
+        frames = [one.without(found.missing) for one, found in zip(frames, answered, strict=True)]
+    for place, file in enumerate(files):
+        if file.name in turns.asked:
+            frames[place] = frames[place].without(~turns.asked[file.name])
     evaluated = Evaluated(
         policy,
         next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
