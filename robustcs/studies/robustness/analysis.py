@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -279,7 +279,8 @@ def robustness(
         base, sets, own, cut = base[asked], sets[asked], units, slicings
         if not asked.all():
             own, cut = units.take(asked), [replace(one, codes=one.codes[asked]) for one in slicings]
-        of_asked, said = ([*compress(one, asked.tolist())] for one in (turns, told))
+        places = np.flatnonzero(asked).tolist()
+        of_asked, said = [turns[place] for place in places], [told[place] for place in places]
         tables["spread"].append(key | spread(sets))
         kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
         tables["variations"] += [key | row for row in variation_drops(of_asked, base, sets, kinds, own, margin, seed)]
