@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
@@ -75,6 +75,8 @@ class Answered:
         Number of its turns that are not expected.
     judged
         Whether any of its passages is judged; True for files without passages.
+    unscored
+        bool[T]: whether its score of the turn is missing, so that the turn is neither answered nor failed; None for none.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Answered:
     passage: str = ""
     extra: int = 0
     judged: bool = True
+    unscored: Mask | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,8 @@ class Turns:
         Notes: excluded turns, files with missing turns, and entirely unjudged runs.
     asked
         Name of a set of paraphrases → bool[T]: whether it asks the turn. All other files are asked every turn.
+    unscored
+        bool[T]: whether the score of at least one file is missing.
     """
 
     expected: Expected
@@ -105,7 +110,8 @@ class Turns:
     lacking: Mask
     missing: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
-    asked: Mapping[str, Mask] = field(default_factory=dict)
+    asked: Mapping[str, Mask]
+    unscored: Mask
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,7 +149,8 @@ def count_turns(
     """Return the turns that count.
 
     ``holes``: a run without judged passages gives a note instead of an error. ``alone``: runs are not compared on the same
-    turns, so with ``own`` every turn counts that at least one file answers. ``asked``: a turn that a set of paraphrases does
+    turns, so with ``own`` every turn counts that at least one file answers, and so do turns with missing scores, which are left
+    out otherwise. ``asked``: a turn that a set of paraphrases does
     not ask is not missing from its run, and a turn that no set asks does not count.
 
     Raises :class:`InputError` for every file that does not belong to the expected turns, and :class:`UsageError` if no turn
@@ -153,13 +160,21 @@ def count_turns(
     if problems:
         raise InputError(problems)
     sets = _asked(expected, files, asked or {})
-    files = [replace(file, missing=file.missing & sets[file.name]) if file.name in sets else file for file in files]
-    lacking, answered = np.zeros((2, len(expected.turns)), dtype=bool)
+    files = [replace(one, missing=one.missing & sets[one.name]) if one.name in sets else one for one in files]
+    lacking, answered, unscored = np.zeros((3, len(expected.turns)), dtype=bool)
+    told = []
+    for place, file in enumerate(files):
+        if file.unscored is not None and file.unscored.any():
+            unscored |= file.unscored
+            told.append(f"{system_name(file.name)} {some_of(tuple(compress(expected.turns, file.unscored)))}")
+            files[place] = replace(file, missing=file.missing & ~file.unscored)
     for file in files:
         lacking |= file.missing
         answered |= ~file.missing
     own = answered if alone else ~lacking
     kept = {"zero": np.ones(len(lacking), dtype=bool), "drop": ~lacking, "own": own}[missing]
+    if not alone:
+        kept &= ~unscored
     if sets:
         by_any = np.any(list(sets.values()), axis=0)
         kept, lacking = kept & by_any, lacking & by_any
@@ -169,8 +184,11 @@ def count_turns(
     # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
     left_out = [no_judgments(extra, "the runs")] if extra else []
-    notes = (*left_out, *notes_on(expected, files), *_unasked_notes(sets, asked or {}))
-    return Turns(expected, kept, lacking, lacks, notes, sets)
+    notes = [*left_out, *notes_on(expected, files), *_unasked_notes(sets, asked or {})]
+    if told and not alone:
+        number = int(unscored.sum())
+        notes.append(f"{counted(number, 'turn')} left out, because a score is missing: {'; '.join(told)}")
+    return Turns(expected, kept, lacking, lacks, tuple(notes), sets, unscored)
 
 
 def _asked(expected: Expected, files: Sequence[Answered], asked: Mapping[str, Asked]) -> dict[str, Mask]:

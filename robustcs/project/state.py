@@ -117,7 +117,7 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
         own = score_files(workspace, given, [parse_measure(name, given=True) for name in next(iter(frames.values()))])
         for (name, frame), read in zip(frames.items(), own, strict=True):
             turns = frame.turns
-            lacking = sorted(set(turns) - set(read.turns), key=turn_sort_key)
+            lacking = sorted(set(turns) - set(read.scores.turns), key=turn_sort_key)
             scores = {metric: dict(zip(turns, values.tolist(), strict=True)) for metric, values in frame.items()}
             found[name] = SystemState(parts[name].role, scores, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking)
     for name, answered in outcomes.items():
