@@ -220,7 +220,7 @@ def _of_rows(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
     names, rows = read_rows(path, problems)
     ids = need_column(path, names, tables.TURN_NAMES)
     measure, value = find_column(names, tables.MEASURE_NAMES), find_column(names, tables.VALUE_NAMES)
-    wide = {name: True for name in measure_columns(names)}  # column → whether it contains numbers
+    wide = dict.fromkeys(measure_columns(names), True)  # column → whether it contains numbers
     wide |= {name: False for name in names if not name or find_column((name,), tables.TURN_NAMES)}
     waiting: dict[str, list[_Score]] = {}  # of columns whose values are all missing so far
     for line, row in rows:

@@ -95,10 +95,14 @@ def score(
 ) -> tuple[list[TurnScores], Evaluated]:
     """Score each file on the turns that count.
 
-    Without ``measures``, default ones that all files have are used. Files of answers cannot be mixed with others. If
-    runs and per-turn scores are mixed, the turns are those of the qrels. ``alone``: each file is aggregated separately, so
-    totals and geometric means are allowed, missing scores of files are nan (otherwise their turns do not count), and with ``missing = "own"`` the scores of its missing turns are nan. ``asked``: the
-    scores of the turns that a set of paraphrases does not ask are nan.
+    Without ``measures``, default ones that all files have are used. Files of answers cannot be mixed with others. If runs and
+    per-turn scores are mixed, the turns are those of the qrels. A turn does not count if its score in a file is missing.
+
+    alone
+        Aggregate each file separately: totals and geometric means are allowed, missing scores of files are nan, and so are,
+        with ``missing = "own"``, those of turns that a run misses.
+    asked
+        The turns that each set of paraphrases asks; its scores of other turns are nan.
 
     Raises :class:`UsageError` if qrels or gold answers are missing, or if a file does not have a measure; :class:`InputError`
     for a file that shares no turn with the others.
@@ -161,7 +165,11 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Scores of one file, nan where missing. ``of_run``: they are a run's, so a judged turn that the file lacks found nothing."""
+    """Scores of one file, nan where missing.
+
+    of_run
+        Whether they are a run's, so that a judged turn that the file lacks found nothing.
+    """
 
     scores: TurnScores
     of_run: bool
