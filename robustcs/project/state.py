@@ -115,11 +115,22 @@ def state_of(workspace: Workspace) -> tuple[State, dict[str, JudgedRun]]:
         frames, evaluated = workspace.scores_of(given, measures)
         missing = max(missing, evaluated.missing)
         own = score_files(workspace, given, [parse_measure(name, given=True) for name in next(iter(frames.values()))])
+        every = dict.fromkeys(turn for read in own for turn in read.scores.turns)
         for (name, frame), read in zip(frames.items(), own, strict=True):
+            lost = set(read.unscored) | (set() if project.qrels and read.of_run else every.keys() - set(read.scores.turns))
             turns = frame.turns
             lacking = sorted(set(turns) - set(read.scores.turns), key=turn_sort_key)
             scores = {metric: dict(zip(turns, values.tolist(), strict=True)) for metric, values in frame.items()}
-            found[name] = SystemState(parts[name].role, scores, {}, {}, {}, dict(texts.get(name, {})), lacking=lacking)
+            found[name] = SystemState(
+                parts[name].role,
+                scores,
+                {},
+                {},
+                {},
+                dict(texts.get(name, {})),
+                lacking=lacking,
+                unscored=sorted(lost, key=turn_sort_key),
+            )
     for name, answered in outcomes.items():
         found[name] = replace(found[name], outcomes=answered.outcomes) if name in found else answered
     state = State(

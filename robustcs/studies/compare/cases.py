@@ -267,7 +267,13 @@ class Cases:
             low, high = -float(first.high.mean()), -float(first.low.mean())
         lost, problems = self._lost(parts)
         judged, fallen = self._judged(ranked)
-        problems = [*problems, *fallen, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
+        problems = [
+            *self._unscored(parts),
+            *problems,
+            *fallen,
+            *self._incomparable(ranked),
+            *self._shifted(condition, parts, harm),
+        ]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
             problems=tuple(problems), lost=lost, judged=judged, alike=rankings[0] == rankings[1],
@@ -293,6 +299,21 @@ class Cases:
                 names = some_of(sorted(turns, key=turn_sort_key))
                 problems.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
         return len(gone), problems
+
+    def _unscored(self, parts: Sequence[Change]) -> list[str]:
+        """Return a problem if many scores of a file are missing, or clearly more than in the other state."""
+        problems = []
+        for part in parts:
+            shares, told = [], []
+            for which, state in (("old", self.old), ("new", self.new)):
+                lost = state.systems[part.run].unscored
+                turns = {*state.systems[part.run].scores[part.metric]}.union(*(one.unscored for one in state.systems.values()))
+                shares.append(len(lost) / max(len(turns), 1))
+                if lost:
+                    told.append(f"{len(lost)} of {counted(len(turns), 'score')} of {part.run} missing in the {which} state")
+            if max(*shares, abs(shares[0] - shares[1])) > _FALL + 1e-9:
+                problems += told
+        return problems
 
     def _judged(self, parts: Sequence[Change]) -> tuple[tuple[float, float], list[str]]:
         """Return the old and new judged share at the measure's cutoff, of the run with the largest fall, and problems."""

@@ -27,13 +27,12 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     if others and order_is_open(result, metric):
         each = some_of([f"{number(row.value, 3)} ({system_name(row.system)})" for row in rows], _NAMED)
         start = missing_first(result, metric)
-        said = f"{start}{'over' if start else 'Over'} the {counted(best.turns, 'turn')} that all systems have, the means of {label} are {each}; the missing"
-        said += " scores leave their order open"
+        said = f"{start}{'over' if start else 'Over'} the {counted(best.turns, 'turn')} that all systems have, the means of"
+        said += f" {label} are {each}; the missing scores leave their order open"
     else:
-        said = (
-            f"{system_name(best.system)} has {'the highest' if others else 'a'} mean {label}{',' if others else ' of'} {mean}"
-        )
-        said = f"{missing_first(result, metric)}{said}{_others(pairs, best.system, [row.system for row in others])}"
+        highest = f"the highest mean {label}," if others else f"a mean {label} of"
+        said = f"{missing_first(result, metric)}{system_name(best.system)} has {highest} {mean}"
+        said += _others(pairs, best.system, [row.system for row in others])
     first = Verdict(
         mean, number_interval(best.ci_low, best.ci_high).strip("–"), said,
         f"{counted(best.turns, 'turn')}, {counted(len(rows), 'system')}", 0.1, "correct",
