@@ -268,7 +268,7 @@ class Cases:
         lost, problems = self._lost(parts)
         judged, fallen = self._judged(ranked)
         problems = [
-            *self._unscored(parts),
+            *self._unscored(ranked),
             *problems,
             *fallen,
             *self._incomparable(ranked),
