@@ -21,7 +21,7 @@ from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.project.trust import SWAPPED
 from robustcs.result import Evaluated, Result
-from robustcs.wording import system_name
+from robustcs.wording import counted, system_name
 
 R = TypeVar("R", bound=Result)
 
@@ -116,6 +116,18 @@ class Workspace(Inputs):
             runs = tuple(run for group in groups if name in group.sets for run in group.sets)
             found[name] = Asked(None if texts is None else frozenset(texts), runs)
         return found
+
+    def partly_asked(self) -> dict[str, str]:
+        """Return the sets of groups whose texts cover less than 95% of the judged turns → ``typo asks 12 of 30 turns``."""
+        if not (self.project.qrels and self.project.groups):
+            return {}
+        known = {name: one.turns for name, one in self.asked.items() if one.turns is not None}
+        judged = set(self.qrels.turns) if known else set()
+        return {
+            name: f"{name} asks {len(turns & judged)} of {counted(len(judged), 'turn')}"
+            for name, turns in known.items()
+            if len(turns & judged) < 0.95 * len(judged)
+        }
 
     def system_scores(
         self, names: Sequence[str], measures: Sequence[Measure] = (), asked: Mapping[str, Asked] | None = None

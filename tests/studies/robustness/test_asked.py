@@ -84,6 +84,13 @@ def test_the_report_tells_the_drop_of_the_turns_that_were_asked(subset: Path) ->
     assert verdict.text.startswith("MRR drops by 0.250 with the paraphrases of typos") and "12 turns" in verdict.basis
 
 
+def test_a_set_that_asks_few_turns_is_not_compared_as_a_system(subset: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["evaluate", "--config", str(subset / "robustcs.toml"), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["system"] for row in found["tables"]["measures"]] == ["human"]
+    assert "typo asks 12 of 30 turns, so it is not compared here; see robustcs robustness" in found["notes"]
+
+
 def drops(sets: dict[str, list[float]], base: list[float]) -> Robustness:
     """Return the result of one group over turns 1_1, 1_2, 1_3, 2_1, …; nan: not asked."""
     turns = [f"{1 + place // 3}_{1 + place % 3}" for place in range(len(base))]
