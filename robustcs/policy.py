@@ -105,6 +105,8 @@ class Evaluated:
         Systems with per-turn scores, if others have runs.
     own_turns
         Run → number of turns that it answers, if each run is averaged over these turns.
+    unscored
+        Number of turns for which at least one file of scores has no score.
     skipped
         Skipped rows of inputs, such as ``human: 1 of 332 texts empty``.
     collections
@@ -128,6 +130,7 @@ class Evaluated:
     unit_note: str = ""
     as_given: tuple[str, ...] = ()
     own_turns: Mapping[str, int] = field(default_factory=dict)
+    unscored: int = 0
     skipped: tuple[str, ...] = ()
     collections: int = 0
     criterion: str = ""
@@ -159,6 +162,9 @@ class Evaluated:
             return f"{turns} · nothing is scored" if self.turns else "nothing is scored"
         missing = "missing turns score 0" if self.policy.missing == "zero" else "missing turns dropped"
         parts = [turns, f"{missing} ({self.missing})"]
+        if self.unscored:
+            left_out = f"missing scores left out ({counted(self.unscored, self.counts)})"
+            parts = [turns, left_out] if self.basis == "scores" and not self.missing else [*parts, left_out]
         if self.own_turns:
             span = " to ".join(f"{turns:,}" for turns in sorted({min(self.own_turns.values()), max(self.own_turns.values())}))
             parts[1] = f"each run over the turns that it answers ({span}), as trec_eval without -c"
@@ -179,7 +185,7 @@ class Evaluated:
         """Return the ``policy`` of the JSON output."""
         more = {
             "as_given": list(self.as_given), "skipped": list(self.skipped), "collections": self.collections,
-            "ranker": self.ranker,
+            "ranker": self.ranker, "turns_with_missing_scores": self.unscored,
         }  # fmt: skip
         units = {"unit": self.unit, "units": self.units} if self.unit else {}
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}

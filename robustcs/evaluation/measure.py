@@ -13,6 +13,7 @@ from typing import Any, Literal
 from robustcs.errors import UsageError
 from robustcs.inputs.ids import MAX_GRADE
 from robustcs.inputs.text import whole_number
+from robustcs.inputs.trec_lines import TEXTS
 from robustcs.lazy import npt
 
 #: Default persistence of rank-biased precision, as in ir_measures. trec_eval 10 uses 0.9.
@@ -151,12 +152,18 @@ def parse_measure(text: str, given: bool = False) -> Measure:
     raise _unknown(text)
 
 
+def known_measure(text: str) -> Measure | None:
+    """Return the measure of a file of scores as :func:`parse_measure` does; None if it knows none of this name."""
+    try:
+        return parse_measure(text, given=True)
+    except UsageError:
+        return None
+
+
 def usual_name(text: str) -> str:
     """Return the name that :func:`parse_measure` gives to a measure (``nDCG@3``: ``ndcg_cut_3``); ``text`` if it knows none."""
-    try:
-        return parse_measure(text, given=True).name
-    except UsageError:
-        return text
+    found = known_measure(text)
+    return text if found is None else found.name
 
 
 def _native(family: str, cutoff: int | None, level: int | None, persistence: float | None) -> Measure:
@@ -226,8 +233,6 @@ def averaged(measures: Sequence[Measure], totals: bool = False) -> list[Measure]
 #: Measures whose result names contain a number, in the spelling of trec_eval. For other measures with a number, or from 0 ranks
 #: on, trec_eval fails an assertion and ends the whole process.
 _WITH_CUT = r"(relative_P)_([1-9][0-9]{0,5})|(Rprec_mult|iprec_at_recall)_([0-9]{1,5}\.[0-9]{2})"
-#: Texts that trec_eval prints in addition to measures; pytrec_eval returns 0 for them.
-_TEXTS = ("runid", "relstring")
 #: Prefixes of measures that are not averaged over turns: totals, and geometric means (stored as logarithms).
 TOTAL, GEOMETRIC = "num_", "gm_"
 
@@ -252,7 +257,7 @@ def trec_eval_knows(name: str) -> bool:
     import pytrec_eval
 
     request = trec_eval_request(name)
-    if request is None or name in _TEXTS:
+    if request is None or name in TEXTS:  # pytrec_eval returns 0 for texts
         return False
     tried = pytrec_eval.RelevanceEvaluator({"1": {"a": 1}}, {request}).evaluate({"1": {"a": 1.0}})
     return name in tried["1"]

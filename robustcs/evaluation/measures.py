@@ -162,11 +162,16 @@ class TurnScores(dict[str, Scores]):
         """Return the scores on the turns of ``chosen``, bool[T]."""
         return TurnScores(compress(self.turns, chosen), {name: values[chosen] for name, values in self.items()})
 
-    def over(self, turns: Sequence[str]) -> TurnScores:
-        """Return the scores on other turns, with :func:`missing_score` for those without one."""
+    def without(self, left: Mask) -> TurnScores:
+        """Return the scores with nan on the turns of ``left``, bool[T]."""
+        return TurnScores(self.turns, {name: np.where(left, np.nan, values) for name, values in self.items()})
+
+    def over(self, turns: Sequence[str], absent: float | None = None) -> TurnScores:
+        """Return the scores on other turns, with ``absent`` (default: :func:`missing_score`) for those without one."""
         places = {turn: place for place, turn in enumerate(self.turns)}
         at = np.array([places.get(turn, -1) for turn in turns], dtype=np.int64)
-        return TurnScores(turns, {name: np.append(values, missing_score(name))[at] for name, values in self.items()})
+        fill = {name: missing_score(name) if absent is None else absent for name in self}
+        return TurnScores(turns, {name: np.append(values, fill[name])[at] for name, values in self.items()})
 
 
 def evaluate(matrix: GradeMatrix, measures: Sequence[Measure], policy: EvaluationPolicy) -> TurnScores:

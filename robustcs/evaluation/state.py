@@ -43,6 +43,8 @@ class SystemState:
         Turns that a file of per-turn scores misses, and that score 0.
     outcomes
         Turn → outcome of the system's answer, if it has answers.
+    unscored
+        Turns whose score is missing in a file of per-turn scores.
     """
 
     role: str
@@ -55,6 +57,7 @@ class SystemState:
     below: Mapping[str, int] = field(default_factory=dict)
     lacking: Sequence[str] = field(default_factory=list)
     outcomes: Mapping[str, str] = field(default_factory=dict)
+    unscored: Sequence[str] = field(default_factory=list)
 
     def answered(self, metric: str) -> set[str]:
         """Return the scored turns, without missing turns that score 0; for an outcome, all turns of the answers."""

@@ -7,8 +7,8 @@ turns is rejected. So is a run without any judged passage, unless the command al
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
@@ -25,6 +25,20 @@ from robustcs.wording import counted, some_of, system_name, verb
 
 #: The number of a passage in ClueWeb22 and iKAT.
 _NUMBERED = re.compile(r":[0-9]+\Z")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The turns that a set of paraphrases asks.
+
+    turns
+        The turns for which it has a text; None if its texts are unknown.
+    runs
+        The sets of its groups. If its texts are unknown, it is assumed to ask the turns that one of their runs has.
+    """
+
+    turns: frozenset[str] | None
+    runs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,8 @@ class Answered:
         Number of its turns that are not expected.
     judged
         Whether any of its passages is judged; True for files without passages.
+    unscored
+        bool[T]: whether its score of the turn is missing, so that the turn is neither answered nor failed; None for none.
     """
 
     name: str
@@ -70,6 +86,7 @@ class Answered:
     passage: str = ""
     extra: int = 0
     judged: bool = True
+    unscored: Mask | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +99,10 @@ class Turns:
         Name of a file → the turns that it misses, if any.
     notes
         Notes: excluded turns, files with missing turns, and entirely unjudged runs.
+    asked
+        Name of a set of paraphrases → bool[T]: whether it asks the turn. All other files are asked every turn.
+    unscored
+        bool[T]: whether the score of at least one file is missing.
     """
 
     expected: Expected
@@ -89,6 +110,8 @@ class Turns:
     lacking: Mask
     missing: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    asked: Mapping[str, Mask]
+    unscored: Mask
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,12 +138,20 @@ def answered_by_turns(name: str, path: StrPath, own: Collection[str], expected: 
 
 
 def count_turns(
-    expected: Expected, files: Sequence[Answered], missing: Missing, *, holes: bool = False, alone: bool = False
+    expected: Expected,
+    files: Sequence[Answered],
+    missing: Missing,
+    *,
+    holes: bool = False,
+    alone: bool = False,
+    asked: Mapping[str, Asked] | None = None,
 ) -> Turns:
     """Return the turns that count.
 
     ``holes``: a run without judged passages gives a note instead of an error. ``alone``: runs are not compared on the same
-    turns, so with ``own`` every turn counts that at least one file answers.
+    turns, so with ``own`` every turn counts that at least one file answers, and so do turns with missing scores, which are left
+    out otherwise. ``asked``: a turn that a set of paraphrases does
+    not ask is not missing from its run, and a turn that no set asks does not count.
 
     Raises :class:`InputError` for every file that does not belong to the expected turns, and :class:`UsageError` if no turn
     remains.
@@ -128,19 +159,68 @@ def count_turns(
     problems = [*strangers(expected, files), *([] if holes else unjudged_runs(expected, files))]
     if problems:
         raise InputError(problems)
-    lacking, answered = np.zeros((2, len(expected.turns)), dtype=bool)
+    sets = _asked(expected, files, asked or {})
+    files = [replace(one, missing=one.missing & sets[one.name]) if one.name in sets else one for one in files]
+    lacking, answered, unscored = np.zeros((3, len(expected.turns)), dtype=bool)
+    told = []
+    for place, file in enumerate(files):
+        if file.unscored is not None and file.unscored.any():
+            unscored |= file.unscored
+            told.append(f"{system_name(file.name)} {some_of(tuple(compress(expected.turns, file.unscored)))}")
+            files[place] = replace(file, missing=file.missing & ~file.unscored)
     for file in files:
         lacking |= file.missing
         answered |= ~file.missing
     own = answered if alone else ~lacking
     kept = {"zero": np.ones(len(lacking), dtype=bool), "drop": ~lacking, "own": own}[missing]
+    if not alone:
+        kept &= ~unscored
+    if sets:
+        by_any = np.any(list(sets.values()), axis=0)
+        kept, lacking = kept & by_any, lacking & by_any
     if not kept.any():
         raise UsageError("no-turns", "no turn is answered by all files", "check that their turn ids agree")
     lacks = {file.name: tuple(compress(expected.turns, file.missing)) for file in files if file.missing.any()}
     # only runs have passages; notes on other files are made where they are read
     extra = max((file.extra for file in files if file.passage), default=0)
     left_out = [no_judgments(extra, "the runs")] if extra else []
-    return Turns(expected, kept, lacking, lacks, (*left_out, *notes_on(expected, files)))
+    notes = [*left_out, *notes_on(expected, files), *_unasked_notes(sets, asked or {})]
+    if told and not alone:
+        number = int(unscored.sum())
+        notes.append(f"{counted(number, 'turn')} left out, because a score is missing: {'; '.join(told)}")
+    return Turns(expected, kept, lacking, lacks, tuple(notes), sets, unscored)
+
+
+def _asked(expected: Expected, files: Sequence[Answered], asked: Mapping[str, Asked]) -> dict[str, Mask]:
+    """Return name of a set → bool[T]: whether it asks the turn."""
+    answered = {file.name: ~file.missing for file in files}
+    found = {}
+    for name, one in asked.items():
+        if one.turns is None:
+            found[name] = np.any([answered[run] for run in one.runs if run in answered], axis=0)
+        else:
+            found[name] = np.array([turn in one.turns for turn in expected.turns], dtype=bool)
+    return {name: own for name, own in found.items() if name in answered}
+
+
+def _unasked_notes(sets: Mapping[str, Mask], asked: Mapping[str, Asked]) -> list[str]:
+    """Return a note for the sets that do not ask every turn, together if they ask the same ones for the same reason."""
+    alike: dict[tuple[bytes, bool], list[str]] = {}
+    for name, own in sets.items():
+        if not own.all():
+            alike.setdefault((own.tobytes(), asked[name].turns is None), []).append(name)
+    notes = []
+    for (_, unknown), names in alike.items():
+        own = sets[names[0]]
+        left, of = int((~own).sum()), f"{int(own.sum())} of {counted(len(own), 'turn')}"
+        who, one = ", ".join(map(system_name, names)), len(names) == 1
+        both = f"the other {left} {verb(left, 'is', 'are')} left out of {'it and its' if one else 'them and their'} baseline"
+        if unknown:
+            both += ", on the assumption that they were not asked"
+            both += f", because the texts of {who} are unknown (add them to [texts] or [raw_texts])"
+        does = ("has passages for" if one else "have passages for") if unknown else "asks" if one else "ask"
+        notes.append(f"{who} {does} {of}; {both}")
+    return notes
 
 
 def no_judgments(turns: int, source: str) -> str:

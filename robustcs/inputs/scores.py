@@ -1,11 +1,15 @@
 """Per-turn scores as ``trec_eval -q`` prints them: ``measure turn value``, one score per line.
 
-Also read: tables with a measure, a turn and a value in every row, or with a column for every measure.
+Also read: tables with a measure, a turn and a value in every row, or with a column for every measure. A measure is parsed when
+it is asked for, so that a broken value of another measure does not matter. An empty value is missing, not 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from robustcs.errors import ProblemList, at_line, input_error
 from robustcs.inputs import mtrag, tables
@@ -22,6 +26,105 @@ from robustcs.wording import counted
 
 #: The id of the row with averages over turns; it is not a turn.
 ALL = "all"
+#: Columns that are no scores, whatever their values.
+_NO_SCORES = frozenset({"category", "type", "kind", "split", "level"})
+#: Values that stand for a missing score, in lower case.
+MISSING = frozenset({"", "nan", "null", "none", "n/a", "-"})
+
+
+def is_missing(cell: object) -> bool:
+    """Return whether a value stands for a missing score."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in MISSING
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreFile:
+    """The values of one file of scores, by measure, before they are parsed.
+
+    lines
+        Whether the file has the form of trec_eval's output, so that a turn that it lacks found nothing.
+    cells
+        Measure → line, turn and value of every row, in the order of the file.
+    turns
+        The turns of all measures, in order of appearance.
+    averages
+        Measures in rows of averages → whether the value is a number.
+    """
+
+    path: StrPath
+    lines: bool = False
+    cells: dict[str, list[tuple[int, str, object]]] = field(default_factory=dict)
+    turns: dict[str, None] = field(default_factory=dict)
+    averages: dict[str, bool] = field(default_factory=dict)
+
+    def add(self, line: int, measure: str, turn: str, cell: object) -> None:
+        """Add a value."""
+        if turn == ALL:
+            self.averages[measure] = number_of(cell) is not None
+            return
+        self.turns[turn] = None
+        self.cells.setdefault(measure, []).append((line, turn, cell))
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The measures with at least one number."""
+        return tuple(name for name, rows in self.cells.items() if any(number_of(cell) is not None for _, _, cell in rows))
+
+    @property
+    def known(self) -> list[str]:
+        """The measures that are scores: by their names, or because their values are 0 and 1 or not all whole numbers."""
+        named = {*measure_columns(self.measures)} if not self.lines else {*self.measures}
+        return [name for name in self.measures if name in named or (name.lower() not in _NO_SCORES and self._varies(name))]
+
+    def _varies(self, measure: str) -> bool:
+        numbers = {number_of(cell) for _, _, cell in self.cells[measure]} - {None}
+        return numbers <= {0.0, 1.0} or any(number != int(number) for number in numbers if number is not None)
+
+    @property
+    def size(self) -> int:
+        """The number of values of all measures that are not missing."""
+        return sum(not is_missing(cell) for name in self.measures for _, _, cell in self.cells[name])
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The measures of trec_eval's output whose values are texts, such as relstring; empty if no turn has such a value."""
+        found = [name for name, rows in self.cells.items() if name not in self.measures and not all(
+            is_missing(cell) for _, _, cell in rows)]  # fmt: skip
+        more = [name for name, known in self.averages.items() if not known and name not in self.cells]
+        return (*found, *more) if self.lines and found else ()
+
+    def frame(self, measures: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return the scores by ``measures`` (default: all): a float frame of all turns in natural order, nan where missing.
+
+        Raises :class:`InputError` for values that are not numbers, and for a turn scored twice by one measure.
+        """
+        problems = ProblemList(self.path)
+        values = self.parsed(self.measures if measures is None else measures, problems)
+        problems.raise_if_any()
+        return pd.DataFrame(values, index=pd.Index(sorted(self.turns, key=turn_sort_key), name="turn"), dtype=float)
+
+    def parsed(self, measures: Iterable[str], problems: ProblemList) -> dict[str, dict[str, float]]:
+        """Return measure → turn → score, nan where missing; problems go to the list, which is then in the order of lines."""
+        values: dict[str, dict[str, float]] = {}
+        for measure in measures:
+            scores: dict[str, float] = {}
+            lines: dict[str, int] = {}
+            for number, turn, cell in self.cells[measure]:
+                value = math.nan if is_missing(cell) else number_of(cell)
+                earlier = lines.setdefault(turn, number) if value is not None else number
+                if value is None:
+                    found = f"{measure} of turn {turn}: {str(cell)[:40]!r} is not a number"
+                    problems.add(number, found, "write a decimal number", "not-a-number")
+                elif earlier != number:
+                    found = f"{measure} of turn {turn} is already in {at_line(self.path, earlier)}"
+                    problems.add(number, found, "keep one of the two lines", "repeated-score")
+                else:
+                    scores[turn] = value
+            values[measure] = scores
+        problems.problems.sort(key=lambda one: one.line or 0)
+        return values
 
 
 def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
@@ -33,43 +136,38 @@ def read_scores(path: StrPath, name: str = "") -> pd.DataFrame:
 
     Raises :class:`InputError` for malformed lines, a turn scored twice by one measure, and a file with averages only.
     """
+    return read_score_file(path, name).frame()
+
+
+def read_score_file(path: StrPath, name: str = "") -> ScoreFile:
+    """Return the values of one file of scores; see :func:`read_scores`.
+
+    Raises :class:`InputError` for malformed lines, and for a file without scores of turns.
+    """
     if mtrag.has_tasks(first_record(parts_of(path)[0]) or {}):
-        return _in_order(_of_tasks(path, name))
+        found = ScoreFile(path)
+        for measure, scores in _of_tasks(path, name).items():
+            for turn, value in scores.items():
+                found.add(0, measure, turn, value)
+        return found
     kind = refuse_other_kinds(path, "scores")
     named = shape_of(path) != "table" or read_table(path) is not None
     if kind is not None and kind.family in MS_MARCO.values():
         raise input_error(path, None, kind.says, kind.advice, "other-kind")
-    values: dict[str, dict[str, float]] = {}
-    lines: dict[tuple[str, str], int] = {}
     problems = ProblemList(path)
-    averages = False
-    for number, measure, turn, cell in (_of_rows if named else _of_lines)(path, problems):
-        if turn == ALL:
-            averages = True
-            continue
-        value = number_of(cell)
-        if value is None:
-            found = f"{measure} of turn {turn}: {str(cell)[:40]!r} is not a number"
-            problems.add(number, found, "write a decimal number", "not-a-number")
-            continue
-        earlier = lines.setdefault((measure, turn), number)
-        if earlier != number:
-            found = f"{measure} of turn {turn} is already in {at_line(path, earlier)}"
-            problems.add(number, found, "keep one of the two lines", "repeated-score")
-            continue
-        values.setdefault(measure, {})[turn] = value
+    found = ScoreFile(path, lines=not named)
+    for row in (_of_rows if named else _of_lines)(path, problems):
+        found.add(*row)
+    if problems.total:
+        found.parsed(found.cells, problems)  # so that all problems are named together
     problems.raise_if_any()
-    if not values:
-        found = "the file contains only averages (turn 'all')" if averages else "the file has no scores"
-        raise input_error(path, None, found, "write per-turn scores with trec_eval -q", "no-turns")
-    return _in_order(values)
-
-
-def _in_order(values: dict[str, dict[str, float]]) -> pd.DataFrame:
-    frame = pd.DataFrame(values)
-    frame = frame.loc[sorted(frame.index, key=turn_sort_key)]
-    frame.index.name = "turn"
-    return frame
+    if not found.measures:
+        if found.lines:
+            found.frame(found.cells)  # raises if its values are not numbers
+        averages = found.averages and not found.cells
+        told = "the file contains only averages (turn 'all')" if averages else "the file has no scores"
+        raise input_error(path, None, told, "write per-turn scores with trec_eval -q", "no-turns")
+    return found
 
 
 def has_scores(path: StrPath, name: str = "") -> bool:
@@ -117,22 +215,30 @@ def _of_lines(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
 def _of_rows(path: StrPath, problems: ProblemList) -> Iterator[_Score]:
     """Yield the scores of rows with names. Without columns for measure and value, each column of numbers is a measure.
 
-    The first row decides whether a column other than the usual measures contains numbers.
+    The first value of a column that is not missing decides whether a column other than the usual measures contains numbers.
     """
     names, rows = read_rows(path, problems)
     ids = need_column(path, names, tables.TURN_NAMES)
     measure, value = find_column(names, tables.MEASURE_NAMES), find_column(names, tables.VALUE_NAMES)
-    others = [name for name in names if name and not find_column((name,), tables.TURN_NAMES)]
-    wide: list[str] = []
+    wide = dict.fromkeys(measure_columns(names), True)  # column → whether it contains numbers
+    wide |= {name: False for name in names if not name or find_column((name,), tables.TURN_NAMES)}
+    waiting: dict[str, list[_Score]] = {}  # of columns whose values are all missing so far
     for line, row in rows:
-        wide = wide or [name for name in others if name in measure_columns(names) or number_of(row.get(name)) is not None]
         turn = id_text(row.get(ids))
         if not turn:
             problems.add(line, "no turn id", "complete the row or delete it", "no-turn-id")
         elif measure and value:
             yield line, text_of(row.get(measure)), turn, row.get(value)
         else:
-            yield from ((line, name, turn, row.get(name)) for name in wide)
+            for name in dict.fromkeys((*names, *row)):
+                cell = row.get(name)
+                if name not in wide and not is_missing(cell):
+                    wide[name] = number_of(cell) is not None
+                    yield from waiting.pop(name, ()) if wide[name] else ()
+                if name not in wide:
+                    waiting.setdefault(name, []).append((line, name, turn, cell))
+                elif wide[name]:
+                    yield line, name, turn, cell
 
 
 def read_slices(path: StrPath) -> dict[str, dict[str, str]]:

@@ -31,6 +31,8 @@ _MEASURE = re.compile(
     r"|runid|utility|bing|g|compat|numret|numq|overlap|rouge\w*|bleu)([_@(.].*|[0-9]*)",
     re.IGNORECASE,
 )
+#: What trec_eval prints in addition to measures: texts.
+TEXTS = ("runid", "relstring")
 #: Largest grade.
 _MOST_GRADE = 4
 
@@ -81,6 +83,7 @@ def measure_columns(names: Sequence[str]) -> list[str]:
 
 def kind_of_rows(rows: Sequence[Sequence[str]]) -> Literal["scores", "qrels", "run"] | None:
     """Return the kind of rows with three cells; None for other rows and for undecidable ones."""
+    rows = [row for row in rows if row[0] not in TEXTS]
     if not rows or any(len(row) != 3 or number_of(row[2]) is None for row in rows):
         return None
     if any(row[1] == "all" for row in rows) or all(_MEASURE.fullmatch(row[0]) for row in rows):

@@ -168,10 +168,11 @@ def selection_warnings(project: Project) -> tuple[str, ...]:
     )
 
 
-def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str]) -> pd.DataFrame:
+def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection[str], groups: Collection[str]) -> pd.DataFrame:
     """Return the table ``drops`` of the project's groups; empty if the hole model cannot learn from the judgments.
 
     Also empty if judged passages are not a pool; then ``robustcs unjudged`` shows expected values with their tipping points.
+    ``groups``: names of groups whose sets ask all ``turns``; others are left out.
     """
     measures = [parse_measure(metric) for metric in metrics]
     filled = None
@@ -182,5 +183,6 @@ def filled_drops(workspace: Workspace, metrics: Sequence[str], turns: Collection
         if error.slug != "one-grade":
             raise
     names = list(workspace.project.systems)
+    compared = {name: group for name, group in comparable_groups(workspace.project).items() if name in groups}
     family = len(names) <= _MOST_PAIRED
-    return expected_drops(names, measures, comparable_groups(workspace.project), filled, family, shown=False)[1]
+    return expected_drops(names, measures, compared, filled, family, shown=False)[1]

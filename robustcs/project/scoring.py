@@ -6,17 +6,28 @@ Runs and per-turn scores may be mixed; then the qrels determine which turns coun
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from robustcs.errors import UsageError
-from robustcs.evaluation.measure import ANSWER_FAMILIES, Measure, grade_notes, parse_measure, usual_name
+from robustcs.evaluation.measure import (
+    ANSWER_FAMILIES,
+    GIVEN,
+    Measure,
+    grade_notes,
+    is_averaged,
+    known_measure,
+    parse_measure,
+    usual_name,
+)
 from robustcs.evaluation.measures import TurnScores, evaluate
 from robustcs.evaluation.turns import (
     Answered,
+    Asked,
     Expected,
     answered_by_run,
     answered_by_turns,
@@ -76,13 +87,22 @@ def file_of(part: Formulation, answers: bool) -> ScoredFile | None:
 
 
 def score(
-    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
+    inputs: Inputs,
+    files: Sequence[ScoredFile],
+    measures: Sequence[Measure],
+    alone: bool = False,
+    asked: Mapping[str, Asked] | None = None,
 ) -> tuple[list[TurnScores], Evaluated]:
     """Score each file on the turns that count.
 
-    Without ``measures``, the default measures that all files have are used. Files of answers cannot be mixed with others. If
-    runs and per-turn scores are mixed, the turns are those of the qrels. ``alone``: each file is aggregated separately, so
-    totals and geometric means are allowed, and with ``missing = "own"`` the scores of its missing turns are nan.
+    Without ``measures``, default ones that all files have are used. Files of answers cannot be mixed with others. If runs and
+    per-turn scores are mixed, the turns are those of the qrels. A turn does not count if its score in a file is missing.
+
+    alone
+        Aggregate each file separately: totals and geometric means are allowed, missing scores of files are nan, and so are,
+        with ``missing = "own"``, those of turns that a run misses.
+    asked
+        The turns that each set of paraphrases asks; its scores of other turns are nan.
 
     Raises :class:`UsageError` if qrels or gold answers are missing, or if a file does not have a measure; :class:`InputError`
     for a file that shares no turn with the others.
@@ -92,16 +112,17 @@ def score(
         frames, expected, answered, notes = _answers(inputs, files, inputs.averaged(measures or DEFAULT_ANSWER_MEASURES))
     else:
         only_given = "runs" not in kinds
-        frames, expected, answered, notes = _rankings(inputs, files, inputs.averaged(measures, alone, only_given))
+        frames, expected, answered, notes = _rankings(inputs, files, inputs.averaged(measures, alone, only_given), alone)
     policy = inputs.project.policy
-    turns = count_turns(expected, answered, policy.missing, alone=alone)
+    turns = count_turns(expected, answered, policy.missing, alone=alone, asked=asked)
     own = {}
     if alone and policy.missing == "own":
-        own = {file.name: int((~found.missing).sum()) for file, found in zip(files, answered, strict=True)}
-        frames = [
-            TurnScores(one.turns, {name: np.where(found.missing, np.nan, values) for name, values in one.items()})
-            for one, found in zip(frames, answered, strict=True)
-        ]
+        counts = [found.missing if found.unscored is None else found.missing | found.unscored for found in answered]
+        own = {file.name: int((~lacks).sum()) for file, lacks in zip(files, counts, strict=True)}
+        frames = [one.without(found.missing) for one, found in zip(frames, answered, strict=True)]
+    for place, file in enumerate(files):
+        if file.name in turns.asked:
+            frames[place] = frames[place].without(~turns.asked[file.name])
     evaluated = Evaluated(
         policy,
         next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
@@ -110,6 +131,7 @@ def score(
         tuple(dict.fromkeys([*notes, *turns.notes])),
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
         own_turns=own,
+        unscored=int(turns.unscored.sum()),
     )
     return [frame.take(turns.counted) for frame in frames], evaluated
 
@@ -118,14 +140,14 @@ def score(
 Scored = tuple[list[TurnScores], Expected, list[Answered], list[str]]
 
 
-def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:
+def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool) -> Scored:
     runs = [file for file in files if file.kind == "runs"]
     given = [file for file in files if file.kind == "scores"]
-    tables = score_files(inputs, given, measures) if given else []
-    if not runs:
+    tables = score_files(inputs, given, measures, bool(runs), alone) if given else []
+    if not runs and not (inputs.project.qrels and any(table.of_run for table in tables)):
         return join_scores(given, tables)
     if given:
-        measures = [parse_measure(name, given=True) for name in tables[0]]
+        measures = [parse_measure(name, given=True) for name in tables[0].scores]
     measures = measures or DEFAULT_MEASURES
     matrices = inputs.matrices([(file.role, file.path) for file in runs])
     expected = expected_of(inputs.qrels, inputs.project.policy.documents)
@@ -134,48 +156,117 @@ def _rankings(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Me
     frames = {file: evaluate(matrix, measures, inputs.project.policy) for file, matrix in zip(runs, matrices, strict=True)}
     answered = {file: answered_by_run(file.name, file.path, matrix) for file, matrix in zip(runs, matrices, strict=True)}
     for file, table in zip(given, tables, strict=True):
-        frames[file] = table.over(expected.turns)
-        answered[file] = answered_by_turns(file.name, file.path, table.turns, expected)
+        frames[file] = table.over(expected.turns, True)
+        answered[file] = table.answered(file, expected, True)
         if answered[file].extra:
             notes.append(no_judgments(answered[file].extra, f"the scores of {file.name}"))
     return [frames[file] for file in files], expected, [answered[file] for file in files], notes
 
 
-def score_files(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> list[TurnScores]:
-    """Read per-turn scores, of the turns with all measures.
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Scores of one file, nan where missing.
 
-    Without ``measures``, the default measures that all files have are used.
-
-    Raises :class:`UsageError` for a file without a requested measure, or without any default measure.
+    of_run
+        Whether they are a run's, so that a judged turn that the file lacks found nothing.
     """
-    from robustcs.inputs.scores import read_scores
 
-    frames = []
-    for file in files:
-        frame = read_scores(file.path, file.name)
-        inputs.remember(file.role, file.path, int(frame.notna().to_numpy().sum()))
-        usual = {name: usual_name(name) for name in measure_columns(list(frame))}
-        frames.append(frame.rename(columns={name: known for name, known in usual.items() if known not in frame}))
-    names = [measure.name for measure in measures]
-    if not measures:
-        names = [name for name in map(str, DEFAULT_MEASURES) if all(name in frame for frame in frames)]
-    for file, frame in zip(files, frames, strict=True):
-        lacking = [name for name in names if name not in frame]
-        if lacking or not names:
+    scores: TurnScores
+    of_run: bool
+
+    @property
+    def unscored(self) -> list[str]:
+        """The turns of the file without a score by some measure."""
+        return list(compress(self.scores.turns, np.any([np.isnan(values) for values in self.scores.values()], axis=0)))
+
+    def over(self, turns: Sequence[str], judged: bool) -> TurnScores:
+        """Return the scores on other turns; ``judged``: the turns are those of the qrels."""
+        return self.scores.over(turns, None if judged and self.of_run else np.nan)
+
+    def answered(self, file: ScoredFile, expected: Expected, judged: bool) -> Answered:
+        """Return which turns the file has, and which scores are missing."""
+        found = answered_by_turns(file.name, file.path, self.scores.turns, expected)
+        unscored = set(self.unscored)
+        missing = np.array([turn in unscored for turn in expected.turns], dtype=bool)
+        return replace(found, unscored=missing if judged and self.of_run else missing | found.missing)
+
+
+def score_files(
+    inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure], with_runs: bool = False, alone: bool = False
+) -> list[Given]:
+    """Read per-turn scores, of the turns with any measure; only the measures that are used are parsed.
+
+    Without ``measures``: :func:`default_measures`. If several systems have one file with a column for each of them, the columns
+    are their scores by the requested measure, or else by ``score``.
+
+    Raises :class:`UsageError` for a file without a requested measure, or without any known measure.
+    """
+    from robustcs.inputs.scores import read_score_file
+
+    read = [read_once(read_score_file, file.path, file.name) for file in files]
+    asked = [measure.name for measure in measures]
+    by_file: list[dict[str, str]] = []  # name of the measure → column
+    for file, source in zip(files, read, strict=True):
+        inputs.remember(file.role, file.path, source.size)
+        if source.texts:
+            inputs.note(f"{', '.join(source.texts)} of {source.path} skipped, because the values are texts")
+        shared = [one.name for one in files if one.path == file.path]
+        if len(shared) > 1 and len(asked) < 2 and {*shared} <= {*source.measures}:
+            by_file.append({asked[0] if asked else "score": file.name})
+            continue
+        usual = {name: usual_name(name) for name in measure_columns(source.measures)}
+        by_file.append({usual[name] if usual.get(name, name) not in source.measures else name: name
+                        for name in source.measures if name in usual or name in source.known or name in asked})  # fmt: skip
+    if not asked:
+        asked = default_measures(inputs, by_file, with_runs, alone)
+    for file, names in zip(files, by_file, strict=True):
+        lacking = [name for name in asked if name not in names]
+        if lacking or not asked:
             found = f"{file.path} has no {lacking[0] if lacking else ' or '.join(map(str, DEFAULT_MEASURES))}"
-            raise UsageError("no-such-measure", found, f"it has {some_of(list(frame), 12)}")
-    return [TurnScores.of(frame[names].dropna()) for frame in frames]
+            raise UsageError("no-such-measure", found, f"it has {some_of(list(names), 12)}")
+    frames = [source.frame([names[name] for name in asked]) for source, names in zip(read, by_file, strict=True)]
+    ranked = all(parse_measure(name, given=True).family not in (GIVEN, *ANSWER_FAMILIES) for name in asked)
+    return [
+        Given(TurnScores(frame.index, dict(zip(asked, frame.to_numpy(np.float64).T, strict=True))), source.lines and ranked)
+        for frame, source in zip(frames, read, strict=True)
+    ]
 
 
-def join_scores(files: Sequence[ScoredFile], frames: Sequence[TurnScores]) -> Scored:
-    """Join per-turn scores by turn id (never by row) over the union of their turns; missing turns score 0.
+#: The first of these measures are used by default if files have more than so many measures.
+PREFERRED = ("ndcg_cut_3", "ndcg_cut_10", "recip_rank", "map", "P_1", "recall_1000")
+MOST_MEASURES, FEW_MEASURES = 8, 3
+
+
+def default_measures(inputs: Inputs, files: Sequence[Mapping[str, str]], with_runs: bool, alone: bool) -> list[str]:
+    """Return the measures to use of files of scores if none are requested; ``files``: the measures that each has.
+
+    These are all known means that all files have, if they are at most :data:`MOST_MEASURES`, in the order of
+    :data:`PREFERRED`; otherwise the first :data:`FEW_MEASURES` of :data:`PREFERRED` that are there. A note names the others.
+    Unless ``alone``, the default measures of rankings are used if all files have one. ``with_runs``: only measures that can be
+    computed from runs.
+    """
+    common = [name for name in files[0] if all(name in names for names in files)]
+    if not alone and (found := [name for name in map(str, DEFAULT_MEASURES) if name in common]):
+        return found
+    known = {name: parsed.family for name in common if (parsed := known_measure(name))}
+    usable = [name for name, family in known.items() if not (with_runs and family in (GIVEN, *ANSWER_FAMILIES))]
+    means = [name for name in usable if is_averaged(name)] or (usable if alone else [])
+    found = sorted(means, key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+    if len(found) > MOST_MEASURES:
+        found = [name for name in found if name in PREFERRED][:FEW_MEASURES] or found[:FEW_MEASURES]
+    if found and (left := [name for name in dict.fromkeys(name for names in files for name in names) if name not in found]):
+        inputs.note(f"measures not used: {some_of(left, 12)}; choose with --metric")
+    return found
+
+
+def join_scores(files: Sequence[ScoredFile], given: Sequence[Given]) -> Scored:
+    """Join per-turn scores by turn id (never by row) over the union of their turns; missing scores are nan.
 
     Raises :class:`InputError` for a file that shares no turn with the others.
     """
-    own = [list(frame.turns) for frame in frames]
-    expected = union_of_turns([(file.path, turns) for file, turns in zip(files, own, strict=True)], "the scores")
-    answered = [answered_by_turns(file.name, file.path, turns, expected) for file, turns in zip(files, own, strict=True)]
-    return [frame.over(expected.turns) for frame in frames], expected, answered, []
+    expected = union_of_turns([(file.path, one.scores.turns) for file, one in zip(files, given, strict=True)], "the scores")
+    answered = [one.answered(file, expected, False) for file, one in zip(files, given, strict=True)]
+    return [one.over(expected.turns, False) for one in given], expected, answered, []
 
 
 def _answers(inputs: Inputs, files: Sequence[ScoredFile], measures: Sequence[Measure]) -> Scored:

@@ -14,14 +14,14 @@ from robustcs.evaluation.groups import ORIGINAL_REWRITTEN
 from robustcs.evaluation.matrix import GradeMatrix
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, Measure
 from robustcs.evaluation.measures import TurnScores
-from robustcs.evaluation.turns import Turns, answered_by_run, count_turns, expected_of
+from robustcs.evaluation.turns import Asked, Turns, answered_by_run, count_turns, expected_of
 from robustcs.inputs.paths import PooledFile, pooled, shown
-from robustcs.project.model import ROLES, Project, Role
+from robustcs.project.model import ROLES, Project, Role, TextSource
 from robustcs.project.reader import Inputs
 from robustcs.project.scoring import ScoredFile, file_of, of_answers, score
 from robustcs.project.trust import SWAPPED, limits_of_names
 from robustcs.result import Evaluated, Result
-from robustcs.wording import system_name
+from robustcs.wording import counted, system_name
 
 R = TypeVar("R", bound=Result)
 
@@ -97,31 +97,80 @@ class Workspace(Inputs):
                 raise UsageError("no-such-run", f"no run is named {name!r}", have)
         return [(name, systems[name]) for name in names]
 
-    def system_scores(self, names: Sequence[str], measures: Sequence[Measure] = ()) -> tuple[dict[str, TurnScores], Evaluated]:
+    @cached_property
+    def texts_of_sets(self) -> dict[str, dict[str, str]]:
+        """Set of a group → turn → text, of the sets whose texts are known."""
+        found = {}
+        kinds: tuple[tuple[Role, Mapping[str, TextSource]], ...] = (
+            ("human", self.project.texts), ("original", self.project.raw_texts)
+        )  # fmt: skip
+        for role, sources in kinds:
+            for name in dict.fromkeys(name for group in self.project.groups.values() for name in group.sets):
+                if name in sources:
+                    found[name] = self.text_file(sources[name], role, name)
+        return found
+
+    @cached_property
+    def asked(self) -> dict[str, Asked]:
+        """The turns that each set of a group asks; formulations are asked every turn and are left out."""
+        formulations = {part.name for part in self.project.formulations.values()}
+        groups = self.project.groups.values()
+        found = {}
+        for name in dict.fromkeys(name for group in groups for name in group.sets if name not in formulations):
+            texts = self.texts_of_sets.get(name)
+            runs = tuple(run for group in groups if name in group.sets for run in group.sets)
+            found[name] = Asked(None if texts is None else frozenset(texts), runs)
+        return found
+
+    def partly_asked(self) -> dict[str, str]:
+        """Return the sets of groups whose texts cover less than 95% of the judged turns → ``typo asks 12 of 30 turns``."""
+        if not (self.project.qrels and self.project.groups):
+            return {}
+        known = {name: one.turns for name, one in self.asked.items() if one.turns is not None}
+        judged = set(self.qrels.turns) if known else set()
+        return {
+            name: f"{name} asks {len(turns & judged)} of {counted(len(judged), 'turn')}"
+            for name, turns in known.items()
+            if len(turns & judged) < 0.95 * len(judged)
+        }
+
+    def system_scores(
+        self, names: Sequence[str], measures: Sequence[Measure] = (), asked: Mapping[str, Asked] | None = None
+    ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score runs over the same turns under the project's policy. Return name → scores.
 
-        ``measures`` replace the project's; without either, P@1 and NDCG@3 are used.
+        ``measures`` replace the project's; without either, P@1 and NDCG@3 are used. ``asked``: see
+        :func:`~robustcs.project.scoring.score`.
 
         Raises :class:`UsageError` for an unknown name, without qrels, or if no run answers a judged turn.
         """
         files = [ScoredFile(name, name, path, "runs") for name, path in self.system_files(list(dict.fromkeys(names)))]
-        return self.scores_of(files, measures or self.project.metrics)
+        return self.scores_of(files, measures or self.project.metrics, asked=asked)
 
     def scores_of(
-        self, files: Sequence[ScoredFile], measures: Sequence[Measure], alone: bool = False
+        self,
+        files: Sequence[ScoredFile],
+        measures: Sequence[Measure],
+        alone: bool = False,
+        asked: Mapping[str, Asked] | None = None,
     ) -> tuple[dict[str, TurnScores], Evaluated]:
         """Score any runs and files of per-turn scores as :meth:`system_scores` does; see
-        :func:`~robustcs.project.scoring.score` for ``alone``.
+        :func:`~robustcs.project.scoring.score` for ``alone`` and ``asked``.
         """
         for measure in measures:
             if measure.family in ANSWER_FAMILIES and any(file.kind == "runs" for file in files):
                 found = f"{measure.name} measures answers, but these systems have runs"
                 raise UsageError("no-answers", found, "use a measure such as ndcg_cut_3")
-        frames, evaluated = score(self, files, measures, alone)
+        frames, evaluated = score(self, files, measures, alone, asked)
         return {file.name: frame for file, frame in zip(files, frames, strict=True)}, evaluated
 
     def count_turns(
-        self, names: Sequence[str], files: Sequence[tuple[str, Path]], matrices: Sequence[GradeMatrix], holes: bool = False
+        self,
+        names: Sequence[str],
+        files: Sequence[tuple[str, Path]],
+        matrices: Sequence[GradeMatrix],
+        holes: bool = False,
+        asked: Mapping[str, Asked] | None = None,
     ) -> Turns:
         """Return the judged turns that count under the project's policy, and the missing turns of each run.
 
@@ -129,7 +178,7 @@ class Workspace(Inputs):
         """
         answered = [answered_by_run(name, path, matrix) for name, (_, path), matrix in zip(names, files, matrices, strict=True)]
         policy = self.project.policy
-        return count_turns(expected_of(self.qrels, policy.documents), answered, policy.missing, holes=holes)
+        return count_turns(expected_of(self.qrels, policy.documents), answered, policy.missing, holes=holes, asked=asked)
 
     # ------------------------------------------------------------ scores of the three formulations
 

@@ -307,10 +307,10 @@ def test_scores_are_the_same_in_every_form(tmp_path: Path) -> None:
         pd.testing.assert_frame_equal(read_scores(as_file("scores", "scores", form)), expected)
 
 
-def test_a_missing_score_is_refused_with_its_measure() -> None:
+def test_scores_may_be_missing_but_not_repeated() -> None:
     wide = pd.DataFrame({"turn": ["1_1", "1_2"], "P_1": [1.0, 0.0], "ndcg_cut_3": [0.25, float("nan")]})
-    message = refusal("scores", wide, read_scores)
-    assert message == "<it>, row 2: ndcg_cut_3 of turn 1_2: 'None' is not a number; write a decimal number"
+    frame = read_scores(as_file("scores", "it", wide))
+    assert frame["P_1"].tolist() == [1.0, 0.0] and frame["ndcg_cut_3"].isna().tolist() == [False, True]
     twice = [Metric("1_1", "P_1", 0.5), Metric("1_1", "P_1", 0.5)]
     assert refusal("scores", twice, read_scores).startswith("<it>, row 2: P_1 of turn 1_1 is already in row 1")
 

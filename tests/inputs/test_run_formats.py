@@ -327,8 +327,8 @@ def test_scores_in_tables(tmp_path: Path) -> None:
     table = pa.table({"qid": ["1_1", "1_2"], "P_1": [1.0, 0.0], "ndcg_cut_3": [0.5, 0.25]})
     pq.write_table(table, tmp_path / "scores.parquet")
     assert read_scores(tmp_path / "scores.parquet").to_dict() == expected
-    assert refused(read_scores, written(tmp_path, "qid,measure,value\n1_1,map,\n")) == (
-        "§:2: map of turn 1_1: '' is not a number; write a decimal number"
+    assert refused(read_scores, written(tmp_path, "qid,measure,value\n1_1,map,high\n1_2,map,1\n")) == (
+        "§:2: map of turn 1_1: 'high' is not a number; write a decimal number"
     )
 
 

@@ -172,7 +172,7 @@ def test_a_prediction_may_be_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        (read_scores, "\n".join([*(f"P_1 1_{place} 0.5" for place in range(1, 100)), "P_1 1_100 nan"])),
+        (read_scores, "\n".join([*(f"P_1 1_{place} 0.5" for place in range(1, 100)), "P_1 1_100 high"])),
         (read_qrels, "\n".join(["turn,doc_id,grade", *(f"1_1,d{place},1" for place in range(99)), "1_2"])),
         (read_qrels, "\n".join([*(f"1_1 0 d{place} 1" for place in range(99)), "1_2 0"])),
         (read_run, "\n".join([*(f"1_1 Q0 d{place} 1 1 t" for place in range(99)), "1_2 Q0"])),

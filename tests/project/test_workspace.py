@@ -40,15 +40,25 @@ def test_files_are_joined_by_turn_and_never_by_row(tmp_path: Path) -> None:
         tmp_path, original={"1_1": 0.1, "1_2": 0.2}, qr={"1_2": 0.4, "1_1": 0.3}, human={"1_10": 0.9, "1_2": 0.6, "1_1": 0.5}
     )
     scores, evaluated = Workspace(project).formulation_scores()
-    assert list(scores.turns) == ["1_1", "1_2", "1_10"]
-    assert list(scores.original["ndcg_cut_3"]) == [0.1, 0.2, 0]
-    assert list(scores.rewriters["qr"]["ndcg_cut_3"]) == [0.3, 0.4, 0]
-    assert (evaluated.turns, evaluated.missing) == (3, 1)
-    assert evaluated.notes == ("Original misses 1 turn: 1_10", "QR misses 1 turn: 1_10")
+    assert list(scores.turns) == ["1_1", "1_2"]
+    assert list(scores.original["ndcg_cut_3"]) == [0.1, 0.2]
+    assert list(scores.rewriters["qr"]["ndcg_cut_3"]) == [0.3, 0.4]
+    assert (evaluated.turns, evaluated.missing, evaluated.unscored) == (2, 0, 1)
+    assert evaluated.notes == ("1 turn left out, because a score is missing: Original 1_10; QR 1_10",)
+    assert evaluated.policy_line.startswith("2 turns · missing scores left out (1 turn) · scores as given")
+
+
+def test_with_qrels_a_turn_that_trec_eval_did_not_score_found_nothing(tmp_path: Path) -> None:
+    project = scored(tmp_path, original={"1_1": 0.1}, qr={"1_2": 0.4, "1_1": 0.3}, human={"9_9": 1, "1_2": 0.6, "1_1": 0.5})
+    (tmp_path / "qrels.txt").write_text("1_1 0 a 1\n1_2 0 a 1\n1_3 0 a 1\n")
+    project = replace(project, qrels=tmp_path / "qrels.txt")
+    scores, evaluated = Workspace(project).formulation_scores()
+    assert list(scores.turns) == ["1_1", "1_2", "1_3"]
+    assert list(scores.original["ndcg_cut_3"]) == [0.1, 0, 0]
+    assert (evaluated.missing, evaluated.unscored) == (2, 0)
     dropping = replace(project, policy=EvaluationPolicy(missing="drop"))
     scores, evaluated = Workspace(dropping).formulation_scores()
-    assert list(scores.turns) == ["1_1", "1_2"]
-    assert evaluated.policy_line.startswith("2 turns · missing turns dropped (1)")
+    assert list(scores.turns) == ["1_1"] and evaluated.policy_line.startswith("1 turn · missing turns dropped (2)")
 
 
 def test_a_measure_that_a_turn_lacks_is_a_missing_turn(tmp_path: Path) -> None:

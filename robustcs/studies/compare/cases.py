@@ -278,7 +278,7 @@ class Cases:
         decisive = worst(fits) if fits else None
         if decisive and not decisive.lost:  # else nothing more needs to be said about judgments
             problems += [text for fit in fits if fit.run != decisive.run for text in fit.problems]
-        problems = [*problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
+        problems = [*self._unscored(ranked), *problems, *self._incomparable(ranked), *self._shifted(condition, parts, harm)]
         return Case(
             condition, first.run, metric, first.turns, drop, low, high, drawn=drawn, undrawn=undrawn,
             problems=tuple(problems), lost=lost, fit=decisive, alike=rankings[0] == rankings[1],
@@ -304,6 +304,21 @@ class Cases:
                 names = some_of(sorted(turns, key=turn_sort_key))
                 problems.append(f"{counted(len(turns), 'turn')} {verb(len(turns), one, several)} ({names})")
         return len(gone), problems
+
+    def _unscored(self, parts: Sequence[Change]) -> list[str]:
+        """Return a problem if many scores of a file are missing, or clearly more than in the other state."""
+        problems = []
+        for part in parts:
+            shares, told = [], []
+            for which, state in (("old", self.old), ("new", self.new)):
+                lost = state.systems[part.run].unscored
+                turns = {*state.systems[part.run].scores[part.metric]}.union(*(one.unscored for one in state.systems.values()))
+                shares.append(len(lost) / max(len(turns), 1))
+                if lost:
+                    told.append(f"{len(lost)} of {counted(len(turns), 'score')} of {part.run} missing in the {which} state")
+            if max(*shares, abs(shares[0] - shares[1])) > FALL + 1e-9:
+                problems += told
+        return problems
 
     def _incomparable(self, parts: Sequence[Change]) -> list[str]:
         """Return problems of old runs that cannot be scored under the new judgments and policy."""

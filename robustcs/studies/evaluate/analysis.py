@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.errors import refuse_unknown
+from robustcs.errors import UsageError, refuse_unknown
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
+from robustcs.evaluation.missing_scores import Bounded, MissingScores, bounded_comparisons
 from robustcs.lazy import pd
 from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
@@ -38,7 +39,7 @@ from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
 from robustcs.statistics.means import mean_estimates
 from robustcs.statistics.units import Units
-from robustcs.wording import counted
+from robustcs.wording import counted, system_name, verb
 
 #: Positions of two systems.
 Pair = tuple[int, int]
@@ -66,9 +67,12 @@ class Evaluation(Result):
         text("system", header="System"), measure(),
         *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
                "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
-        count("turns", "turns that the value covers"),
+        count("turns", "turns that the value covers; those with a score of every system if scores of files are missing"),
         text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared",
              "group"), text("note", "caveats"),
+        count("missing", "missing scores of a file"),
+        score("lowest", "mean over all turns with missing scores at the lower end of the range; null if none is missing"),
+        score("highest", "the same at the upper end"),
     )  # fmt: skip
     pairs = table(
         "pairs",
@@ -79,7 +83,8 @@ class Evaluation(Result):
             says="95% CI, not adjusted, from the same test as p"
         ),
         p_value(says="sign-flip test on sampling units, two-sided", header="p"),
-        p_value("p_corrected", "adjusted by max-T over all comparisons of the measure", "p adj."),
+        p_value("p_corrected", "adjusted by max-T over all comparisons of the measure; if scores of files are missing, the"
+                " largest p with them at either end of the range, and 1 if the sign depends on them", "p adj."),
         P_FLOOR, EXACT, EFFECT[0].rounded(2), *EFFECT[1:], DETECTABLE,
         count("units_needed", "units that detect a true difference as large as this one with 80% power at .05; null: no number"
               " of units does", "needed"),
@@ -87,6 +92,8 @@ class Evaluation(Result):
         count("units_needed_high", "null: no upper limit, because that interval includes 0, or no interval"),
         EQUIVALENT,
         text("note", "caveats"),
+        difference("lowest", "over all turns with missing scores at the ends of the range; null if none is missing"),
+        difference("highest"),
     )  # fmt: skip
     slices = table(
         "slices", "The mean of every system by slice; no rows without --slices.",
@@ -124,7 +131,7 @@ def evaluate(
     """Compare systems by their mean scores.
 
     scores
-        System → scores on the same turns; NaN for a turn that the system does not answer.
+        System → scores on the same turns; NaN for a turn that the system does not answer, and for a missing score.
     bounded
         Measure → whether it lies between 0 and 1; if so, its intervals do too.
     units
@@ -152,25 +159,59 @@ def evaluate(
         compared = list(combinations(range(len(names)), 2)) if every_pair else []
     means: list[tuple[Any, ...]] = []
     pairs: dict[str, Comparisons] = {}
+    bounds: dict[str, Bounded] = {}
     families: dict[str, Family] = {}
+    given = np.array([evaluated.basis == "scores" or name in evaluated.as_given for name in names])
+    averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
+    unscored = []
     for metric in next(iter(scores.values())):
         values = np.stack([scores[name][metric] for name in names])
+        missing = MissingScores(values, np.isnan(values) & given[:, None])
         if compared and is_averaged(metric):
             pairs[metric] = comparisons(*_differences(values, compared, units), units.kind, seed)
+            if missing:
+                bounds[metric] = bounded_comparisons(pairs[metric], missing, compared, units, seed)
+                pairs[metric] = bounds[metric].comparisons
         families[metric] = pairs[metric].families[0] if metric in pairs else max_t_family((), values, seed)
+        unscored += _missing_notes(metric, names, missing)
         if not is_averaged(metric):
-            means += _totals(metric, names, values)
+            means += _totals(metric, names, values, missing)
             continue
+        if missing and not evaluated.own_turns:
+            values = np.where(_common(metric, values), values, np.nan)
+            for name, own in zip(names, values, strict=True):
+                averaged[name][metric] = own
         corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
-        means += _means(metric, names, values, units, bounded[metric], corrected)
-    averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
+        means += _means(metric, names, values, units, bounded[metric], corrected, missing)
+    evaluated = replace(evaluated, notes=(*evaluated.notes, *unscored))
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
     return Evaluation(units.stated(evaluated), families, baseline, margin, tried, content={
         "measures": Evaluation.measures.rows(means),
-        "pairs": lambda: _pairs(names, pairs, compared, len(units.codes), margin),
+        "pairs": lambda: _pairs(names, pairs, compared, len(units.codes), margin, bounds),
         "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
         "found_slices": found, "turns": lambda: _turns(scores),
     })  # fmt: skip
+
+
+def _common(metric: str, values: np.ndarray) -> np.ndarray:
+    """Return bool[T]: whether every system has a score. Raises :class:`UsageError` if no turn has."""
+    common: np.ndarray = ~np.isnan(values).any(axis=0)
+    if not common.any():
+        found = f"no turn has a score of every system by {metric}"
+        raise UsageError("no-turns", found, "evaluate fewer systems together, or use --missing own")
+    return common
+
+
+def _missing_notes(metric: str, names: Sequence[str], missing: MissingScores) -> list[str]:
+    """Return a note for each system with missing scores: ``8 of 45 scores of tuesday are missing (faithfulness)``."""
+    counts = missing.missing.sum(axis=1).tolist()
+    return [f"{missing_in_words(name, lost, missing.values.shape[1])} ({metric})"
+            for name, lost in zip(names, counts, strict=True) if lost]  # fmt: skip
+
+
+def missing_in_words(system: str, missing: int, turns: int) -> str:
+    """Return ``8 of 45 scores of tuesday are missing``."""
+    return f"{missing} of {counted(turns, 'score')} of {system_name(system)} {verb(missing, 'is', 'are')} missing"
 
 
 def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
@@ -181,9 +222,14 @@ def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
 
 
 def _pairs(
-    names: Sequence[str], found: Mapping[str, Comparisons], compared: Sequence[Pair], turns: int, margin: float | None
+    names: Sequence[str],
+    found: Mapping[str, Comparisons],
+    compared: Sequence[Pair],
+    turns: int,
+    margin: float | None,
+    bounds: Mapping[str, Bounded],
 ) -> list[pd.DataFrame]:
-    """Return the rows of :data:`Evaluation.pairs` by measure; ``turns``: their number."""
+    """Return the rows of :data:`Evaluation.pairs` by measure; ``turns``: their number; ``bounds``: those of missing scores."""
     frames = []
     for metric, one in found.items():
         shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
@@ -191,8 +237,13 @@ def _pairs(
         frame = one.frame.assign(
             first=[names[first] for first, _ in compared], second=[names[second] for _, second in compared], metric=metric,
             equivalent=pd.array([within_margin(test, margin) for test in one.tests], dtype="boolean"),
-            note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)],
+            note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)], lowest=np.nan, highest=np.nan,
         )  # fmt: skip
+        if metric in bounds:
+            low, high = bounds[metric].lowest, bounds[metric].highest
+            frame = frame.assign(lowest=low, highest=high)
+            if margin is not None:
+                frame["equivalent"] &= (low >= -margin) & (high <= margin)
         frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED)))
     return frames
 
@@ -208,12 +259,12 @@ def _differences(values: np.ndarray, compared: Sequence[tuple[int, int]], units:
     return sums, sizes
 
 
-def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> list[tuple[Any, ...]]:
+def _totals(metric: str, names: Sequence[str], values: np.ndarray, missing: MissingScores) -> list[tuple[Any, ...]]:
     """Return the rows of a total or geometric mean, highest first; they have no intervals."""
     note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
     own = [scores[~np.isnan(scores)] for scores in values]
-    rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", note)
-            for name, one in zip(names, own, strict=True)]  # fmt: skip
+    rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", note, lost, np.nan, np.nan)
+            for name, one, lost in zip(names, own, missing.missing.sum(axis=1).tolist(), strict=True)]  # fmt: skip
     return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
 
 
@@ -224,14 +275,25 @@ def _means(
     units: Units,
     bounded: bool,
     corrected: Mapping[tuple[int, int], float],
+    missing: MissingScores,
 ) -> list[tuple[Any, ...]]:
     """Return the means of a measure, highest first; ``corrected``: adjusted p of all its pairs, for the letters."""
+    low, high = missing.means() if missing else (np.full(len(names), np.nan),) * 2
     by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
     means = mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None)
     letters = letters_of([one.value for one in means], corrected, ALPHA) if corrected else [""] * len(names)
     rows = [
-        (name, metric, one.value, one.low, one.high, turns, group, one.note)
-        for name, one, turns, group in zip(names, means, sizes.sum(axis=1).astype(int).tolist(), letters, strict=True)
+        (name, metric, one.value, one.low, one.high, turns, group, one.note, *more)
+        for name, one, turns, group, *more in zip(
+            names,
+            means,
+            sizes.sum(axis=1).astype(int).tolist(),
+            letters,
+            missing.missing.sum(axis=1).tolist(),
+            low.tolist(),
+            high.tolist(),
+            strict=True,
+        )
     ]
     return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
 

@@ -7,7 +7,7 @@ from robustcs.documents.headline import headline_measure
 from robustcs.documents.words import measure_label, number, number_interval
 from robustcs.lazy import pd
 from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
-from robustcs.studies.evaluate.show import means_of
+from robustcs.studies.evaluate.show import means_of, missing_first, order_is_open
 from robustcs.wording import counted, some_of, system_name, verb
 
 #: Number of systems that a verdict names; the table contains all.
@@ -24,10 +24,17 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     label = measure_label(metric)
     pairs = result.pairs[result.pairs["metric"] == metric]
     mean = number(best.value, 3)
+    if others and order_is_open(result, metric):
+        each = some_of([f"{number(row.value, 3)} ({system_name(row.system)})" for row in rows], _NAMED)
+        start = missing_first(result, metric)
+        said = f"{start}{'over' if start else 'Over'} the {counted(best.turns, 'turn')} that all systems have, the means of"
+        said += f" {label} are {each}; the missing scores leave their order open"
+    else:
+        highest = f"the highest mean {label}," if others else f"a mean {label} of"
+        said = f"{missing_first(result, metric)}{system_name(best.system)} has {highest} {mean}"
+        said += _others(pairs, best.system, [row.system for row in others])
     first = Verdict(
-        mean, number_interval(best.ci_low, best.ci_high).strip("–"),
-        f"{system_name(best.system)} has {'the highest' if others else 'a'} mean {label}{',' if others else ' of'} {mean}"
-        f"{_others(pairs, best.system, [row.system for row in others])}",
+        mean, number_interval(best.ci_low, best.ci_high).strip("–"), said,
         f"{counted(best.turns, 'turn')}, {counted(len(rows), 'system')}", 0.1, "correct",
     )  # fmt: skip
     if not len(pairs):

@@ -17,8 +17,8 @@ from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.lazy import pd
 from robustcs.result import score
 from robustcs.statistics.columns import EVEN
-from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
-from robustcs.wording import counted, system_name, verb
+from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, missing_in_words
+from robustcs.wording import counted, first_of, system_name, verb
 
 #: Up to this number of pairs, all are shown; for more, the letters show which differ.
 SHOWN = 15
@@ -69,6 +69,29 @@ def _slices(result: Evaluation) -> list[Block]:
     return blocks
 
 
+#: Share of missing scores, and difference of shares, above which a claim begins with them.
+_MANY_MISSING = 0.05
+
+
+def missing_first(result: Evaluation, metric: str) -> str:
+    """Return ``8 of 45 scores of tuesday are missing; ``, the start of a claim on a measure.
+
+    Empty if at most 5% of the scores of each system are missing, and the shares of two systems differ by at most that.
+    """
+    turns = result.evaluated.turns
+    shares = {row.system: row.missing / turns for row in result.rows("measures", metric=metric)}
+    if not shares or max(max(shares.values()), max(shares.values()) - min(shares.values())) <= _MANY_MISSING:
+        return ""
+    told = [missing_in_words(name, round(share * turns), turns) for name, share in shares.items() if share]
+    return f"{first_of(told, 3)}; "
+
+
+def order_is_open(result: Evaluation, metric: str) -> bool:
+    """Return whether missing scores decide which system has the highest mean."""
+    best, *others = result.rows("measures", metric=metric)
+    return any(row.missing for row in (best, *others)) and not all(best.lowest > row.highest for row in others)
+
+
 def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
     """Return a table and a figure of the best systems by the headline measure; :func:`show` contains all systems."""
     if not means_of(result):
@@ -113,6 +136,11 @@ def _means(result: Evaluation, metric: str) -> Table:
         return result_table(result, "measures", label, ["system", value, *own], note, rows=rows, slug=slug)
     columns: list[Shown] = ["system", "value", *own]
     note = f"95% CI: t intervals{clustered(result.evaluated.unit)}, not adjusted for multiple comparisons."
+    if any(row.missing for row in rows):
+        columns += ["missing", "lowest", "highest"]
+        label = f"{missing_first(result, metric)}{label}"
+        over = "" if own else f"Means over the {counted(rows[0].turns, 'turn')} that all systems have. "
+        note = f"{over}Lowest, highest: over all turns with missing scores at the ends of the range. {note}"
     note += " Each mean covers the turns that the run answers; pairs compare the turns that both answer." if own else ""
     family, hint = result.families[metric], ""
     if len(family.p):
@@ -168,7 +196,8 @@ def _figure(result: Evaluation) -> Figure:
     for metric in metrics:
         best, *_ = result.rows("measures", metric=metric)
         between = number_interval(best.ci_low, best.ci_high)
-        words.append(f"{measure_label(metric)}: {system_name(best.system)} is highest with {number(best.value, 3)} ({between})")
+        highest = "has the mean" if order_is_open(result, metric) else "is highest with"
+        words.append(f"{measure_label(metric)}: {system_name(best.system)} {highest} {number(best.value, 3)} ({between})")
     return Figure(
         "evaluate",
         f"Means of {counted(systems, 'system')} over {_over(result)} (95% CI{clustered(result.evaluated.unit)})."
@@ -184,7 +213,9 @@ def _overlap(systems: int, tested: str = "") -> str:
 
 def _over(result: Evaluation) -> str:
     """Return the turns that a mean covers: ``70 turns``."""
-    return "the turns that each answers" if result.evaluated.own_turns else counted(result.evaluated.turns, "turn")
+    if result.evaluated.own_turns:
+        return "the turns that each answers"
+    return "the turns with a score of every system" if result.evaluated.unscored else counted(result.evaluated.turns, "turn")
 
 
 def draw(result: Evaluation, metrics: Sequence[str] = (), runs: Sequence[str] = ()) -> Drawing:

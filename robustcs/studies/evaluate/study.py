@@ -72,6 +72,8 @@ def ask(
       robustcs evaluate --find-slices
     """
     files = workspace.scored_systems(named_files("scores", "scores", {} if scores is None else scores))
+    partly = {name: told for name, told in workspace.partly_asked().items() if name in [file.name for file in files]}
+    files = [file for file in files if file.name not in partly] or files
     runs, asked = [file.name for file in files if file.kind == "runs"], workspace.project.metrics
     if scores and runs and asked and all(measure.family in (GIVEN, *ANSWER_FAMILIES) for measure in asked):
         found = f"{', '.join(map(str, asked))} cannot be computed from the project's runs ({some_of(runs)})"
@@ -82,6 +84,7 @@ def ask(
     if any((slices, find_slices, baseline, margin, pairs)) and not any(map(is_averaged, first)):
         are = verb(len(first), "is not a mean", "are not means")
         notes.append(f"slices and pairs of systems skipped: {', '.join(first)} {are} over turns")
+    notes += [f"{told}, so it is not compared here; see robustcs robustness" for told in partly.values()]
     notes += [limit.reason.rstrip(".") for limit in limits_of_sources(workspace.project)[:1]]
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
@@ -134,7 +137,10 @@ _READING = (
 
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    return of_rankings(project, ("qrels", "runs", "policy", "seed"), ("run", "scores"))
+    keys = ["qrels", "runs", "policy", "seed"]
+    if project.groups and (project.texts or project.raw_texts):  # they determine which turns a set asks
+        keys += ["groups", "texts", "raw_texts"]
+    return of_rankings(project, keys, ("run", "scores"))
 
 
 def _answer(workspace: Workspace) -> Answer:

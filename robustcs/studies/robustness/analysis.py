@@ -8,6 +8,7 @@ of the baseline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -26,7 +27,7 @@ from robustcs.result import Evaluated, Field, Result, count, difference, measure
 from robustcs.similarity.paraphrases import text_key
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.table import Slicing, turn_slicings
-from robustcs.statistics import Floats, settled
+from robustcs.statistics import Floats, Mask, quotient, settled
 from robustcs.statistics.columns import EQUIVALENT, EXACT, P_FLOOR, check_margin, comparisons, within_margin
 from robustcs.statistics.estimate import Tested
 from robustcs.statistics.families import max_t_family
@@ -62,14 +63,19 @@ def drops_of(
 ) -> tuple[pd.DataFrame, Sequence[Tested], Floats]:
     """Return the drop of every row of ``values`` (systems × turns) below ``base``, its test, and the unit sums of the test.
 
-    The drop has value, baseline, drop (baseline − value) and the columns of :func:`tests_of`, not adjusted.
+    A turn with the value nan was not asked: it is left out of the values and of the baseline. The drop has value, baseline,
+    drop (baseline − value), turns and the columns of :func:`tests_of`, not adjusted.
     """
-    sums = units.sums(settled(base - values))
-    found = comparisons(sums, units.sizes, units.kind, seed, range(len(sums)))
-    baseline, drop = float(base.mean()), base.mean() - values.mean(axis=1)
+    asked = ~np.isnan(values)
+    turns = asked.sum(axis=1)
+    sums = units.sums(np.where(asked, settled(base - values), 0.0))
+    sizes = units.sizes if asked.all() else units.sums(asked)
+    found = comparisons(sums, sizes, units.kind, seed, range(len(sums)))
+    value, baseline = (quotient(np.where(asked, part, 0.0).sum(axis=1), turns, np.nan) for part in (values, base))
+    drop = baseline - value
     frame = found.frame.assign(
-        value=values.mean(axis=1), baseline=baseline, drop=drop, drop_percent=100 * drop / baseline if baseline else np.nan,
-        t_p=cluster_t_test(sums, units.sizes), equivalent=[within_margin(test, margin) for test in found.tests],
+        value=value, baseline=baseline, drop=drop, drop_percent=quotient(100 * drop, baseline, np.nan), turns=turns,
+        t_p=cluster_t_test(sums, sizes), equivalent=[within_margin(test, margin) for test in found.tests],
     )  # fmt: skip
     return frame, found.tests, sums
 
@@ -79,8 +85,9 @@ def slice_drops(
 ) -> list[tuple[object, ...]]:
     """Return the drops of the mean over the sets (``scores``: turns × sets) by slice of the turns: rows of table ``slices``."""
     rows = []
+    means = mean_over_sets(scores)
     places = {(one.name, name): one.codes == code for one in slicings for code, name in enumerate(one.slices)}
-    for found in slices_of([baseline - scores.mean(axis=1)], slicings, units, seed)[0]:
+    for found in slices_of([baseline - means], slicings, units, seed)[0]:
         base, drop = float(baseline[places[found.slicing, found.name]].mean()), found.own
         percent = 100 * drop.value / base if base else np.nan
         own = (base - drop.value, base, drop.value, percent, drop.low, drop.high)
@@ -124,9 +131,9 @@ def variation_drops(
     tests: list[Tested] = []
     sums = []
     for category in dict.fromkeys(label for label in labels.T.ravel() if label):
-        chosen = labels == category
+        chosen = (labels == category) & ~np.isnan(scores)
         inside = chosen.any(axis=1)
-        own = (scores * chosen).sum(axis=1)[inside] / chosen.sum(axis=1)[inside]
+        own = np.where(chosen, scores, 0.0).sum(axis=1)[inside] / chosen.sum(axis=1)[inside]
         drop, test, of_part = drops_of(own[None], baseline[inside], units.take(inside), margin, seed)
         rows += drop.assign(category=category, turns=inside.sum(), texts=chosen.sum()).to_dict("records")
         tests += test
@@ -156,14 +163,14 @@ class Robustness(Result):
     measures = table(
         "measures", "Every test set compared with the baseline of its group. Drop: baseline − value; positive drops are"
         " losses.",
-        text("group"), text("set"), measure(), score("value"), score("baseline"), DROP, PERCENT,
-        *tests_of("sets"), text("baseline_run"),
+        text("group"), text("set"), measure(), score("value"), score("baseline", "of the same turns"), DROP, PERCENT,
+        *tests_of("sets"), text("baseline_run"), count("turns", "turns that the set asks"),
     )  # fmt: skip
     groups = table(
         "groups", "Drop of a group: the mean over its sets. The tests use each turn's mean drop.",
         text("group"), measure(), score("value", "mean over the sets"), score("baseline"), replace(DROP, name="mean_drop"),
         replace(PERCENT, name="mean_drop_percent"), *tests_of("groups"),
-        count("sets", "number of sets"),
+        count("sets", "number of sets"), count("turns", "turns that a set asks; a turn counts with its mean over these sets"),
     )  # fmt: skip
     risk = table(
         "risk", "Turns that gain and lose compared with the baseline.",
@@ -210,6 +217,12 @@ class Robustness(Result):
 
     margin: float | None
 
+    @property
+    def fully_asked(self) -> list[str]:
+        """The groups whose sets ask every turn of the result."""
+        least = self.measures.groupby("group", sort=False)["turns"].min()
+        return [str(name) for name in least.index[least == self.evaluated.turns]]
+
 
 def robustness(
     groups: Mapping[str, Group],
@@ -223,7 +236,8 @@ def robustness(
 ) -> Robustness:
     """Compare every set of every group (at least one) with the baseline of the group.
 
-    ``scores``: system name → scores, all over the same turns. ``slicings``: how the turns are split (default: first
+    ``scores``: system name → scores, all over the same turns; nan for a turn that a set does not ask, which is left out of the
+    set and of its baseline. ``slicings``: how the turns are split (default: first
     and depth). ``texts``: turn → text, shown with the turns. ``margin``: the largest drop that counts as
     none. ``categories``: set → turn → category of the set's variation.
 
@@ -245,24 +259,33 @@ def robustness(
         sets = np.stack([scores[set_][metric] for set_ in group.sets], axis=1)
         key = {"group": name, "metric": metric}
         # the drop of the sets' mean is the mean of their drops
-        drops, of_drops, sums = drops_of(np.vstack([sets.T, sets.mean(axis=1)]), base, units, margin, seed)
+        drops, of_drops, sums = drops_of(np.vstack([sets.T, mean_over_sets(sets)]), base, units, margin, seed)
         drops = drops.assign(**key, baseline_run=group.baseline, set=[*group.sets, ""], sets=len(group.sets))
         tables["measures"].append(drops.iloc[:-1])
         tables["groups"].append(drops.iloc[-1:].rename(columns={"drop": "mean_drop", "drop_percent": "mean_drop_percent"}))
         tested = list(zip(of_drops, sums, strict=True))
         tests.setdefault(("measures", metric), []).extend(tested[:-1])
         tests.setdefault(("groups", metric), []).append(tested[-1])
-        tables["risk"] += [{**key, "set": set_, **vars(risk(scores[set_][metric] - base))} for set_ in group.sets]
-        if min(sets.shape) > 1:
+        gains = [scores[set_][metric] - base for set_ in group.sets]
+        tables["risk"] += [{**key, "set": set_, **vars(risk(one[~np.isnan(one)]))}
+                           for set_, one in zip(group.sets, gains, strict=True)]  # fmt: skip
+        known: Mask = ~np.isnan(sets)
+        in_all, asked = known.all(axis=1), known.any(axis=1)
+        if min(in_all.sum(), len(group.sets)) > 1:
             tables["variance"] += [
                 (name, metric, part.name, part.variance, part.share, part.share.note)
-                for part in variance_components(sets, units, seed)
+                for part in variance_components(sets[in_all], units if in_all.all() else units.take(in_all), seed)
             ]
+        base, sets, own, cut = base[asked], sets[asked], units, slicings
+        if not asked.all():
+            own, cut = units.take(asked), [replace(one, codes=one.codes[asked]) for one in slicings]
+        places = np.flatnonzero(asked).tolist()
+        of_asked, said = [turns[place] for place in places], [told[place] for place in places]
         tables["spread"].append(key | spread(sets))
         kinds = [(categories or {}).get(set_, {}) for set_ in group.sets]
-        tables["variations"] += [key | row for row in variation_drops(turns, base, sets, kinds, units, margin, seed)]
-        tables["slices"] += [(name, metric, *row) for row in slice_drops(base, sets, slicings, units, seed)]
-        tables["turns"].append(turn_variability(base, sets, group.sets).assign(turn=turns, text=told, **key))
+        tables["variations"] += [key | row for row in variation_drops(of_asked, base, sets, kinds, own, margin, seed)]
+        tables["slices"] += [(name, metric, *row) for row in slice_drops(base, sets, cut, own, seed)]
+        tables["turns"].append(turn_variability(base, sets, group.sets).assign(turn=of_asked, text=said, **key))
     built = {spec.name: spec.frame(tables[spec.name]) for spec in Robustness.declared}
     notes = [] if tables["variance"] else ["the variance decomposition requires at least two sets in a group and two turns"]
     for (table_, metric), some in tests.items():
@@ -277,13 +300,30 @@ def robustness(
 
 def turn_variability(baseline: Floats, scores: Floats, sets: Sequence[str]) -> pd.DataFrame:
     """Return every turn's scores over the sets (``scores``: turns × sets), in columns of the table ``turns``."""
-    low, high, names = scores.min(axis=1), scores.max(axis=1), np.array(sets, dtype=object)
-    sd = scores.std(axis=1, ddof=1) if len(sets) > 1 else np.nan
+    lowest, highest, names = *_ends(scores), np.array(sets, dtype=object)
+    low, high, mean = lowest.min(axis=1), highest.max(axis=1), mean_over_sets(scores)
     return pd.DataFrame({
-        "baseline": baseline, "mean": scores.mean(axis=1), "sd": sd, "low": low, "high": high, "range": high - low,
-        "low_set": names[scores.argmin(axis=1)], "high_set": names[scores.argmax(axis=1)],
-        "drop": baseline - scores.mean(axis=1),
+        "baseline": baseline, "mean": mean, "sd": _sd_over_sets(scores), "low": low, "high": high, "range": high - low,
+        "low_set": names[lowest.argmin(axis=1)], "high_set": names[highest.argmax(axis=1)], "drop": baseline - mean,
     })  # fmt: skip
+
+
+def mean_over_sets(scores: Floats) -> Floats:
+    """Return float64[T]: the mean of each turn over the sets that ask it (``scores``: turns × sets); nan if none does."""
+    asked = ~np.isnan(scores)
+    return quotient(np.where(asked, scores, 0.0).sum(axis=1), asked.sum(axis=1), np.nan)
+
+
+def _sd_over_sets(scores: Floats) -> Floats:
+    """Return float64[T]: the standard deviation of each turn over the sets that ask it; nan for a single one."""
+    asked = ~np.isnan(scores)
+    squares = np.where(asked, scores - mean_over_sets(scores)[:, None], 0.0) ** 2
+    return np.sqrt(quotient(squares.sum(axis=1), asked.sum(axis=1) - 1, np.nan))
+
+
+def _ends(scores: Floats) -> tuple[Floats, Floats]:
+    """Return the scores with ∞ and with −∞ in place of nan."""
+    return np.where(np.isnan(scores), np.inf, scores), np.where(np.isnan(scores), -np.inf, scores)
 
 
 def spread(scores: Floats) -> dict[str, float]:
@@ -291,9 +331,10 @@ def spread(scores: Floats) -> dict[str, float]:
 
     Keys: turns, mean_sd, mean_range, max_range, steady (number of turns with range 0).
     """
-    ranges = scores.max(axis=1) - scores.min(axis=1)
-    sd = scores.std(axis=1, ddof=1).mean() if scores.shape[1] > 1 else np.nan
+    lowest, highest = _ends(scores)
+    ranges, sd = highest.max(axis=1) - lowest.min(axis=1), _sd_over_sets(scores)
+    known = sd[~np.isnan(sd)]
     return {
-        "turns": len(scores), "mean_sd": float(sd), "mean_range": float(ranges.mean()), "max_range": float(ranges.max()),
-        "steady": int((ranges < TIE).sum()),
+        "turns": len(scores), "mean_sd": float(known.mean()) if len(known) else math.nan, "mean_range": float(ranges.mean()),
+        "max_range": float(ranges.max()), "steady": int((ranges < TIE).sum()),
     }  # fmt: skip

@@ -51,7 +51,7 @@ def with_testsets(workspace: Workspace, tell: Callable[[str], None], sets: int =
     said = f"{sets} manual and {counted(sets, 'raw test set')} of {counted(len(wanted), 'turn')}"
     tell(f"drew {said} into {folder} (seed {project.seed})")
     if lacking:
-        tell(f"{counted(lacking, 'turn')} without paraphrases; use --missing drop to exclude them from all runs")
+        tell(f"{counted(lacking, 'turn')} without paraphrases; left out of the test sets and their baselines")
     numbers = range(1, sets + 1)
     texts = {f"manual_{i}": TextSource(folder / f"manual_{i}.tsv") for i in numbers}
     raw = {f"raw_{i}": TextSource(folder / f"raw_{i}.tsv") for i in numbers}
@@ -89,12 +89,13 @@ def experiment(workspace: Workspace, names: Sequence[str], result: Robustness, p
     names = list(dict.fromkeys(names))
     files = workspace.system_files(names)
     runs = workspace.per_run(files, partial(holes.judged_run, qrels=qrels, depth=DEPTH))
-    turns = workspace.count_turns(names, files, [run.matrix for run in runs], holes=True)
+    turns = workspace.count_turns(names, files, [run.matrix for run in runs], holes=True, asked=workspace.asked)
     runs = [holes.only_turns(run, turns.counted) for run in runs]
     later = holes.grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     groups = {name: group.sets for name, group in project.groups.items()}
     groups["all groups"] = tuple(dict.fromkeys(name for sets in groups.values() for name in sets))
-    drops = filled_drops(workspace, list(dict.fromkeys(result.groups["metric"])), set(result.turns["turn"]))
+    metrics = list(dict.fromkeys(result.groups["metric"]))
+    drops = filled_drops(workspace, metrics, set(result.turns["turn"]), result.fully_asked)
     return Experiment(result.evaluated, result.margin, content={
         **result.content, "drops": drops, "plan": plan.plan, "rates": holes.rates(runs, DEPTH, later),
         "unique": holes.unique_holes(runs, groups), "grades": holes.later_grades(runs, later),

@@ -55,7 +55,7 @@ def verdicts(result: Robustness, drops: pd.DataFrame) -> tuple[Verdict, ...]:
     ends = (row["ci_low"], row["ci_high"]) if row["mean_drop"] >= 0 else (-row["ci_high"], -row["ci_low"])
     basis = (
         f"{_adjusted(row, len(rows))}; mean of {counted(row['sets'], 'test set')},"
-        f" {counted(result.evaluated.turns, 'turn')}, unjudged passages count as not relevant"
+        f" {counted(row['turns'], 'turn')}, unjudged passages count as not relevant"
     )
     return (Verdict(size, number_interval(*ends).strip("–"), said, basis, abs(float(row["mean_drop"])), caveat=caveat),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -74,18 +74,20 @@ def ask(
     project = workspace.project
     groups(workspace)
     names = [name for part in project.groups.values() for name in (part.baseline, *part.sets)]
-    scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
+    scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES, workspace.asked)
     workspace.note_names("formulations", "groups")
     turns = list(scores[names[0]].turns)
+    sources = {**project.texts, **project.raw_texts}
+    workspace.refuse_strangers([(sources[name].path, own) for name, own in workspace.texts_of_sets.items()], turns)
     texts = workspace.texts_of(turns).get("human")
     cut, told = slicings(workspace, turns, slices, always=ALWAYS)
-    categories, notes = _categories(workspace, turns)
+    categories, notes = _categories(workspace)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
     result = robustness(project.groups, scores, evaluated, cut, texts, margin, project.seed, categories)
     return result if plan is None else experiment(workspace, names, result, plan)
 
 
-def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, dict[str, str]], list[str]]:
+def _categories(workspace: Workspace) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Return set → turn → category of its paraphrase, by the texts of the sets, and notes.
 
     Empty if no paraphrase has a category.
@@ -98,13 +100,10 @@ def _categories(workspace: Workspace, turns: Sequence[str]) -> tuple[dict[str, d
         return {}, []
     found: dict[str, dict[str, str]] = {}
     sets = dict.fromkeys(name for group in project.groups.values() for name in group.sets)
-    for raw, sources in ((False, project.texts), (True, project.raw_texts)):
+    for name, texts in workspace.texts_of_sets.items():
+        raw = name not in project.texts
         unchanged = workspace.texts.get("original" if raw else "human", {})
-        for name in sets:
-            if name in sources:
-                texts = workspace.text_file(sources[name], "original" if raw else "human", name)
-                workspace.refuse_strangers([(sources[name].path, texts)], turns)
-                found[name] = categories_of(paraphrases, texts, raw, unchanged)
+        found[name] = categories_of(paraphrases, texts, raw, unchanged)
     notes = list(paraphrases.notes)
     lacking = [name for name in sets if name not in found]
     if lacking:
@@ -161,7 +160,7 @@ def _part(project: Project) -> Project:
 def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     assert isinstance(result, Robustness)  # groups are needed here, so it is no experiment
-    drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"])
+    drops = filled_drops(workspace, [headline_measure(result.groups["metric"])], result.turns["turn"], result.fully_asked)
     result = result.changed(drops=drops)
     findings = robustness_findings(result, drops)
     return Answer(findings, _READING, show(result), result, verdicts=verdicts(result, drops))

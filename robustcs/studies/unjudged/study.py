@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -23,6 +23,7 @@ from robustcs.project.scoring import DEFAULT_MEASURES
 from robustcs.project.slices import slicings
 from robustcs.project.workspace import Workspace
 from robustcs.result import Evaluated
+from robustcs.statistics import Mask
 from robustcs.statistics.units import units_of
 from robustcs.studies.signature import MOST, Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SEED, SYSTEMS, UNIT, Answer, Command, Question
@@ -94,6 +95,7 @@ def ask(
     measures, notes = workspace.ranking_measures(DEFAULT_MEASURES)
     workspace.require_runs()
     groups, left_out = _groups(project)
+    compared: Callable[[], Mapping[str, Group]] = partial(_compared, project)
     qrels, policy = workspace.qrels, project.policy
     notes += [*left_out, *grade_notes(measures, qrels.grades, policy.relevance_level)]
 
@@ -109,7 +111,12 @@ def ask(
     reading = partial(_read, qrels=qrels, depth=depth, ranks=ranks, turns=builder.turns if builder else None)
     read = workspace.per_run(files, reading, keep=keep)
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
-    counted = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in read], holes=True)
+    names, matrices = [name for name, _ in files], [run.matrix for run in read]
+    counted = workspace.count_turns(names, files, matrices, holes=True)
+    if expected and project.groups:
+        asked = workspace.count_turns(names, files, matrices, True, workspace.asked).asked
+        asking, partly = _asking(compared(), asked)
+        compared, notes = lambda: asking, [*notes, *partly]
     runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
     evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()))
     notes = list(dict.fromkeys([*notes, *qrels.notes, *(note for run in read for note in run.matrix.notes), *counted.notes]))
@@ -131,9 +138,7 @@ def ask(
     if units is not None:
         evaluated = units.stated(evaluated)
     highest = max(int(qrels.grades.max()), 0) if max_grade is None else max_grade
-    settings = Settings(
-        depth, scope, highest, groups, partial(_compared, project), pairs, tipped, project.qrels_selection, positives
-    )
+    settings = Settings(depth, scope, highest, groups, compared, pairs, tipped, project.qrels_selection, positives)
     new = {file.name: grades_by_pair(file) for file in workspace.new_judgments}
     judges = {name: grades_by_pair(labels.qrels) for name, labels in workspace.judges.items()} if project.judges else {}
     gaps = Gaps(runs, qrels, measures, policy, settings, later, filled, cut, units, project.seed, new, judges)
@@ -154,6 +159,13 @@ def _compared(project: Project) -> dict[str, Group]:
     asked |= comparable_groups(project)
     systems = project.systems.keys()
     return {name: group for name, group in asked.items() if {group.baseline, *group.sets} <= systems}
+
+
+def _asking(compared: Mapping[str, Group], asked: Mapping[str, Mask]) -> tuple[dict[str, Group], list[str]]:
+    """Return the groups whose sets ask every turn, and a note on the others; ``asked``: set → bool[T]."""
+    partly = [name for name, group in compared.items() if not all(asked[one].all() for one in group.sets if one in asked)]
+    told = [f"expected drop of {name} not computed, because its sets do not ask every turn" for name in partly]
+    return {name: group for name, group in compared.items() if name not in partly}, told
 
 
 def _groups(project: Project) -> tuple[dict[str, tuple[str, ...]], list[str]]:

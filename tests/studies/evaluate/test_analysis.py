@@ -28,7 +28,7 @@ from tests.statistics.test_families import brute_force
 
 def make(scores: dict[str, list[float]], turns: list[str], metric: str = "m", **settings: Any) -> Evaluation:
     frames = {name: TurnScores(turns, {metric: np.array(values)}) for name, values in scores.items()}
-    evaluated = Evaluated(EvaluationPolicy(), "scores", len(turns), 0)
+    evaluated = Evaluated(EvaluationPolicy(), "runs", len(turns), 0)
     return evaluate(frames, {metric: False}, units_of(turns), evaluated, **settings)
 
 

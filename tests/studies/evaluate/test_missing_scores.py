@@ -1,0 +1,129 @@
+"""Missing scores in ``evaluate``, ``breakdown`` and the gate of ``compare``: told, never 0, never an order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robustcs.cli.main import run
+from robustcs.project.model import Project
+from robustcs.project.workspace import Workspace
+from robustcs.studies.evaluate.findings import verdicts
+from robustcs.studies.evaluate.study import ask
+from tests.case_files import case
+
+
+@pytest.fixture
+def days(tmp_path: Path) -> Path:
+    """Equal scores of two days; 8 of 45 judge calls of the second day failed."""
+    return case("missing-scores", tmp_path)
+
+
+def evaluated(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert run(["evaluate", "--config", "/dev/null", *arguments, "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+
+
+def check(found: dict[str, Any], metric: str) -> None:
+    """Check the right result of the case."""
+    rows = {row["system"]: row for row in found["tables"]["measures"]}
+    (pair,) = found["tables"]["pairs"]
+    assert pair["difference"] == 0 and pair["p_corrected"] == 1 and pair["lowest"] < 0 < pair["highest"]
+    assert [rows[name]["turns"] for name in ("monday", "tuesday")] == [37, 37]
+    assert [rows[name]["missing"] for name in ("monday", "tuesday")] == [0, 8]
+    assert rows["tuesday"]["lowest"] < rows["monday"]["lowest"] == rows["monday"]["highest"] < rows["tuesday"]["highest"]
+    assert rows["monday"]["letters"] == rows["tuesday"]["letters"] == "a"
+    assert f"8 of 45 scores of tuesday are missing ({metric})" in found["notes"]
+    assert found["policy"]["turns_with_missing_scores"] == 8 and found["policy"]["missing_turns"] == 0
+
+
+def test_two_files(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ("--scores", f"monday={days / 'monday.tsv'}", "--scores", f"tuesday={days / 'tuesday.tsv'}")
+    check(evaluated(capsys, *files), "faithfulness")
+    check(evaluated(capsys, *files, "--metric", "faithfulness"), "faithfulness")
+
+
+@pytest.mark.parametrize("word", ["", "nan", "NaN", "null", "None", "N/A", "-"])
+def test_one_file_with_both_columns(days: Path, capsys: pytest.CaptureFixture[str], word: str) -> None:
+    one, two = ((days / f"{day}.tsv").read_text().splitlines()[1:] for day in ("monday", "tuesday"))
+    rows = [f"{a}\t{b.partition(chr(9))[2] or word}\n" for a, b in zip(one, two, strict=True)]
+    (days / "both.tsv").write_text("".join(["turn\tmonday\ttuesday\n", *rows]))
+    files = [part for day in ("monday", "tuesday") for part in ("--scores", f"{day}={days / 'both.tsv'}")]
+    check(evaluated(capsys, *files), "score")
+    check(evaluated(capsys, *files, "--metric", "faithfulness"), "faithfulness")
+
+
+def test_absent_rows_are_missing_scores(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [line for line in (days / "tuesday.tsv").read_text().splitlines(keepends=True) if line.split("\t")[1].strip()]
+    (days / "tuesday.tsv").write_text("".join(rows))
+    files = ("--scores", f"monday={days / 'monday.tsv'}", "--scores", f"tuesday={days / 'tuesday.tsv'}")
+    check(evaluated(capsys, *files), "faithfulness")
+
+
+def test_missing_scores_are_told_first(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = ask(Workspace(Project()), scores={day: str(days / f"{day}.tsv") for day in ("monday", "tuesday")})
+    first, second = verdicts(result)
+    assert first.text == (
+        "8 of 45 scores of tuesday are missing; over the 37 turns that all systems have, the means of faithfulness are 0.625"
+        " (monday), 0.625 (tuesday); the missing scores leave their order open"
+    )
+    assert second.text.startswith("0 of 1 pair")
+    files = [part for day in ("monday", "tuesday") for part in ("--scores", f"{day}={days / f'{day}.tsv'}")]
+    assert run(["evaluate", "--config", "/dev/null", *files]) == 0
+    out = capsys.readouterr().out
+    assert "8 of 45 scores of tuesday are missing; faithfulness of every system" in out
+    assert max(map(len, out.splitlines())) <= 80 and "missing scores left out (8 turns)" in out
+
+
+def test_few_missing_scores_are_not_told_first(tmp_path: Path) -> None:
+    scores = {name: {f"{place}_1": high - place / 100 for place in range(1, 30)} for name, high in (("a", 0.9), ("b", 0.5))}
+    scores["b"]["4_1"] = float("nan")
+    table = {name: [{"turn": turn, "s": value} for turn, value in one.items()] for name, one in scores.items()}
+    result = ask(Workspace(Project()), scores={name: _file(tmp_path / name, rows) for name, rows in table.items()})
+    assert verdicts(result)[0].text.startswith("a has the highest mean s, 0.7")
+    assert result.measures.set_index("system").loc["b", "missing"] == 1
+    assert "1 of 29 scores of b is missing (s)" in result.evaluated.notes
+
+
+def _file(path: Path, rows: list[dict[str, Any]]) -> str:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return str(path)
+
+
+def project(folder: Path, lost: int) -> Path:
+    """A project with scores of three roles over 40 turns; QR lacks the first ``lost``."""
+    folder.mkdir()
+    lines = ['metrics = ["faithfulness"]']
+    for role, level in (("original", 0.3), ("qr", 0.5), ("human", 0.8)):
+        cells = [("" if role == "qr" and place < lost else f"{level + place / 500:.3f}") for place in range(40)]
+        rows = [f"{1 + place // 4}_{1 + place % 4}\t{cell}\n" for place, cell in enumerate(cells)]
+        (folder / f"{role}.tsv").write_text("".join(["turn\tfaithfulness\n", *rows]))
+        lines += [f"[formulations.{role}]", f'scores = "{role}.tsv"']
+    (folder / "robustcs.toml").write_text("\n".join(lines))
+    return folder / "robustcs.toml"
+
+
+@pytest.mark.parametrize("command", ["breakdown", "sweep"])
+def test_turns_with_a_missing_score_are_in_no_bin(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    config = project(tmp_path / "p", 3)
+    assert run([command, "--config", str(config), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["policy"]["turns"] == 37 and found["policy"]["turns_with_missing_scores"] == 3
+    assert "3 turns left out, because a score is missing: qr 1_1, 1_2, 1_3" in [
+        note.replace("QR", "qr") for note in found["notes"]
+    ]
+    if command == "breakdown":
+        assert sum(row["count"] for row in found["tables"]["bins"] if row["threshold"] == ">=0.5") == 37
+
+
+@pytest.mark.parametrize(("old", "new", "code"), [(0, 4, 5), (4, 0, 5), (4, 4, 5), (0, 0, 0)])
+def test_the_gate_cannot_tell_if_scores_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: int, new: int, code: int
+) -> None:
+    states = [str(project(tmp_path / name, lost)) for name, lost in (("old", old), ("new", new))]
+    assert run(["compare", *states, "--fail-if", "faithfulness:qr drop>0.1"]) == code
+    out = "".join(capsys.readouterr())
+    assert ("of 40 scores of qr missing in the" in " ".join(out.split())) == (code == 5)
