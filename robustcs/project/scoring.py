@@ -102,6 +102,8 @@ def score(
             TurnScores(one.turns, {name: np.where(found.missing, np.nan, values) for name, values in one.items()})
             for one, found in zip(frames, answered, strict=True)
         ]
+    there = [int((turns.counted & ~found.missing).sum()) for found in answered]
+    few = {file.name: some for file, some in zip(files, there, strict=True) if 2 * some < turns.counted.sum()}
     evaluated = Evaluated(
         policy,
         next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
@@ -110,6 +112,7 @@ def score(
         tuple(dict.fromkeys([*notes, *turns.notes])),
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
         own_turns=own,
+        few=few,
     )
     return [frame.take(turns.counted) for frame in frames], evaluated
 
