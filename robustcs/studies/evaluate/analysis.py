@@ -36,9 +36,9 @@ from robustcs.statistics.columns import (
 )
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
-from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.means import score_estimates
 from robustcs.statistics.units import Units
-from robustcs.wording import counted
+from robustcs.wording import counted, system_name
 
 #: Positions of two systems.
 Pair = tuple[int, int]
@@ -57,6 +57,8 @@ class Evaluation(Result):
         Systems are equivalent if their difference is within ± this margin; None without a test of equivalence.
     tried
         Measure → number of rules tried in the search for slices; empty without a search.
+    ranked_alike
+        Systems with the same ranking of every turn as the first of those with the same scores (``equal`` of the measures).
     """
 
     study = "evaluate"
@@ -67,13 +69,15 @@ class Evaluation(Result):
         *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
                "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
         count("turns", "turns that the value covers"),
-        text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared",
-             "group"), text("note", "caveats"),
+        text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared, and for"
+             " systems that answer less than half of the turns", "group"),
+        text("equal", "the first of the systems with the same score on every turn; empty if no other system has the same"),
+        text("note", "caveats"),
     )  # fmt: skip
     pairs = table(
         "pairs",
-        "The mean difference of two systems over the turns that both answer. No rows for totals and geometric means; for more"
-        " than 50 systems on request.",
+        "The mean difference of two systems over the turns that both answer. No rows for totals and geometric means, and for"
+        " systems with the same score on every turn; for more than 50 systems on request.",
         text("first", header="First"), text("second", header="Second"), measure(),
         *difference("difference", "first − second", "diff.").rounded(3).between(
             says="95% CI, not adjusted, from the same test as p"
@@ -107,6 +111,7 @@ class Evaluation(Result):
     baseline: str | None
     margin: float | None
     tried: Mapping[str, int] = field(default_factory=dict)
+    ranked_alike: frozenset[str] = frozenset()
 
 
 def evaluate(
@@ -152,25 +157,33 @@ def evaluate(
         compared = list(combinations(range(len(names)), 2)) if every_pair else []
     means: list[tuple[Any, ...]] = []
     pairs: dict[str, Comparisons] = {}
+    tested: dict[str, list[Pair]] = {}
     families: dict[str, Family] = {}
     for metric in next(iter(scores.values())):
         values = np.stack([scores[name][metric] for name in names])
-        if compared and is_averaged(metric):
-            pairs[metric] = comparisons(*_differences(values, compared, units), units.kind, seed)
+        alike = _alike(values)
+        tested[metric] = [pair for pair in compared if alike[pair[0]] != alike[pair[1]]]
+        if tested[metric] and is_averaged(metric):
+            pairs[metric] = comparisons(*_differences(values, tested[metric], units), units.kind, seed)
         families[metric] = pairs[metric].families[0] if metric in pairs else max_t_family((), values, seed)
         if not is_averaged(metric):
             means += _totals(metric, names, values)
             continue
-        corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
-        means += _means(metric, names, values, units, bounded[metric], corrected)
+        corrected = dict(zip(tested[metric], families[metric].p, strict=True)) if baseline is None else {}
+        means += _means(metric, names, values, units, bounded[metric], corrected, evaluated)
     averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
     return Evaluation(units.stated(evaluated), families, baseline, margin, tried, content={
         "measures": Evaluation.measures.rows(means),
-        "pairs": lambda: _pairs(names, pairs, compared, len(units.codes), margin),
+        "pairs": lambda: _pairs(names, pairs, tested, units, margin, evaluated),
         "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
         "found_slices": found, "turns": lambda: _turns(scores),
     })  # fmt: skip
+
+
+def means_of(result: Evaluation) -> list[str]:
+    """Return the measures that are means over turns; only they have intervals and pairs."""
+    return [metric for metric in result.families if is_averaged(metric)]
 
 
 def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
@@ -180,18 +193,32 @@ def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True)
 
 
+def _alike(values: np.ndarray) -> list[int]:
+    """Return for each system the first one with the same score on every turn; ``values``: float[systems, turns]."""
+    first: dict[bytes, int] = {}
+    return [first.setdefault(row.tobytes(), place) for place, row in enumerate(values + 0.0)]
+
+
 def _pairs(
-    names: Sequence[str], found: Mapping[str, Comparisons], compared: Sequence[Pair], turns: int, margin: float | None
+    names: Sequence[str],
+    found: Mapping[str, Comparisons],
+    tested: Mapping[str, Sequence[Pair]],
+    units: Units,
+    margin: float | None,
+    evaluated: Evaluated,
 ) -> list[pd.DataFrame]:
-    """Return the rows of :data:`Evaluation.pairs` by measure; ``turns``: their number."""
-    frames = []
+    """Return the rows of :data:`Evaluation.pairs` by measure; ``tested``: measure → the compared pairs."""
+    frames, turns = [], len(units.codes)
+    few = {name: _few_note(name, evaluated) for name in evaluated.few}
     for metric, one in found.items():
+        compared = tested[metric]
+        limits = [joined(*(few.get(names[place], "") for place in pair)) for pair in compared]
         shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
         over = [f"over the {counted(number, 'turn')} that both answer" if number < turns else "" for number in shared]
         frame = one.frame.assign(
             first=[names[first] for first, _ in compared], second=[names[second] for _, second in compared], metric=metric,
             equivalent=pd.array([within_margin(test, margin) for test in one.tests], dtype="boolean"),
-            note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)],
+            note=[joined(*some) for some in zip(over, one.columns["note"], limits, strict=True)],
         )  # fmt: skip
         frames.append(frame.join(pd.DataFrame(units_needed(one.effects), columns=NEEDED)))
     return frames
@@ -212,7 +239,7 @@ def _totals(metric: str, names: Sequence[str], values: np.ndarray) -> list[tuple
     """Return the rows of a total or geometric mean, highest first; they have no intervals."""
     note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
     own = [scores[~np.isnan(scores)] for scores in values]
-    rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", note)
+    rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", "", note)
             for name, one in zip(names, own, strict=True)]  # fmt: skip
     return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
 
@@ -223,17 +250,34 @@ def _means(
     values: np.ndarray,
     units: Units,
     bounded: bool,
-    corrected: Mapping[tuple[int, int], float],
+    corrected: Mapping[Pair, float],
+    evaluated: Evaluated,
 ) -> list[tuple[Any, ...]]:
     """Return the means of a measure, highest first; ``corrected``: adjusted p of all its pairs, for the letters."""
-    by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
-    means = mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None)
-    letters = letters_of([one.value for one in means], corrected, ALPHA) if corrected else [""] * len(names)
+    means, turns = score_estimates(values, units, bounded), (~np.isnan(values)).sum(axis=1).tolist()
+    letters = _letters([one.value for one in means], corrected, [name in evaluated.few for name in names])
+    alike = _alike(values)
+    equal = [names[first] if alike.count(first) > 1 else "" for first in alike]
     rows = [
-        (name, metric, one.value, one.low, one.high, turns, group, one.note)
-        for name, one, turns, group in zip(names, means, sizes.sum(axis=1).astype(int).tolist(), letters, strict=True)
+        (name, metric, one.value, one.low, one.high, number, group, same, joined(one.note, _few_note(name, evaluated)))
+        for name, one, number, group, same in zip(names, means, turns, letters, equal, strict=True)
     ]
     return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
+
+
+def _letters(means: Sequence[float], corrected: Mapping[Pair, float], few: Sequence[bool]) -> list[str]:
+    """Return the letters of systems; empty for those that answer ``few`` turns, or if no pair was compared."""
+    place = {system: at for at, system in enumerate(system for system, left_out in enumerate(few) if not left_out)}
+    own = {(place[one], place[two]): p for (one, two), p in corrected.items() if one in place and two in place}
+    letters = letters_of([means[system] for system in place], own, ALPHA) if own else []
+    return [letters[place[system]] if letters and system in place else "" for system in range(len(means))]
+
+
+def _few_note(name: str, evaluated: Evaluated) -> str:
+    """Return how many turns a system answers if they are less than half."""
+    if name not in evaluated.few:
+        return ""
+    return f"only {evaluated.few[name]} of {counted(evaluated.turns, 'turn')} answered by {system_name(name)}"
 
 
 def _slice_means(

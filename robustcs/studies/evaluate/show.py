@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Drawing, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Paragraph, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
@@ -17,7 +17,8 @@ from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.lazy import pd
 from robustcs.result import score
 from robustcs.statistics.columns import EVEN
-from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
+from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, means_of
+from robustcs.studies.evaluate.findings import verdicts
 from robustcs.wording import counted, system_name, verb
 
 #: Up to this number of pairs, all are shown; for more, the letters show which differ.
@@ -29,12 +30,14 @@ SLICED = 3
 
 
 def show(result: Evaluation, names: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the figure and, per measure, the table of means and the table of pairs (if few, or with a baseline).
+    """Return the claim, the figure and, per measure, the table of means and the table of pairs (if few, or with a baseline).
 
     names
         Tables that are shown (default: all, with the figure); only these are computed.
     """
-    tables: list[Block] = [_figure(result)] if means_of(result) and not names else []
+    tables: list[Block] = []
+    if means_of(result) and not names:
+        tables += [*(Paragraph(one.sentence) for one in verdicts(result)), _figure(result)]
     for metric, family in result.families.items():
         tables += [_means(result, metric)] if not names or "measures" in names else []
         few = len(family.p) > 0 and (result.baseline is not None or len(family.p) <= SHOWN)
@@ -42,11 +45,6 @@ def show(result: Evaluation, names: Sequence[str] = ()) -> tuple[Block, ...]:
             tables.append(_pairs(result, metric, _part(result.pairs, metric)))
     sliced = means_of(result) and (not names or {"slices", "found_slices"} & set(names))
     return (*tables, *(_slices(result) if sliced else ()))
-
-
-def means_of(result: Evaluation) -> list[str]:
-    """Return the measures that are means over turns; only they have intervals and pairs."""
-    return [metric for metric in result.families if is_averaged(metric)]
 
 
 def _slices(result: Evaluation) -> list[Block]:
@@ -92,13 +90,18 @@ def _part(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _apart(result: Evaluation, metric: str) -> str:
-    """Return ``19 of 66 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs)``."""
-    family = result.families[metric]
-    told = int((family.p <= ALPHA).sum())
+    """Return ``Of 66 pairs of systems, 19 differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs).``
+
+    Pairs with a system that answers less than half of the turns are not counted; empty if there are no others.
+    """
+    family, few = result.families[metric], result.evaluated.few
+    pairs = _part(result.pairs, metric)
+    pairs = pairs[~(pairs["first"].isin(few) | pairs["second"].isin(few))] if few else pairs
+    told = int((pairs["p_corrected"] <= ALPHA).sum())
     return (
-        f"{told} of {counted(len(family.p), 'pair')} of systems {verb(told, 'differs', 'differ')} significantly (adjusted p ≤"
-        f" {ALPHA:g}, {family.describe('pair')})"
-    )
+        f" Of {counted(len(pairs), 'pair')} of systems, {told or 'none'} {verb(told or 1, 'differs', 'differ')} significantly"
+        f" (adjusted p ≤ {ALPHA:g}, {family.describe('pair')})."
+    ) if len(pairs) else ""  # fmt: skip
 
 
 def _means(result: Evaluation, metric: str) -> Table:
@@ -116,8 +119,8 @@ def _means(result: Evaluation, metric: str) -> Table:
     note += " Each mean covers the turns that the run answers; pairs compare the turns that both answer." if own else ""
     family, hint = result.families[metric], ""
     if len(family.p):
-        note += f" {_apart(result, metric)}."
-        if result.baseline is None:
+        note += _apart(result, metric)
+        if result.baseline is None and any(row.letters for row in rows):
             columns.append("letters")
             note += " Systems that share a letter do not differ significantly; this does not show that they are equal."
             hint = "--table pairs lists every pair." if len(family.p) > SHOWN else ""
