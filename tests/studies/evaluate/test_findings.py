@@ -75,7 +75,8 @@ def test_of_two_systems_the_claim_is_the_comparison() -> None:
     assert only(shown) == "B scores 0.164 NDCG@3 higher than A (95% CI 0.070 to 0.250; p = 0.003; 8 turns)."
     open_ = two.changed(pairs=two.pairs.assign(**pair[0] | {"p_corrected": 0.0501, "ci_high": 0.02})[:1])
     assert only(open_) == (
-        "The data do not show whether B or A scores higher (difference 0.164 NDCG@3; 95% CI −0.020 to 0.250; p = 0.050; 8 turns)."
+        "The data do not show whether B or A scores higher (difference 0.164 NDCG@3; 95% CI −0.020 to 0.250; p = 0.050;"
+        " 8 turns)."
     )
     assert not evaluate_findings(shown)
     assert next(block.text for block in show(shown) if isinstance(block, Paragraph)) == only(shown)
@@ -103,8 +104,8 @@ def test_the_best_is_compared_with_the_best_that_it_does_not_tie_with() -> None:
 def test_none_and_all() -> None:
     none = told(all_at(0.06))
     assert only(none) == (
-        "The data do not show whether top or mid scores higher (difference 0.050 NDCG@3; adjusted p = 0.060, max-T over 6 pairs;"
-        " 8 turns); top ties with 3 systems (mid, near, low)."
+        "The data do not show whether top or mid scores higher (difference 0.050 NDCG@3; adjusted p = 0.060, max-T over 6"
+        " pairs; 8 turns); top ties with 3 systems (mid, near, low)."
     )
     assert evaluate_findings(none) == (
         "Of 6 pairs of systems, none differs significantly in NDCG@3 (adjusted p ≤ 0.05, max-T over 6 pairs).",
