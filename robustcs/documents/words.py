@@ -63,6 +63,12 @@ def system_in_words(name: str, evaluated: Evaluated, then: str = "") -> str:
     return said + then
 
 
+def where_few(names: Iterable[str], evaluated: Evaluated, end: str = "") -> str:
+    """Return ``, where x answers 1 of 70 turns`` and ``end`` if some of these systems answer less than half of the turns."""
+    few = [f"{system_name(name)} answers {evaluated.few[name]}" for name in dict.fromkeys(names) if name in evaluated.few]
+    return f", where {listed(few)} of {counted(evaluated.turns, 'turn')}{end}" if few else ""
+
+
 def listed(names: Sequence[str]) -> str:
     """Return ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

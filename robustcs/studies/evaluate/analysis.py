@@ -255,7 +255,8 @@ def _means(
 ) -> list[tuple[Any, ...]]:
     """Return the means of a measure, highest first; ``corrected``: adjusted p of all its pairs, for the letters."""
     means, turns = score_estimates(values, units, bounded), (~np.isnan(values)).sum(axis=1).tolist()
-    letters = _letters([one.value for one in means], corrected, [name in evaluated.few for name in names])
+    left_out = [place for place, name in enumerate(names) if name in evaluated.few]
+    letters = letters_of([one.value for one in means], corrected, ALPHA, left_out)
     alike = _alike(values)
     equal = [names[first] if alike.count(first) > 1 else "" for first in alike]
     rows = [
@@ -263,14 +264,6 @@ def _means(
         for name, one, number, group, same in zip(names, means, turns, letters, equal, strict=True)
     ]
     return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
-
-
-def _letters(means: Sequence[float], corrected: Mapping[Pair, float], few: Sequence[bool]) -> list[str]:
-    """Return the letters of systems; empty for those that answer ``few`` turns, or if no pair was compared."""
-    place = {system: at for at, system in enumerate(system for system, left_out in enumerate(few) if not left_out)}
-    own = {(place[one], place[two]): p for (one, two), p in corrected.items() if one in place and two in place}
-    letters = letters_of([means[system] for system in place], own, ALPHA) if own else []
-    return [letters[place[system]] if letters and system in place else "" for system in range(len(means))]
 
 
 def _few_note(name: str, evaluated: Evaluated) -> str:
