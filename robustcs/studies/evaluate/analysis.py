@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import refuse_unknown
+from robustcs.evaluation.collection_fit import CollectionFit
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, table, text
+from robustcs.project.trust import misfits
+from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, share, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
@@ -57,6 +59,10 @@ class Evaluation(Result):
         Systems are equivalent if their difference is within ± this margin; None without a test of equivalence.
     tried
         Measure → number of rules tried in the search for slices; empty without a search.
+    misfits
+        In words, what of the judgments does not fit the collection; empty if they fit.
+    unordered
+        Whether the judgments cannot order some systems, because they differ by these misfits.
     ranked_alike
         Systems with the same ranking of every turn as the first of those with the same scores (``equal`` of the measures).
     """
@@ -102,6 +108,14 @@ class Evaluation(Result):
         "found_slices", "Slices that score lower than the other turns, lowest p first; no rows without --find-slices.",
         text("system"), measure(), *FOUND,
     )  # fmt: skip
+    fit = table(
+        "fit", "How far the judgments fit the collection; no rows without a collection, or if they fit.",
+        text("system", "empty: all judgments", "System"),
+        count("judged", "judgments, or judged passages in the top 10 of a system"),
+        count("lacking", "judgments of passages that the collection does not contain", "missing"),
+        count("twins", "unjudged passages of the top 10 with the text of one that is judged for the turn", "other id"),
+        share("share", "missing or twins, out of judged + twins"),
+    )  # fmt: skip
     turns = table(
         "turns", "Score of every turn.", text("system", header="System"), text("turn", header="Turn"), measure(),
         score("value", "a logarithm for gm_map and gm_bpref"),
@@ -111,6 +125,8 @@ class Evaluation(Result):
     baseline: str | None
     margin: float | None
     tried: Mapping[str, int] = field(default_factory=dict)
+    misfits: tuple[str, ...] = ()
+    unordered: bool = False
     ranked_alike: frozenset[str] = frozenset()
 
 
@@ -125,6 +141,7 @@ def evaluate(
     slicings: Sequence[Slicing] = (),
     searched: Sequence[Slicing] = (),
     every_pair: bool = True,
+    fit: CollectionFit | None = None,
 ) -> Evaluation:
     """Compare systems by their mean scores.
 
@@ -144,6 +161,8 @@ def evaluate(
         How the turns are split.
     searched
         Slicings in which to search for slices with lower scores.
+    fit
+        How far the judgments fit the collection; systems that differ by it are not compared.
 
     Raises :class:`UsageError` for an unknown baseline, for a margin that is not above 0, and if there are too few units to
     search for slices.
@@ -155,6 +174,8 @@ def evaluate(
         compared = [(place, names.index(baseline)) for place, name in enumerate(names) if name != baseline]
     else:
         compared = list(combinations(range(len(names)), 2)) if every_pair else []
+    ordered = [pair for pair in compared if fit is None or not fit.apart(*(names[place] for place in pair))]
+    unordered, compared = len(ordered) < len(compared), ordered
     means: list[tuple[Any, ...]] = []
     pairs: dict[str, Comparisons] = {}
     tested: dict[str, list[Pair]] = {}
@@ -169,16 +190,23 @@ def evaluate(
         if not is_averaged(metric):
             means += _totals(metric, names, values)
             continue
-        corrected = dict(zip(tested[metric], families[metric].p, strict=True)) if baseline is None else {}
+        corrected = dict(zip(tested[metric], families[metric].p, strict=True)) if baseline is None and not unordered else {}
         means += _means(metric, names, values, units, bounded[metric], corrected, evaluated)
     averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
-    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, content={
+    misfit = () if fit is None else misfits(fit)
+    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, misfit, unordered, content={
         "measures": Evaluation.measures.rows(means),
         "pairs": lambda: _pairs(names, pairs, tested, units, margin, evaluated),
         "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
-        "found_slices": found, "turns": lambda: _turns(scores),
+        "found_slices": found, "fit": _fit(fit) if fit and misfit else [], "turns": lambda: _turns(scores),
     })  # fmt: skip
+
+
+def _fit(fit: CollectionFit) -> list[tuple[Any, ...]]:
+    """Return the rows of :data:`Evaluation.fit`."""
+    return [("", fit.judged, fit.lacking, None, fit.share),
+            *((name, top.judged, None, top.twins, top.share) for name, top in fit.tops.items())]  # fmt: skip
 
 
 def means_of(result: Evaluation) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from robustcs.documents.document import Verdict
@@ -44,6 +45,18 @@ class _Compared:
         self.groups = list(groups.values())
 
     def verdict(self) -> Verdict:
+        """Return the claim; it begins with misfits of the judgments, and orders no systems that differ by them."""
+        misfits = ", and ".join(self.result.misfits)
+        if not misfits:
+            return self._claim()
+        if not self.result.unordered:
+            claim = self._claim()
+            return replace(claim, text=f"{misfits}; {claim.text}")
+        names = [row.system for row in self.rows]
+        said = f"{misfits}: the judgments cannot order {listed(self._names(self.rows)) if len(names) < 3 else 'the systems'}"
+        return Verdict(misfits.split()[0], "", said, self._basis(self.rows[0]), _WEIGHT)
+
+    def _claim(self) -> Verdict:
         best, *others = self.groups
         if not others:
             return self._mean(best[0]) if len(best) == 1 else self._equal(best)

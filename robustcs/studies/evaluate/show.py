@@ -43,6 +43,8 @@ def show(result: Evaluation, names: Sequence[str] = ()) -> tuple[Block, ...]:
         few = len(family.p) > 0 and (result.baseline is not None or len(family.p) <= SHOWN)
         if few and (not names or "pairs" in names):
             tables.append(_pairs(result, metric, _part(result.pairs, metric)))
+    if len(result.table("fit")) and (not names or "fit" in names):
+        tables.append(result_table(result, "fit", "Do the judgments fit the collection?", result.spec("fit").fields))
     sliced = means_of(result) and (not names or {"slices", "found_slices"} & set(names))
     return (*tables, *(_slices(result) if sliced else ()))
 
@@ -168,7 +170,7 @@ def _figure(result: Evaluation) -> Figure:
     metrics = means_of(result)
     tested = "; the pairs are tested separately" if any(len(one.p) for one in result.families.values()) else ""
     words, systems = [], len({row.system for row in result.rows("measures")})
-    for metric in metrics:
+    for metric in () if result.unordered else metrics:
         best, *_ = result.rows("measures", metric=metric)
         between = number_interval(best.ci_low, best.ci_high)
         words.append(f"{measure_label(metric)}: {system_name(best.system)} is highest with {number(best.value, 3)} ({between})")
@@ -176,7 +178,7 @@ def _figure(result: Evaluation) -> Figure:
         "evaluate",
         f"Means of {counted(systems, 'system')} over {_over(result)} (95% CI{clustered(result.evaluated.unit)})."
         f"{_overlap(systems, tested)}",
-        "Means with intervals. " + "; ".join(words) + ".",
+        " ".join(["Means with intervals.", *([f"{'; '.join(words)}."] if words else [])]),
         lambda: draw(result),
     )
 

@@ -17,7 +17,7 @@ from robustcs.project.overrides import named_files
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.slices import searched, slicings
 from robustcs.project.sources import assigned, distinct
-from robustcs.project.trust import limits_of_sources
+from robustcs.project.trust import fit_of, limits_of_fit, limits_of_sources
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate, means_of
@@ -97,8 +97,9 @@ def ask(
         told = (*told, left)
         pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
+    fit = fit_of(workspace, {file.name: (file.role, file.path) for file in files if file.kind == "runs"})
     seed = workspace.project.seed
-    result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False)
+    result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, fit)
     return result.changed(ranked_alike=_ranked_alike(workspace, result, files))
 
 
@@ -157,7 +158,7 @@ _READING = (
 
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    return of_rankings(project, ("qrels", "runs", "policy", "seed"), ("run", "scores"))
+    return of_rankings(project, ("qrels", "runs", "collection", "policy", "seed"), ("run", "scores"))
 
 
 def _answer(workspace: Workspace) -> Answer:
@@ -165,7 +166,10 @@ def _answer(workspace: Workspace) -> Answer:
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
     blocks = tuple(block for block in show(result) if not isinstance(block, Paragraph))  # the claim is a verdict
-    return Answer(evaluate_findings(result), _READING, blocks, result, (), verdicts(result), overview(result), family=family)
+    return Answer(
+        evaluate_findings(result), _READING, blocks, result, (), verdicts(result), overview(result), family=family,
+        limits=limits_of_fit(result.misfits, result.unordered),
+    )  # fmt: skip
 
 
 QUESTIONS = (
