@@ -65,6 +65,11 @@ class CollectionFit:
         """The system with the largest share of twins."""
         return max(self.tops, key=lambda name: self.tops[name].share)
 
+    @property
+    def fits(self) -> bool:
+        """Whether both shares are at most :data:`MOST`."""
+        return self.share <= MOST and self.tops[self.worst].share <= MOST
+
     def apart(self, first: str, second: str) -> bool:
         """Return whether two systems differ by twins, so that the judgments cannot order them."""
         shares = [self.tops[name].share if name in self.tops else 0.0 for name in (first, second)]

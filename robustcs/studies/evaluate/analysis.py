@@ -19,7 +19,6 @@ from robustcs.evaluation.collection_fit import CollectionFit
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.lazy import pd
-from robustcs.project.trust import misfits
 from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, share, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
@@ -194,12 +193,11 @@ def evaluate(
         means += _means(metric, names, values, units, bounded[metric], corrected, evaluated)
     averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
-    misfit = () if fit is None else misfits(fit)
-    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, misfit, unordered, content={
+    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, unordered=unordered, content={
         "measures": Evaluation.measures.rows(means),
         "pairs": lambda: _pairs(names, pairs, tested, units, margin, evaluated),
         "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
-        "found_slices": found, "fit": _fit(fit) if fit and misfit else [], "turns": lambda: _turns(scores),
+        "found_slices": found, "fit": _fit(fit) if fit and not fit.fits else [], "turns": lambda: _turns(scores),
     })  # fmt: skip
 
 

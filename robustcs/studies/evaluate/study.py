@@ -17,7 +17,7 @@ from robustcs.project.overrides import named_files
 from robustcs.project.scoring import ScoredFile
 from robustcs.project.slices import searched, slicings
 from robustcs.project.sources import assigned, distinct
-from robustcs.project.trust import fit_of, limits_of_fit, limits_of_sources
+from robustcs.project.trust import fit_of, limits_of_fit, limits_of_sources, misfits
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate, means_of
@@ -100,7 +100,7 @@ def ask(
     fit = fit_of(workspace, {file.name: (file.role, file.path) for file in files if file.kind == "runs"})
     seed = workspace.project.seed
     result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, fit)
-    return result.changed(ranked_alike=_ranked_alike(workspace, result, files))
+    return result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=misfits(fit) if fit else ())
 
 
 def _ranked_alike(workspace: Workspace, result: Evaluation, files: Sequence[ScoredFile]) -> frozenset[str]:
