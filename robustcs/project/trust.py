@@ -116,7 +116,7 @@ def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFi
     except InputError as error:
         inputs.note(f"the judgments were not compared with the collection: {error.problems[0]}")
         return None
-    inputs.remember("collection", path, None)
+    inputs.remember("collection", path, len(texts))
     return collection_fit(judged, tops, retrieved, texts)
 
 

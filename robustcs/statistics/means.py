@@ -142,6 +142,12 @@ def mean_estimates(
     return tuple(found)
 
 
+def is_binary(values: npt.ArrayLike) -> bool:
+    """Return whether all values are 0 or 1, so that their mean is a share; nan is no value."""
+    table = np.asarray(values, dtype=np.float64)
+    return bool(np.isin(table[~np.isnan(table)], (0.0, 1.0)).all())
+
+
 def score_estimates(values: npt.ArrayLike, units: Units, bounded: bool) -> tuple[Estimate, ...]:
     """Return the means of ``values`` [M, T], nan for a turn without a score, with limits inside the range of the scores.
 
@@ -157,7 +163,7 @@ def score_estimates(values: npt.ArrayLike, units: Units, bounded: bool) -> tuple
     by_unit, sizes = units.sums(np.nan_to_num(table)), units.sums(~np.isnan(table))
     if bounded:
         return mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0))
-    if np.isin(known, (0.0, 1.0)).all():
+    if is_binary(known):
         return share_estimates(by_unit, sizes, units.kind)
     found = mean_estimates(by_unit, sizes, units.kind)
     lowest, highest = known.min(), known.max()

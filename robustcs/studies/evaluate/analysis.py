@@ -37,7 +37,7 @@ from robustcs.statistics.columns import (
 )
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
-from robustcs.statistics.means import score_estimates
+from robustcs.statistics.means import is_binary, score_estimates
 from robustcs.statistics.units import Units
 from robustcs.wording import counted, system_name
 
@@ -310,7 +310,8 @@ def _slice_means(
             bounds = (0.0, 1.0) if bounded[metric] else None
             rows_of = ~np.isnan(values)
             cut = [replace(one, codes=one.codes[rows_of]) for one in own]
-            for one in slices_of([values[rows_of]], cut, units.take(rows_of), seed, bounds=bounds)[0]:
+            shares = bounds is None and is_binary(values)
+            for one in slices_of([values[rows_of]], cut, units.take(rows_of), seed, shares=shares, bounds=bounds)[0]:
                 mean = one.own
                 rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
     return rows

@@ -66,9 +66,10 @@ class _Compared:
         if not tested:
             return self._highest(best)
         left_out = [name for group, _, _ in tested if self._few(group) for name in self._names(group)]
-        tested = [one for one in tested if not self._few(one[0])]
-        if not tested:  # all others answer too few turns to be ranked
-            return self._difference(others[0], *self._against(best, others[0]), "", "")
+        # if all others answer too few turns to be ranked, the best of them is compared
+        tested = [one for one in tested if not self._few(one[0])] or tested[:1]
+        if self._few(tested[0][0]):
+            return self._difference(*tested[0], "", "")
         apart = [one for one in tested if one[1].p_corrected <= ALPHA]
         ties = [name for group, row, _ in tested if not row.p_corrected <= ALPHA for name in self._names(group)]
         if len(others) == 1:
