@@ -149,6 +149,6 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
     sentences.append(
         f"Whatever grades the unjudged passages {_scope(result, label)} have, the order by {label} on these turns is the same"
         f" for {len(pairs) - len(open_)} of {total}."
-        + (f" Some grades tie or reverse {'; '.join(named)}{and_more(len(open_), len(named))}." if named else "")
+        + (f" Some grades change the order of {'; '.join(named)}{and_more(len(open_), len(named))}." if named else "")
     )
     return (" ".join(sentences),)

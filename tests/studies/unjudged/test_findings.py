@@ -140,7 +140,7 @@ def test_pairs_that_differ_are_counted_by_the_adjusted_p() -> None:
     assert orders.startswith(
         "With unjudged passages graded by the hole model, 2 of 4 pairs of systems differ significantly in NDCG@3 (max-T over"
         " the draws, adjusted for all pairs and groups). Whatever grades the unjudged passages of all runs have, the order by"
-        " NDCG@3 on these turns is the same for 3 of 4 pairs of systems. Some grades tie or reverse Human and m1."
+        " NDCG@3 on these turns is the same for 3 of 4 pairs of systems. Some grades change the order of Human and m1."
     )
     assert "each pair on its own" not in orders
 
