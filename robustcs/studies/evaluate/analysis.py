@@ -235,7 +235,7 @@ def _pairs(
 ) -> list[pd.DataFrame]:
     """Return the rows of :data:`Evaluation.pairs` by measure; ``tested``: measure → the compared pairs."""
     frames, turns = [], len(units.codes)
-    few = {name: _few_note(name, evaluated) for name in evaluated.few}
+    few = {name: f"{_few_note(name, evaluated)} by {system_name(name)}" for name in evaluated.few}
     for metric, one in found.items():
         compared = tested[metric]
         limits = [joined(*(few.get(names[place], "") for place in pair)) for pair in compared]
@@ -296,7 +296,7 @@ def _few_note(name: str, evaluated: Evaluated) -> str:
     """Return how many turns a system answers if they are less than half."""
     if name not in evaluated.few:
         return ""
-    return f"only {evaluated.few[name]} of {counted(evaluated.turns, 'turn')} answered by {system_name(name)}"
+    return f"only {evaluated.few[name]} of {counted(evaluated.turns, 'turn')} answered"
 
 
 def _slice_means(

@@ -91,7 +91,7 @@ def _unjudged(result: Unjudged) -> Verdict:
         part = result.pairs[result.pairs["metric"] == metric]
         open_ = int((~part["separable"].astype(bool)).sum())
         orders = f"{counted(len(part), 'order')} by {measure_label(metric)}"
-        said += f"; their grades can change {open_ or 'none'} of {orders}"
+        said += f"; their grades can change {open_} of {orders}" if open_ else ""
     basis = f"{int(row['unjudged']):,} of {counted(int(row['retrieved']), 'passage')}"
     return Verdict(size, "", said, basis, float(row["share"]))
 

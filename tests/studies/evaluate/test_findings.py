@@ -206,7 +206,7 @@ def test_a_system_that_answers_less_than_half_is_named_so_and_has_no_letter() ->
     assert letters["low"] == "" and all(letters[name] for name in ("top", "mid", "near"))
     assert evaluate_findings(some)[0].startswith("Of 3 pairs of systems, 3 differ")
     notes = some.measures.set_index("system")["note"]
-    assert notes["low"].iloc[0].endswith("only 3 of 8 turns answered by low") and "answered" not in notes["top"].iloc[0]
+    assert notes["low"].iloc[0].endswith("only 3 of 8 turns answered") and "answered" not in notes["top"].iloc[0]
 
 
 @pytest.mark.parametrize("scores", [[1, 1, 1, 1, 1, 1, 1, 0], [1] * 8, [0.9, 1, 1, 1, 1, 1, 1, 0.2]])
