@@ -117,6 +117,8 @@ class Evaluated:
         The ranker of Original, QR and Human, if components name it; else empty.
     counts
         The word for a turn in the policy line.
+    few
+        System → number of turns that it answers, for each system that answers less than half of the turns.
     """
 
     policy: EvaluationPolicy
@@ -136,6 +138,7 @@ class Evaluated:
     criterion: str = ""
     ranker: str = ""
     counts: str = "turn"
+    few: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def missing_rule(self) -> Missing:
@@ -185,7 +188,7 @@ class Evaluated:
         """Return the ``policy`` of the JSON output."""
         more = {
             "as_given": list(self.as_given), "skipped": list(self.skipped), "collections": self.collections,
-            "ranker": self.ranker, "turns_with_missing_scores": self.unscored,
+            "ranker": self.ranker, "few": dict(self.few), "turns_with_missing_scores": self.unscored,
         }  # fmt: skip
         units = {"unit": self.unit, "units": self.units} if self.unit else {}
         policy = {key: value for key, value in self.policy.as_dict().items() if key != "unit"}

@@ -20,7 +20,7 @@ from robustcs.result import Evaluated, Result, TableSpec
 
 Rows = Sequence[Mapping[str, Any]]
 _EMPTY: dict[str, Any] = {"text": "", "integer": 0, "number": float("nan"), "boolean": False}
-_EVALUATED = ("turns", "missing", "notes", "unit", "units")
+_EVALUATED = ("turns", "missing", "notes", "unit", "units", "few")
 
 
 def frame(spec: TableSpec, rows: Rows) -> pd.DataFrame:

@@ -738,7 +738,9 @@ def test_runs_alone_open_with_the_systems(tmp_path: Path, undrawn: None) -> None
     assert list(openings(document)) == [
         "Which systems differ significantly?", "How much do unjudged passages matter?",
     ]  # fmt: skip
-    assert openings(document)["Which systems differ significantly?"].startswith("good has the highest mean NDCG@3, 1.000 ")
+    assert openings(document)["Which systems differ significantly?"].startswith(
+        "good scores 0.330 NDCG@3 higher than bad and open,"
+    )
     assert "33% of the top 3 passages" in openings(document)["How much do unjudged passages matter?"]
     table, figure = document.opening.blocks
     assert isinstance(table, Table) and [row[0] for row in table.rows][0] == "good" and isinstance(figure, Picture)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustcs.evaluation.measure import parse_measure
 from robustcs.evaluation.thresholds import parse_threshold
 from robustcs.statistics.estimate import STABLE_UNITS, p_text
-from robustcs.wording import and_more
+from robustcs.wording import and_more, counted, system_name
 
 if TYPE_CHECKING:
     from robustcs.result import Basis, Evaluated
@@ -49,6 +49,29 @@ def component(basis: Basis) -> str:
 def qa_component(evaluated: Evaluated) -> str:
     """Return the QA component, with its name if that is known: ``the ranker bm25``."""
     return f"the {component(evaluated.basis)} {evaluated.ranker}".rstrip()
+
+
+def system_in_words(name: str, evaluated: Evaluated, then: str = "") -> str:
+    """Return the name of a system, followed by the turns that it answers if they are less than half of all.
+
+    then
+        What follows the name if it is a subject: `` scores`` gives ``x, which answers 1 of 70 turns, scores``.
+    """
+    said = system_name(name)
+    if name in evaluated.few:
+        said += f", which answers {evaluated.few[name]} of {counted(evaluated.turns, 'turn')}{then and ','}"
+    return said + then
+
+
+def where_few(names: Iterable[str], evaluated: Evaluated, end: str = "") -> str:
+    """Return ``, where x answers 1 of 70 turns`` and ``end`` if some of these systems answer less than half of the turns."""
+    few = [f"{system_name(name)} answers {evaluated.few[name]}" for name in dict.fromkeys(names) if name in evaluated.few]
+    return f", where {listed(few)} of {counted(evaluated.turns, 'turn')}{end}" if few else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def points(difference: float) -> str:

@@ -83,6 +83,22 @@ def read_passages(path: StrPath, wanted: Collection[str]) -> dict[str, str]:
     return texts
 
 
+def read_text_checksums(path: StrPath, wanted: Collection[str]) -> dict[str, int]:
+    """Return passage id → a checksum of its text without case and white space, for the ``wanted`` passages in the file.
+
+    Checksums are those of this process. Reads as :func:`read_passages` does, and raises the same errors.
+    """
+    wanted = frozenset(wanted)
+    problems = ProblemList(path)
+    found: dict[str, int] = {}
+    for _, passage, text in passages(path, wanted, problems):
+        found[passage] = hash("".join(text.lower().split()))
+        if len(found) == len(wanted):
+            break
+    problems.raise_if_any()
+    return found
+
+
 def read_passage_ids(path: StrPath, texts: Collection[str]) -> dict[str, list[str]]:
     """Return text → the ids of all passages with exactly this text, for those of ``texts`` in the file.
 

@@ -123,6 +123,8 @@ def score(
     for place, file in enumerate(files):
         if file.name in turns.asked:
             frames[place] = frames[place].without(~turns.asked[file.name])
+    there = [int((turns.counted & ~found.missing).sum()) for found in answered]
+    few = {file.name: some for file, some in zip(files, there, strict=True) if 2 * some < turns.counted.sum()}
     evaluated = Evaluated(
         policy,
         next(kind for kind in ("answers", "runs", "scores") if kind in kinds),
@@ -132,6 +134,7 @@ def score(
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
         own_turns=own,
         unscored=int(turns.unscored.sum()),
+        few=few,
     )
     return [frame.take(turns.counted) for frame in frames], evaluated
 

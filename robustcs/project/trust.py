@@ -10,9 +10,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robustcs.documents.document import SUBJECTS, Subject, Verdict
+from robustcs.documents.words import whole_percent
+from robustcs.errors import InputError
+from robustcs.evaluation.collection_fit import DEPTH, MOST, CollectionFit, collection_fit, some_rankings
+from robustcs.inputs.collection import read_text_checksums
 from robustcs.inputs.columns import plain_chunks
 from robustcs.inputs.paths import parts_of, shown
 from robustcs.inputs.qrels import FAR, Qrels
@@ -25,7 +29,10 @@ from robustcs.result import Evaluated
 from robustcs.statistics.estimate import LEVELS
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
-from robustcs.wording import counted
+from robustcs.wording import counted, system_name
+
+if TYPE_CHECKING:
+    from robustcs.project.reader import Inputs
 
 #: Names of models in file names: ``qrels-gpt4o.txt``.
 _MODEL = re.compile(
@@ -116,6 +123,48 @@ def limits_of_qrels(qrels: Qrels) -> list[Limit]:
     has = f"only grade {grades[0]}" if len(grades) == 1 else f"only positive grades ({grades[0]} to {grades[-1]})"
     reason = f"The qrels have {has}, so the share of judged passages does not show how many passages are unjudged."
     return [*limits, Limit(("unjudged",), reason, bars=True)]
+
+
+def fit_of(inputs: Inputs, runs: Mapping[str, tuple[str, Path]]) -> CollectionFit | None:
+    """Return how far the judgments fit the collection and the ``runs`` (system → role and file); None without a collection.
+
+    The texts of judged and of retrieved passages are compared, so the collection is read once, a line at a time. If it is
+    broken, a note says so.
+    """
+    path = inputs.project.collection
+    if path is None or not inputs.project.qrels or not runs:
+        return None
+    found = dict(zip(runs, inputs.per_run(list(runs.values()), some_rankings), strict=True))
+    judged = [(turn, passage) for turn, passage, _ in inputs.qrels.rows()]
+    tops, retrieved = {name: top for name, (top, _) in found.items()}, set().union(*(some for _, some in found.values()))
+    wanted = retrieved.union(passage for _, passage in judged)
+    wanted.update(passage for top in tops.values() for some in top.values() for passage in some)
+    try:
+        texts = read_text_checksums(path, wanted)
+    except InputError as error:
+        inputs.note(f"the judgments were not compared with the collection: {error.problems[0]}")
+        return None
+    inputs.remember("collection", path, len(texts))
+    return collection_fit(judged, tops, retrieved, texts)
+
+
+def misfits(fit: CollectionFit) -> tuple[str, ...]:
+    """Return in words what does not fit; empty if all fits."""
+    top = fit.tops[fit.worst]
+    said = []
+    if fit.share > MOST:
+        counts = f"{fit.lacking:,} of {fit.judged:,}"
+        said.append(f"{whole_percent(fit.share)} of the judgments ({counts}) name passages missing from the collection")
+    if top.share > MOST:
+        counts = f"{top.twins:,} of {top.judged + top.twins:,}"
+        whose = f"the top {DEPTH} passages of {system_name(fit.worst)} with a judged text"
+        said.append(f"{whole_percent(top.share)} of {whose} ({counts}) are judged only under another id")
+    return tuple(said)
+
+
+def limits_of_fit(found: Sequence[str], unordered: bool) -> list[Limit]:
+    """Return the limit from :func:`misfits`; if systems differ by them (``unordered``), it bars verdicts on their order."""
+    return [Limit(_OF_JUDGMENTS, f"{', and '.join(found)}.", bars=unordered)] if found else []
 
 
 def limits_of_rows(skipped: Mapping[tuple[str, str], Skipped]) -> list[Limit]:

@@ -55,14 +55,16 @@ def _can_be_written(files: Mapping[str, str | Base64]) -> bool:
 class Kept(TypedDict):
     """The answer to a question of the report, as it is kept.
 
-    ``limits`` are those of all verdicts of its section. ``blocks`` are its blocks, each with its place: 0 for figures, from 1
-    for the main tables, :data:`READ`, :data:`OTHER` or :data:`HEAD`. ``overview`` is the table and the figure that may open the
-    report. ``rows`` are the tables of results: see :data:`_ROWS`.
+    ``limits`` are those of all verdicts of its section, ``shared`` those of all other sections that rest on judgments.
+    ``blocks`` are its blocks, each with its place: 0 for figures, from 1 for the main tables, :data:`READ`, :data:`OTHER` or
+    :data:`HEAD`. ``overview`` is the table and the figure that may open the report. ``rows`` are the tables of results: see
+    :data:`_ROWS`.
     """
 
     findings: list[str]
     verdicts: list[Verdict]
     limits: list[Limit]
+    shared: list[Limit]
     reading: str
     overview: list[Shown]
     blocks: list[tuple[Shown, int]]
@@ -103,6 +105,7 @@ def ask(question: Question, part: Project, names: Names, jobs: Jobs, track: Trac
         "findings": answer.findings,
         "verdicts": encode(_verdicts(question.key, answer, workspace)),
         "limits": encode([*limits_of_rows(workspace.skipped), *_limits_of_names(workspace)]),
+        "shared": encode(list(answer.limits)),
         "reading": answer.reading,
         "overview": encode(shown[: len(answer.overview)]),
         "blocks": encode(list(zip(shown[len(answer.overview) :], (place for _, place in found), strict=True))),
@@ -127,6 +130,16 @@ def joined(answers: Sequence[Kept]) -> Kept:
             elif isinstance(value, dict):
                 whole[key] = whole[key] | value
     return whole  # type: ignore[return-value]
+
+
+def limited_by_others(answers: Sequence[Kept]) -> list[Kept]:
+    """Return the answers with the limits that others set on them."""
+    found: list[Any] = []
+    for answer in answers:
+        judged = any("qrels" in entry["role"].split(", ") for entry in answer["inputs"])
+        others = [limit for other in answers if other is not answer and judged for limit in other["shared"]]
+        found.append({**answer, "limits": answer["limits"] + others})
+    return found
 
 
 def files_of(kept: Kept) -> dict[str, bytes]:

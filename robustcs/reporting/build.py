@@ -20,7 +20,7 @@ from robustcs.project.parallel_io import HERE, Jobs
 from robustcs.project.reader import Track, untracked
 from robustcs.project.state import STATE, state_of
 from robustcs.project.workspace import Workspace
-from robustcs.reporting.answers import Kept, Turns, ask, files_of, joined, shown_inputs
+from robustcs.reporting.answers import Kept, Turns, ask, files_of, joined, limited_by_others, shown_inputs
 from robustcs.reporting.names import Names
 from robustcs.reporting.sections import opening, opens, policy_of, section, tables_of
 from robustcs.reporting.store import Store, library_versions
@@ -111,7 +111,8 @@ def make_report(
         if question:
             answered.setdefault(question.key, []).append(found[name])
     sections = [question for question in every.values() if not question.joins and question.key in answered.keys() - failed]
-    answers = [(question, joined(answered[question.key])) for question in sections]
+    kept_answers = limited_by_others([joined(answered[question.key]) for question in sections])
+    answers = list(zip(sections, kept_answers, strict=True))
     lacking = _lacking(project, every.values(), failed, names)
     turns, state = found["turns"], found["state"]
     store.prune()

@@ -34,14 +34,20 @@ def in_order(verdicts: Iterable[Verdict]) -> list[Verdict]:
 def headlines(verdicts: Mapping[str, Sequence[Verdict]]) -> tuple[Verdict, ...]:
     """Return the verdicts that open a report, by question: one of every subject before a second one of any.
 
-    With Human, the breakdown opens it; else a grid of components; else answers. The agreement of a judge never comes first.
+    With Human, the breakdown opens it; else a grid of components; else answers; else the comparison of the systems. The
+    agreement of a judge never comes first.
     """
     asked = [key for key in _CAUSES if any(not one.barred for one in verdicts.get(key, ()))]
     every = [
         replace(one, subject=_CAUSES[key]) if key in asked[1:] else one
         for key, some in verdicts.items() for one in some if not one.barred
     ]  # fmt: skip
-    by_subject = [list(some) for _, some in groupby(in_order(every), key=lambda one: one.subject)]
+    by_subject = [list(some) for _, some in groupby(_ordered(every, asked), key=lambda one: one.subject)]
     turns = (one for turn in zip_longest(*by_subject) for one in turn if one is not None)
-    chosen = in_order(islice(turns, _MOST))
+    chosen = _ordered(islice(turns, _MOST), asked)
     return tuple(chosen) if chosen and chosen[0].subject != "agreement" else ()
+
+
+def _ordered(verdicts: Iterable[Verdict], causes: Sequence[str]) -> list[Verdict]:
+    """Return :func:`in_order`; where no question is about ``causes``, the comparison of the systems comes first."""
+    return sorted(in_order(verdicts), key=lambda one: not causes and one.subject != "systems")

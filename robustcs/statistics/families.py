@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -306,13 +306,19 @@ def compact_letters(count: int, apart: Mapping[tuple[int, int], bool]) -> tuple[
     return tuple(" ".join(_letter(place) for place, group in enumerate(groups) if system in group) for system in range(count))
 
 
-def letters_of(values: Sequence[float], corrected: Mapping[tuple[int, int], float], alpha: float = 0.05) -> list[str]:
-    """Return the letters of systems, in their order, from their means and the adjusted p of every pair of indices (or nan)."""
-    order = sorted(range(len(values)), key=lambda place: -values[place])
+def letters_of(
+    values: Sequence[float], corrected: Mapping[tuple[int, int], float], alpha: float = 0.05, left_out: Collection[int] = ()
+) -> list[str]:
+    """Return the letters of systems, in their order, from their means and the adjusted p of every pair of indices (or nan).
+
+    ``left_out``: indices of systems without letters.
+    """
+    order = sorted((place for place in range(len(values)) if place not in left_out), key=lambda place: -values[place])
     rank = {place: position for position, place in enumerate(order)}
-    apart = {(min(rank[one], rank[two]), max(rank[one], rank[two])): p <= alpha for (one, two), p in corrected.items()}
-    letters = compact_letters(len(values), apart)
-    return [letters[rank[place]] for place in range(len(values))]
+    known = ((rank[one], rank[two], p) for (one, two), p in corrected.items() if one in rank and two in rank)
+    apart = {(min(one, two), max(one, two)): p <= alpha for one, two, p in known}
+    letters = compact_letters(len(order), apart) if apart else [""] * len(order)
+    return [letters[rank[place]] if place in rank else "" for place in range(len(values))]
 
 
 def _grown(group: set[int], start: int, alike: Sequence[Sequence[bool]]) -> set[int]:

@@ -8,7 +8,7 @@ correction CR2 of Bell & McCaffrey (2002), which for a mean is Σ e_g² / (1 −
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -140,6 +140,38 @@ def mean_estimates(
         notes = joined(units_note(count, noun), carried_note(carried_share(tops[row] - mean * counts[row]), count, noun))
         found.append(Estimate(mean, low, high, count, method, notes))
     return tuple(found)
+
+
+def is_binary(values: npt.ArrayLike) -> bool:
+    """Return whether all values are 0 or 1, so that their mean is a share; nan is no value."""
+    table = np.asarray(values, dtype=np.float64)
+    return bool(np.isin(table[~np.isnan(table)], (0.0, 1.0)).all())
+
+
+def score_estimates(values: npt.ArrayLike, units: Units, bounded: bool) -> tuple[Estimate, ...]:
+    """Return the means of ``values`` [M, T], nan for a turn without a score, with limits inside the range of the scores.
+
+    bounded
+        Whether the measure lies between 0 and 1 by definition; then the interval is computed on the logit.
+
+    The range of other scores shows only in the scores: if all are 0 or 1, their means are shares
+    (:func:`share_estimates`). If all lie between 0 and 1, limits beyond a score that occurs, 0 or 1, are cut there. This
+    changes no coverage, because no such mean lies beyond it.
+    """
+    table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    known = table[~np.isnan(table)]
+    by_unit, sizes = units.sums(np.nan_to_num(table)), units.sums(~np.isnan(table))
+    if bounded:
+        return mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0))
+    if is_binary(known):
+        return share_estimates(by_unit, sizes, units.kind)
+    found = mean_estimates(by_unit, sizes, units.kind)
+    lowest, highest = known.min(), known.max()
+    if lowest < 0 or highest > 1:
+        return found
+    ends = 0.0 if lowest == 0 else -math.inf, 1.0 if highest == 1 else math.inf
+    # np.clip keeps nan
+    return tuple(replace(one, low=float(np.clip(one.low, *ends)), high=float(np.clip(one.high, *ends))) for one in found)
 
 
 def mean_interval(mean: float, half: float, bounds: tuple[float, float] | None) -> tuple[float, float]:

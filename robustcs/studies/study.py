@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from robustcs.documents.document import Block, Figure, Table, Verdict
     from robustcs.project.model import Project
+    from robustcs.project.trust import Limit
     from robustcs.project.workspace import Workspace
     from robustcs.result import Result
     from robustcs.statistics.families import Family
@@ -258,6 +259,8 @@ class Answer:
         Tables of the result that are written as files (default: all); the others belong to questions of the same section.
     family
         Family of the tests on which verdicts about systems and differences rest.
+    limits
+        Limits on the verdicts of all other questions that rest on judgments.
     """
 
     findings: tuple[str, ...]
@@ -269,6 +272,7 @@ class Answer:
     overview: tuple[Table | Figure, ...] = ()
     exported: tuple[str, ...] = ()
     family: Family | None = None
+    limits: Sequence[Limit] = ()
 
 
 @dataclass(frozen=True)

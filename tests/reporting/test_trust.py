@@ -45,9 +45,9 @@ def first_sentence(document: Document, question: str) -> str:
 
 def test_without_limits_every_subject_has_its_card(tmp_path: Path) -> None:
     document = made(tmp_path)
-    assert [verdict.subject for verdict in opening(document).verdicts] == ["unjudged", "systems", "differences"]
+    assert [verdict.subject for verdict in opening(document).verdicts] == ["systems", "unjudged"]
     assert not any(verdict.caveat for verdict in opening(document).verdicts)
-    assert opening(document).verdicts[0].sentence == first_sentence(document, UNJUDGED)
+    assert opening(document).verdicts[1].sentence == first_sentence(document, UNJUDGED)
 
 
 def test_positives_alone_show_no_judged_share(tmp_path: Path) -> None:
@@ -59,23 +59,24 @@ def test_positives_alone_show_no_judged_share(tmp_path: Path) -> None:
 
 def test_qrels_of_a_model_are_told_on_every_card(tmp_path: Path) -> None:
     verdicts = opening(made(tmp_path, qrels="qrels-gpt4.txt")).verdicts
-    assert len(verdicts) == 3
+    assert len(verdicts) == 2
     assert {verdict.caveat for verdict in verdicts} == {
         "Based on model judgments, not human ones: the qrels are qrels-gpt4.txt, and its name contains a model name (gpt)."
     }
 
 
 def test_few_conversations_are_told_on_every_card_that_infers(tmp_path: Path) -> None:
-    unjudged, *verdicts = opening(made(tmp_path, conversations=4)).verdicts
-    assert len(verdicts) == 2 and all("there are only 4 conversations" in verdict.caveat for verdict in verdicts)
+    systems, unjudged = opening(made(tmp_path, conversations=4)).verdicts
+    assert systems.subject == "systems" and "there are only 4 conversations" in systems.caveat
     assert (unjudged.subject, unjudged.caveat) == ("unjudged", "")  # a count of the passages at hand
 
 
-def test_five_conversations_give_no_verdict_on_differences(tmp_path: Path) -> None:
+def test_five_conversations_show_no_difference_and_the_card_says_why(tmp_path: Path) -> None:
     verdicts = opening(made(tmp_path, conversations=5)).verdicts
-    assert [verdict.subject for verdict in verdicts] == ["unjudged", "systems"]
-    assert verdicts[1].caveat == "No p-value can reach 0.05 with 5 conversations: the smallest possible is 0.062."
-    assert not verdicts[0].caveat
+    assert [verdict.subject for verdict in verdicts] == ["systems", "unjudged"]
+    assert verdicts[0].text.startswith("The data do not show whether")
+    assert verdicts[0].caveat == "No p-value can reach 0.05 with 5 conversations: the smallest possible is 0.062."
+    assert not verdicts[1].caveat
 
 
 def test_more_than_one_per_cent_of_skipped_rows_is_told_on_every_card(tmp_path: Path) -> None:

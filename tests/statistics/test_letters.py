@@ -49,4 +49,5 @@ def test_letters_stand_in_the_order_of_the_systems() -> None:
     """The best gets the first letter, wherever it stands."""
     assert letters_of([0.1, 0.9, 0.5], {(0, 1): 0.01, (0, 2): 0.3, (1, 2): 0.2}) == ["b", "a", "a b"]
     assert letters_of([0.1, 0.9], {(0, 1): 0.05}) == ["b", "a"]
+    assert letters_of([0.1, 0.9, 0.5], {(0, 1): 0.01, (0, 2): 0.3, (1, 2): 0.01}, left_out=[0]) == ["", "a", "b"]
     assert letters_of([0.1, 0.9], {(0, 1): 0.07}) == ["a", "a"] and letters_of([0.1, 0.9], {(0, 1): 0.07}, 0.1) == ["b", "a"]

@@ -10,7 +10,16 @@ import statsmodels.api as sm
 from scipy import linalg, stats
 from statsmodels.stats.proportion import proportion_confint
 
-from robustcs.statistics.means import cluster_ratio, cluster_t_test, mean_estimates, share_estimates, t_p, t_quantile
+from robustcs.statistics.means import (
+    cluster_ratio,
+    cluster_t_test,
+    mean_estimates,
+    score_estimates,
+    share_estimates,
+    t_p,
+    t_quantile,
+)
+from robustcs.statistics.units import Units
 
 
 def sample(seed: int, lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -148,6 +157,38 @@ def test_coverage_of_means_and_shares() -> None:
     assert 0.91 <= np.mean([one.low <= truth <= one.high for one in found]) <= 0.99
     found = mean_estimates(lengths * level * 0.3 + random.normal(size=(400, 15)) * np.sqrt(lengths), lengths)
     assert 0.91 <= np.mean([one.low <= 0 <= one.high for one in found]) <= 0.98
+
+
+@pytest.mark.parametrize(("conversations", "turns"), [(8, 3), (30, 4)])
+@pytest.mark.parametrize("share", [0.5, 0.85, 0.95])
+def test_scores_of_0_and_1_from_files_have_intervals_that_cover_and_stay_inside(
+    conversations: int, turns: int, share: float
+) -> None:
+    generator = np.random.default_rng(1)
+    units = Units("conversation", np.repeat(np.arange(conversations), turns), tuple(map(str, range(conversations))))
+    chances = generator.beta(share * 7 / 3, (1 - share) * 7 / 3, size=(1000, conversations, 1))  # intraclass correlation 0.3
+    values = (generator.random((1000, conversations, turns)) < chances).reshape(1000, -1).astype(float)
+    found = score_estimates(values, units, bounded=False)
+    assert all(0 <= one.low <= one.value <= one.high <= 1 for one in found)
+    assert np.mean([one.low <= share <= one.high for one in found]) > 0.92
+    before = mean_estimates(units.sums(values), units.sizes)
+    assert share == 0.5 or any(one.high > 1 for one in before), "these left the range"
+
+
+def test_limits_are_cut_only_at_a_score_that_occurs() -> None:
+    units = Units("turn", np.arange(6), tuple("abcdef"))
+
+    def limits(*values: float) -> tuple[float, float]:
+        [one] = score_estimates([values], units, bounded=False)
+        return one.low, one.high
+
+    whole = [0.0, 1.0, 0.9, 1.0, 1.0, 1.0]
+    low, high = limits(*whole)
+    assert high == 1.0 and low == mean_estimates([whole], np.ones(6))[0].low
+    assert limits(0.2, 0.99, 0.99, 0.99, 0.99, 0.99)[1] > 1  # the range is unknown
+    assert limits(0.0, 5.0, 5.0, 5.0, 5.0, 5.0)[1] > 5 and limits(0.0, 0.0, 0.0, 0.0, 0.0, 0.9)[0] == 0
+    [gap] = score_estimates([[1.0, np.nan, 0.5, 1.0, 0.5, 1.0]], units, bounded=False)
+    assert (gap.value, gap.units, gap.high) == (0.8, 5, 1.0)
 
 
 @pytest.mark.parametrize("freedom", [1, 1.3, 2, 4, 7.7, 28, 999, 1e4])

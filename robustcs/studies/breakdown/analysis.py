@@ -252,7 +252,7 @@ def breakdown(
         evaluated = replace(evaluated, notes=(*evaluated.notes, f"{note}: {some_of(unknown)}"))
     binned = Binned.of(scores, thresholds)
     found, tried = more.found_losses(scores, searched, units, seed) if searched else ([], {})
-    of_rewriters = cache(lambda: more.side_by_side(scores, thresholds, units, seed))
+    of_rewriters = cache(lambda: more.side_by_side(scores, thresholds, units, seed, evaluated.few))
     return Breakdown(units.stated(evaluated), tried, content={
         "bins": _bins(binned, unchanged),
         "attribution": lambda: attribution(binned, units),

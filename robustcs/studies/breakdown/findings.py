@@ -16,6 +16,8 @@ from robustcs.documents.words import (
     points,
     points_interval,
     qa_component,
+    system_in_words,
+    where_few,
     whole_percent,
 )
 from robustcs.statistics.estimate import p_text
@@ -33,6 +35,7 @@ class _Told:
 
     def __init__(self, result: Breakdown, rewriter: str, cut: Cut):
         self.cut, self.part = cut, qa_component(result.evaluated)
+        self.few = where_few((rewriter, "human"), result.evaluated, ",")
         self.who = "the rewriter" if rewriter == "qr" else f"the rewriter {rewriter}"
         blame = result.blame[result.blame["rewriter"] == rewriter]
         self.lines = at(result.attribution[result.attribution["rewriter"] == rewriter], cut).set_index("cause")
@@ -54,7 +57,7 @@ class _Told:
         If that depends on the threshold, the sentence starts with it.
         """
         name, other = (self.part, self.who) if cause == "qa" else (self.who, self.part)
-        rate = f"{name} fails on {whole_percent(self.lines.loc[cause, 'share'])} of turns"
+        rate = f"{name}{self.few} fails on {whole_percent(self.lines.loc[cause, 'share'])} of turns"
         oracle = " even with the human rewrite" if cause == "qa" else ""
         if cause != ("qa" if self.lines.loc["qa", "share"] >= self.lines.loc["qr", "share"] else "qr"):
             return rate + oracle
@@ -75,10 +78,10 @@ class _Told:
         size = f"{points(abs(row.difference))[1:]} percentage points"
         first, second = (self.part, self.who)[::sign]
         if row.p_corrected <= ALPHA:
-            said = f"{_sentence(first)} fails more often than {second} at {cut_label(self.cut)}, by {size}"
+            said = f"{_sentence(first)}{self.few} fails more often than {second} at {cut_label(self.cut)}, by {size}"
         else:
-            said = f"The data do not show whether {self.part} or {self.who} fails more often at {cut_label(self.cut)}: on these"
-            said += f" turns, {first} does, by {size}"
+            said = f"The data do not show whether {self.part} or {self.who}{self.few} fails more often at"
+            said += f" {cut_label(self.cut)}: on these turns, {first} does, by {size}"
         return f"{said} ({between}{_p(row)}, {family})."
 
 
@@ -88,7 +91,7 @@ def verdicts(result: Breakdown) -> tuple[Verdict, ...]:
     The verdict on the component with more errors also states whether it fails significantly more often.
     """
     cut = headline_cut(shown_cuts(result.rows("bins")))
-    best, near, apart = _ranked(result, cut)
+    best, near, apart, _ = _ranked(result, cut)
     told = _Told(result, best.rewriter, cut)
     found = []
     for cause in ("qa", "qr"):
@@ -112,27 +115,35 @@ def _p(row: Any) -> str:
     return f"adjusted {p_text(row.p_corrected)}"
 
 
-def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str]]:
-    """Return the rewriter with the highest mean, those that do not differ significantly from it, and those that do."""
-    best, *others = at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable").itertuples()
+def _ranked(result: Breakdown, cut: Cut) -> tuple[Any, list[str], list[str], list[str]]:
+    """Return the rewriter with the highest mean, those that tie with it, those that differ significantly, and those not ranked.
+
+    Rewriters that answer less than half of the turns are not ranked, unless all do.
+    """
+    rows = list(at(result.rewriters, cut).sort_values("mean", ascending=False, kind="stable").itertuples())
+    few = result.evaluated.few
+    left_out = [row for row in rows if row.rewriter in few] if any(row.rewriter not in few for row in rows) else []
+    best, *others = (row for row in rows if row not in left_out)
     near = [row.rewriter for row in others if set(best.letters.split()) & set(row.letters.split())]
-    return best, near, [row.rewriter for row in others if row.rewriter not in near]
+    apart = [row.rewriter for row in others if row.rewriter not in near]
+    return best, near, apart, [system_in_words(row.rewriter, result.evaluated) for row in left_out]
 
 
 def _alike(near: list[str], most: int) -> str:
-    return f"{some_of(near, most)} {verb(len(near), 'does', 'do')} not differ significantly from it" if near else ""
+    return f"it ties with {some_of(near, most)}" if near else ""
 
 
 def _lost(result: Breakdown, cut: Cut, row: Any) -> Verdict:
     """Return what a rewriter, a row of the table ``rewriters``, loses to Human."""
     label, who = measure_label(cut[0]), "the rewriter" if row.rewriter == "qr" else row.rewriter
+    few = where_few((row.rewriter, "human"), result.evaluated, ",")
     loses = row.to_human <= 0
     low, high = sorted((-row.to_human_low, -row.to_human_high) if loses else (row.to_human_low, row.to_human_high))
     size = number(abs(row.to_human), 3)
     if low > 0:
-        text = f"{who} {'loses' if loses else 'gains'} {size} {label} {'to' if loses else 'over'} Human"
+        text = f"{who}{few} {'loses' if loses else 'gains'} {size} {label} {'to' if loses else 'over'} Human"
     else:  # also without an interval
-        text = f"the data do not show whether {who} or Human has the higher mean {label} (they differ by {size})"
+        text = f"the data do not show whether {who} or Human{few} has the higher mean {label} (they differ by {size})"
     between = number_interval(low, high).strip("–")
     basis = f"mean over {counted(result.evaluated.turns, 'turn')}"
     return Verdict(size, between, _sentence(text), basis, abs(row.to_human), subject="drop")
@@ -148,23 +159,25 @@ def finding(result: Breakdown) -> tuple[str, ...]:
         between = percent_range(line["ci_low"], line["ci_high"])
         said[cause] = f"{line['count']} ({whole_percent(line['share'])}{between and f', 95% CI {between}'})"
     qr = "QR" if best.rewriter == "qr" else best.rewriter
+    turns = counted(result.evaluated.turns, "turn")
     return (
         *((_of_rewriters(result, cut),) if any(others) else ()),
-        f"Of {counted(result.evaluated.turns, 'turn')} (correct if {cut_label(cut)}), {told.part} fails on {said['qa']} even"
-        f" with the human rewrite, {told.who} fails on {said['qr']}, and {qr} and Human are correct on {said['correct']}.",
+        f"Of {turns} (correct if {cut_label(cut)}){told.few or ','} {told.part} fails on {said['qa']}"
+        f" even with the human rewrite, {told.who} fails on {said['qr']}, and {qr} and Human are correct on {said['correct']}.",
         told.blame(),
-        f"If {qr} and Human were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would still count"
-        " as rewriter errors.",
+        f"If {qr} and Human{told.few} were swapped at random in every turn, {told.lines.loc['qr', 'by_chance']:g} turns would"
+        " still count as rewriter errors.",
     )
 
 
 def _of_rewriters(result: Breakdown, cut: Cut) -> str:
     """Return which rewriter has the highest mean, which do not differ from it, and how many turns no rewriter answers."""
-    best, near, apart = _ranked(result, cut)
+    best, near, apart, left_out = _ranked(result, cut)
     between = "" if math.isnan(best.mean_low) else f", 95% CI {number_interval(best.mean_low, best.mean_high)}"
     rewriters = 1 + len(near) + len(apart)
-    parts = [_alike(near, 3)] if near else []
+    parts = [_alike(near, 3).replace("it", "It", 1)] if near else []
     parts += [f"{some_of(apart, 3)} {verb(len(apart), 'scores', 'score')} significantly lower"] if apart else []
+    parts += [f"{'not' if parts else 'Not'} ranked: {'; '.join(left_out)}"] if left_out else []
     repairs = at(result.repairs, cut)
     none = next(repairs[repairs["answered_by"] == "none"].itertuples())
     return (

@@ -4,7 +4,7 @@ errors by slice, and the costs of the differences between rewrites and Human tex
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -32,8 +32,13 @@ ALPHA = 0.05
 SIDE_BY_SIDE = ("rewriters", "overview", "rewriter_tests", "rewriter_scores", "repairs", "best_of")
 
 
-def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int) -> dict[str, pd.DataFrame]:
-    """Return the tables of :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows."""
+def side_by_side(
+    scores: Formulations, thresholds: Sequence[Threshold], units: Units, seed: int, few: Collection[str] = ()
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of :data:`SIDE_BY_SIDE`; with one rewriter, the tables of pairs and of the best choice have no rows.
+
+    ``few``: rewriters that answer less than half of the turns; they have no letters.
+    """
     names = list(scores.rewriters)
     frames = {"human": scores.human, **scores.rewriters} | ({} if scores.original is None else {"original": scores.original})
     own = slice(1, len(names) + 1)
@@ -43,7 +48,7 @@ def side_by_side(scores: Formulations, thresholds: Sequence[Threshold], units: U
         every = np.stack([frame[metric] for frame in frames.values()])
         letters = [""] * len(names)
         if pairs:
-            table, letters = _score_pairs(names, every[own], pairs, units, seed)
+            table, letters = _score_pairs(names, every[own], pairs, units, seed, few)
             by_scores.append(table.assign(metric=metric))
         means = _means(every, units, seed) | {"system": list(frames), "metric": metric}
         means["letters"] = ["", *letters, *[""] * (len(frames) - len(names) - 1)]
@@ -119,12 +124,14 @@ def _means(every: np.ndarray, units: Units, seed: int) -> dict[str, Any]:
 
 
 def _score_pairs(
-    names: Sequence[str], table: np.ndarray, pairs: Sequence[tuple[int, int]], units: Units, seed: int
+    names: Sequence[str], table: np.ndarray, pairs: Sequence[tuple[int, int]], units: Units, seed: int, few: Collection[str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """Compare all pairs by their scores, float[rewriters, turns], and return the rows and the rewriters' letters."""
     sums = units.sums(np.array([table[first] - table[second] for first, second in pairs]))
     found = comparisons(sums, units.sizes, units.kind, seed).frame
-    letters = letters_of(table.mean(axis=1).tolist(), dict(zip(pairs, found["p_corrected"], strict=True)), ALPHA)
+    left_out = [place for place, name in enumerate(names) if name in few]
+    corrected = dict(zip(pairs, found["p_corrected"], strict=True))
+    letters = letters_of(table.mean(axis=1).tolist(), corrected, ALPHA, left_out)
     return found.assign(first=[names[first] for first, _ in pairs], second=[names[second] for _, second in pairs]), letters
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from robustcs.errors import InputError, Problem, UsageError
+from robustcs.evaluation.collection_fit import CollectionFit
 from robustcs.evaluation.measure import ANSWER_FAMILIES, averaged, parse_measure
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
@@ -20,7 +21,15 @@ from robustcs.project.marks import told, without_marks
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import retrievable, with_run
 from robustcs.project.text_run_match import FEW, fit, ranked_alike
-from robustcs.project.trust import customary_level, limits_of_qrels, limits_of_rows, limits_of_sources, limits_of_turns
+from robustcs.project.trust import (
+    customary_level,
+    fit_of,
+    limits_of_qrels,
+    limits_of_rows,
+    limits_of_sources,
+    limits_of_turns,
+    misfits,
+)
 from robustcs.project.workspace import Workspace
 from robustcs.result import Basis, Evaluated
 from robustcs.studies.check.analysis import Check, run_row, text_rows
@@ -164,6 +173,8 @@ def ask(workspace: Workspace) -> Check:
         *limits_of_sources(workspace.project),
         *(limits_of_qrels(survey.qrels) if survey.qrels else []),
     ]
+    if fit := _fit(workspace, survey):
+        notes += misfits(fit)
     notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, workspace.project.policy.unit))]
     if marked := told(workspace.project.marks):
         notes.append(f"Roles by file name: {marked}; delete their marks, or confirm all with robustcs check --accept")
@@ -178,6 +189,14 @@ def ask(workspace: Workspace) -> Check:
     }  # fmt: skip
     made = Check(evaluated, problems, content={spec.name: spec.rows(content[spec.name]) for spec in Check.declared})
     return made.with_notes(workspace.notes)
+
+
+def _fit(workspace: Workspace, survey: Survey) -> CollectionFit | None:
+    """Return how far the judgments fit the collection and the runs; None if one of these files is broken."""
+    runs = workspace.project.systems
+    if survey.qrels is None or survey.passages is None or survey.broken.keys() & {f"{name} run" for name in runs}:
+        return None
+    return fit_of(workspace, {name: (name, path) for name, path in runs.items()})
 
 
 def _accept(call: Call) -> None:

@@ -14,6 +14,7 @@ from robustcs.documents.words import (
     percent_range,
     plain,
     signed_interval,
+    where_few,
     whole_percent,
     with_interval,
 )
@@ -44,7 +45,8 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
     row = next(at(result.factors, cut).itertuples())
     first, second = ("wording", "ranker") if row.difference >= 0 else ("ranker", "wording")
     share, other = getattr(row, first), getattr(row, second)
-    said = f"The average system of the grid loses {whole_percent(share)} of the turns to the {first} alone"
+    few = where_few(("/".join(cell) for cell in result.grid.cells), result.evaluated, ",")
+    said = f"The average system of the grid{few} loses {whole_percent(share)} of the turns to the {first} alone"
     p = f"adjusted {p_text(row.p_corrected)}"
     if row.p_corrected <= ALPHA:
         said += f", more than to the {second} ({whole_percent(other)}, {p})"
@@ -65,7 +67,8 @@ def _blamed(result: Components, cut: Cut) -> Verdict:
 def _unanswered(result: Components, cut: Cut) -> Verdict:
     own = at(result.blame, cut)
     row = next(own[own["cause"] == "none"].itertuples())
-    said = f"No system of the grid answers {whole_percent(row.share)} of the turns"
+    few = where_few(("/".join(cell) for cell in result.grid.cells), result.evaluated, ",")
+    said = f"No system of the grid{few} answers {whole_percent(row.share)} of the turns"
     basis = f"{row.count} of {counted(result.evaluated.turns, 'turn')}; correct if {cut_label(cut)}"
     # without weight, because it names no component
     return Verdict(whole_percent(row.share), percent_range(row.ci_low, row.ci_high), said, basis, 0.0)
@@ -75,7 +78,10 @@ def _leads(result: Components, cut: Cut) -> Verdict:
     [row], label = result.rows("choice", metric=cut[0]), measure_label(cut[0])
     best, second = f"{row.wording}/{row.ranker}", f"{row.second_wording}/{row.second_ranker}"
     size, leads = number(abs(row.other_lead), 3), "leads" if row.other_lead >= 0 else "trails"
-    said = f"{best} has the highest mean {label} ({number(row.value, 3)}) and leads {second} by {number(row.lead, 3)}"
+    few = where_few((best, second), result.evaluated, ",")
+    said = f"{best} leads {second} by {number(row.lead, 3)} {label}{few} with the highest mean, {number(row.value, 3)}"
+    if not row.lead:
+        said = f"{best} and {second}{few} have the same mean {label}, the highest of the grid ({number(row.lead, 3)} apart)"
     if not row.splits:
         basis = f"mean over {counted(result.evaluated.turns, 'turn')}"
         return Verdict(number(row.lead, 3), "", said, basis, abs(row.lead), subject="systems")
@@ -93,7 +99,9 @@ def _changes(result: Components, cut: Cut) -> list[Verdict]:
     row = max(gains, key=lambda one: one.difference)
     old, kept = (row.wording, row.ranker) if row.changed == "wording" else (row.ranker, row.wording)
     size = number(row.difference, 3)
-    said = f"The single change with the largest gain is from {old} to {row.to} with {kept}: {size} {measure_label(cut[0])}"
+    cells = ((row.wording, row.ranker), (row.to, kept) if row.changed == "wording" else (kept, row.to))
+    few = where_few(("/".join(cell) for cell in cells), result.evaluated)
+    said = f"The single change with the largest gain is from {old} to {row.to} with {kept}{few}: {size} {measure_label(cut[0])}"
     said += "" if row.p_corrected <= ALPHA else ", which is not significant"
     basis = f"adjusted {p_text(row.p_corrected)}, {result.families[cut[0]].describe('pair')}"
     between = number_interval(row.ci_low, row.ci_high).strip("–")

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.errors import UsageError, refuse_unknown
+from robustcs.errors import refuse_unknown
+from robustcs.evaluation.collection_fit import CollectionFit
 from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.evaluation.measures import TurnScores, score_of_run
 from robustcs.evaluation.missing_scores import Bounded, MissingScores, bounded_comparisons
 from robustcs.lazy import pd
-from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, table, text
+from robustcs.result import Evaluated, Result, count, difference, measure, number, p_value, score, share, table, text
 from robustcs.slicing.estimates import against_rest, cells, keys, slices_of
 from robustcs.slicing.search import FOUND, found_rows
 from robustcs.slicing.table import Slicing
@@ -37,9 +38,10 @@ from robustcs.statistics.columns import (
 )
 from robustcs.statistics.estimate import joined
 from robustcs.statistics.families import Family, letters_of, max_t_family
-from robustcs.statistics.means import mean_estimates
+from robustcs.statistics.means import is_binary, score_estimates
 from robustcs.statistics.units import Units
-from robustcs.wording import counted, system_name, verb
+from robustcs.studies.evaluate.missing import common_turns, missing_notes
+from robustcs.wording import counted, system_name
 
 #: Positions of two systems.
 Pair = tuple[int, int]
@@ -58,6 +60,12 @@ class Evaluation(Result):
         Systems are equivalent if their difference is within ± this margin; None without a test of equivalence.
     tried
         Measure → number of rules tried in the search for slices; empty without a search.
+    misfits
+        In words, what of the judgments does not fit the collection; empty if they fit.
+    unordered
+        Whether the judgments cannot order some systems, because they differ by these misfits.
+    ranked_alike
+        Systems with the same ranking of every turn as the first of those with the same scores (``equal`` of the measures).
     """
 
     study = "evaluate"
@@ -68,16 +76,18 @@ class Evaluation(Result):
         *score("value", "mean over turns; a total for num_ret and the like, a geometric mean for gm_map and gm_bpref",
                "mean").between(says="95% CI: cluster-robust t interval; null if there is none (note says why)"),
         count("turns", "turns that the value covers; those with a score of every system if scores of files are missing"),
-        text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared",
-             "group"), text("note", "caveats"),
+        text("letters", "systems that share a letter do not differ significantly; empty unless all pairs are compared, and for"
+             " systems that answer less than half of the turns", "group"),
+        text("equal", "the first of the systems with the same score on every turn; empty if no other system has the same"),
+        text("note", "caveats"),
         count("missing", "missing scores of a file"),
         score("lowest", "mean over all turns with missing scores at the lower end of the range; null if none is missing"),
         score("highest", "the same at the upper end"),
     )  # fmt: skip
     pairs = table(
         "pairs",
-        "The mean difference of two systems over the turns that both answer. No rows for totals and geometric means; for more"
-        " than 50 systems on request.",
+        "The mean difference of two systems over the turns that both answer. No rows for totals and geometric means, and for"
+        " systems with the same score on every turn; for more than 50 systems on request.",
         text("first", header="First"), text("second", header="Second"), measure(),
         *difference("difference", "first − second", "diff.").rounded(3).between(
             says="95% CI, not adjusted, from the same test as p"
@@ -105,6 +115,14 @@ class Evaluation(Result):
         "found_slices", "Slices that score lower than the other turns, lowest p first; no rows without --find-slices.",
         text("system"), measure(), *FOUND,
     )  # fmt: skip
+    fit = table(
+        "fit", "How far the judgments fit the collection; no rows without a collection, or if they fit.",
+        text("system", "empty: all judgments", "System"),
+        count("judged", "judgments, or judged passages in the top 10 of a system"),
+        count("lacking", "judgments of passages that the collection does not contain", "missing"),
+        count("twins", "unjudged passages of the top 10 with the text of one that is judged for the turn", "other id"),
+        share("share", "missing or twins, out of judged + twins"),
+    )  # fmt: skip
     turns = table(
         "turns", "Score of every turn.", text("system", header="System"), text("turn", header="Turn"), measure(),
         score("value", "a logarithm for gm_map and gm_bpref"),
@@ -114,6 +132,9 @@ class Evaluation(Result):
     baseline: str | None
     margin: float | None
     tried: Mapping[str, int] = field(default_factory=dict)
+    misfits: tuple[str, ...] = ()
+    unordered: bool = False
+    ranked_alike: frozenset[str] = frozenset()
 
 
 def evaluate(
@@ -127,6 +148,7 @@ def evaluate(
     slicings: Sequence[Slicing] = (),
     searched: Sequence[Slicing] = (),
     every_pair: bool = True,
+    fit: CollectionFit | None = None,
 ) -> Evaluation:
     """Compare systems by their mean scores.
 
@@ -146,6 +168,8 @@ def evaluate(
         How the turns are split.
     searched
         Slicings in which to search for slices with lower scores.
+    fit
+        How far the judgments fit the collection; systems that differ by it are not compared.
 
     Raises :class:`UsageError` for an unknown baseline, for a margin that is not above 0, and if there are too few units to
     search for slices.
@@ -157,9 +181,12 @@ def evaluate(
         compared = [(place, names.index(baseline)) for place, name in enumerate(names) if name != baseline]
     else:
         compared = list(combinations(range(len(names)), 2)) if every_pair else []
+    ordered = [pair for pair in compared if fit is None or not fit.apart(*(names[place] for place in pair))]
+    unordered, compared = len(ordered) < len(compared), ordered
     means: list[tuple[Any, ...]] = []
     pairs: dict[str, Comparisons] = {}
     bounds: dict[str, Bounded] = {}
+    tested: dict[str, list[Pair]] = {}
     families: dict[str, Family] = {}
     given = np.array([evaluated.basis == "scores" or name in evaluated.as_given for name in names])
     averaged = {name: one.only(filter(is_averaged, one)) for name, one in scores.items()}
@@ -167,51 +194,44 @@ def evaluate(
     for metric in next(iter(scores.values())):
         values = np.stack([scores[name][metric] for name in names])
         missing = MissingScores(values, np.isnan(values) & given[:, None])
-        if compared and is_averaged(metric):
-            pairs[metric] = comparisons(*_differences(values, compared, units), units.kind, seed)
+        alike = _alike(values)
+        tested[metric] = [pair for pair in compared if alike[pair[0]] != alike[pair[1]]]
+        if tested[metric] and is_averaged(metric):
+            pairs[metric] = comparisons(*_differences(values, tested[metric], units), units.kind, seed)
             if missing:
-                bounds[metric] = bounded_comparisons(pairs[metric], missing, compared, units, seed)
+                bounds[metric] = bounded_comparisons(pairs[metric], missing, tested[metric], units, seed)
                 pairs[metric] = bounds[metric].comparisons
         families[metric] = pairs[metric].families[0] if metric in pairs else max_t_family((), values, seed)
-        unscored += _missing_notes(metric, names, missing)
+        unscored += missing_notes(metric, names, missing)
         if not is_averaged(metric):
             means += _totals(metric, names, values, missing)
             continue
         if missing and not evaluated.own_turns:
-            values = np.where(_common(metric, values), values, np.nan)
+            values = np.where(common_turns(metric, values), values, np.nan)
             for name, own in zip(names, values, strict=True):
                 averaged[name][metric] = own
-        corrected = dict(zip(compared, families[metric].p, strict=True)) if baseline is None else {}
-        means += _means(metric, names, values, units, bounded[metric], corrected, missing)
+        corrected = dict(zip(tested[metric], families[metric].p, strict=True)) if baseline is None and not unordered else {}
+        equal = [names[first] if alike.count(first) > 1 else "" for first in alike]
+        means += _means(metric, names, values, units, bounded[metric], corrected, equal, missing, evaluated)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *unscored))
     found, tried = _found_slices(averaged, searched, units, seed) if searched else ([], {})
-    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, content={
+    return Evaluation(units.stated(evaluated), families, baseline, margin, tried, unordered=unordered, content={
         "measures": Evaluation.measures.rows(means),
-        "pairs": lambda: _pairs(names, pairs, compared, len(units.codes), margin, bounds),
+        "pairs": lambda: _pairs(names, pairs, tested, units, margin, evaluated, bounds),
         "slices": lambda: _slice_means(averaged, bounded, slicings, units, seed),
-        "found_slices": found, "turns": lambda: _turns(scores),
+        "found_slices": found, "fit": _fit(fit) if fit and not fit.fits else [], "turns": lambda: _turns(scores),
     })  # fmt: skip
 
 
-def _common(metric: str, values: np.ndarray) -> np.ndarray:
-    """Return bool[T]: whether every system has a score. Raises :class:`UsageError` if no turn has."""
-    common: np.ndarray = ~np.isnan(values).any(axis=0)
-    if not common.any():
-        found = f"no turn has a score of every system by {metric}"
-        raise UsageError("no-turns", found, "evaluate fewer systems together, or use --missing own")
-    return common
+def _fit(fit: CollectionFit) -> list[tuple[Any, ...]]:
+    """Return the rows of :data:`Evaluation.fit`."""
+    return [("", fit.judged, fit.lacking, None, fit.share),
+            *((name, top.judged, None, top.twins, top.share) for name, top in fit.tops.items())]  # fmt: skip
 
 
-def _missing_notes(metric: str, names: Sequence[str], missing: MissingScores) -> list[str]:
-    """Return a note for each system with missing scores: ``8 of 45 scores of tuesday are missing (faithfulness)``."""
-    counts = missing.missing.sum(axis=1).tolist()
-    return [f"{missing_in_words(name, lost, missing.values.shape[1])} ({metric})"
-            for name, lost in zip(names, counts, strict=True) if lost]  # fmt: skip
-
-
-def missing_in_words(system: str, missing: int, turns: int) -> str:
-    """Return ``8 of 45 scores of tuesday are missing``."""
-    return f"{missing} of {counted(turns, 'score')} of {system_name(system)} {verb(missing, 'is', 'are')} missing"
+def means_of(result: Evaluation) -> list[str]:
+    """Return the measures that are means over turns; only they have intervals and pairs."""
+    return [metric for metric in result.families if is_averaged(metric)]
 
 
 def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
@@ -221,23 +241,36 @@ def _turns(scores: Mapping[str, TurnScores]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True).dropna(subset="value", ignore_index=True)
 
 
+def _alike(values: np.ndarray) -> list[int]:
+    """Return for each system the first one with the same score on every turn; ``values``: float[systems, turns]."""
+    first: dict[bytes, int] = {}
+    return [first.setdefault(row.tobytes(), place) for place, row in enumerate(values + 0.0)]
+
+
 def _pairs(
     names: Sequence[str],
     found: Mapping[str, Comparisons],
-    compared: Sequence[Pair],
-    turns: int,
+    tested: Mapping[str, Sequence[Pair]],
+    units: Units,
     margin: float | None,
+    evaluated: Evaluated,
     bounds: Mapping[str, Bounded],
 ) -> list[pd.DataFrame]:
-    """Return the rows of :data:`Evaluation.pairs` by measure; ``turns``: their number; ``bounds``: those of missing scores."""
-    frames = []
+    """Return the rows of :data:`Evaluation.pairs` by measure.
+
+    ``tested``: measure → the compared pairs. ``bounds``: those of missing scores.
+    """
+    frames, turns = [], len(units.codes)
+    few = {name: f"{_few_note(name, evaluated)} by {system_name(name)}" for name in evaluated.few}
     for metric, one in found.items():
+        compared = tested[metric]
+        limits = [joined(*(few.get(names[place], "") for place in pair)) for pair in compared]
         shared = np.broadcast_to(one.sizes, one.sums.shape).sum(axis=1).astype(int).tolist()
         over = [f"over the {counted(number, 'turn')} that both answer" if number < turns else "" for number in shared]
         frame = one.frame.assign(
             first=[names[first] for first, _ in compared], second=[names[second] for _, second in compared], metric=metric,
             equivalent=pd.array([within_margin(test, margin) for test in one.tests], dtype="boolean"),
-            note=[joined(*notes) for notes in zip(over, one.columns["note"], strict=True)], lowest=np.nan, highest=np.nan,
+            note=[joined(*some) for some in zip(over, one.columns["note"], limits, strict=True)], lowest=np.nan, highest=np.nan,
         )  # fmt: skip
         if metric in bounds:
             low, high = bounds[metric].lowest, bounds[metric].highest
@@ -263,7 +296,7 @@ def _totals(metric: str, names: Sequence[str], values: np.ndarray, missing: Miss
     """Return the rows of a total or geometric mean, highest first; they have no intervals."""
     note = "a total over turns: no interval" if metric.startswith(TOTAL) else "a geometric mean over turns: no interval"
     own = [scores[~np.isnan(scores)] for scores in values]
-    rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", note, lost, np.nan, np.nan)
+    rows = [(name, metric, score_of_run(metric, one), np.nan, np.nan, len(one), "", "", note, lost, np.nan, np.nan)
             for name, one, lost in zip(names, own, missing.missing.sum(axis=1).tolist(), strict=True)]  # fmt: skip
     return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
 
@@ -274,28 +307,37 @@ def _means(
     values: np.ndarray,
     units: Units,
     bounded: bool,
-    corrected: Mapping[tuple[int, int], float],
+    corrected: Mapping[Pair, float],
+    equal: Sequence[str],
     missing: MissingScores,
+    evaluated: Evaluated,
 ) -> list[tuple[Any, ...]]:
-    """Return the means of a measure, highest first; ``corrected``: adjusted p of all its pairs, for the letters."""
+    """Return the means of a measure, highest first.
+
+    corrected
+        Adjusted p of all its pairs, for the letters.
+    equal
+        For each system the first of those with the same scores, or nothing.
+    """
+    means, turns = score_estimates(values, units, bounded), (~np.isnan(values)).sum(axis=1).tolist()
+    left_out = [place for place, name in enumerate(names) if name in evaluated.few]
+    letters = letters_of([one.value for one in means], corrected, ALPHA, left_out)
     low, high = missing.means() if missing else (np.full(len(names), np.nan),) * 2
-    by_unit, sizes = units.sums(np.nan_to_num(values)), units.sums(~np.isnan(values))
-    means = mean_estimates(by_unit, sizes, units.kind, (0.0, 1.0) if bounded else None)
-    letters = letters_of([one.value for one in means], corrected, ALPHA) if corrected else [""] * len(names)
+    lost = missing.missing.sum(axis=1).tolist()
     rows = [
-        (name, metric, one.value, one.low, one.high, turns, group, one.note, *more)
-        for name, one, turns, group, *more in zip(
-            names,
-            means,
-            sizes.sum(axis=1).astype(int).tolist(),
-            letters,
-            missing.missing.sum(axis=1).tolist(),
-            low.tolist(),
-            high.tolist(),
-            strict=True,
+        (name, metric, one.value, one.low, one.high, number, group, same, joined(one.note, _few_note(name, evaluated)), *more)
+        for name, one, number, group, same, *more in zip(
+            names, means, turns, letters, equal, lost, low.tolist(), high.tolist(), strict=True
         )
     ]
     return sorted(rows, key=lambda row: (math.isnan(row[2]), -row[2]))
+
+
+def _few_note(name: str, evaluated: Evaluated) -> str:
+    """Return how many turns a system answers if they are less than half."""
+    if name not in evaluated.few:
+        return ""
+    return f"only {evaluated.few[name]} of {counted(evaluated.turns, 'turn')} answered"
 
 
 def _slice_means(
@@ -309,7 +351,8 @@ def _slice_means(
             bounds = (0.0, 1.0) if bounded[metric] else None
             rows_of = ~np.isnan(values)
             cut = [replace(one, codes=one.codes[rows_of]) for one in own]
-            for one in slices_of([values[rows_of]], cut, units.take(rows_of), seed, bounds=bounds)[0]:
+            shares = bounds is None and is_binary(values)
+            for one in slices_of([values[rows_of]], cut, units.take(rows_of), seed, shares=shares, bounds=bounds)[0]:
                 mean = one.own
                 rows.append((name, metric, one.slicing, one.name, one.turns, mean.value, mean.low, mean.high, *cells(one)))
     return rows

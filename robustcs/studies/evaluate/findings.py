@@ -1,66 +1,177 @@
-"""Verdicts of evaluate: the system with the highest mean, and how many pairs of systems differ significantly."""
+"""Claims of evaluate: which of two systems scores higher, or the best against the best that it does not tie with."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 from robustcs.documents.document import Verdict
 from robustcs.documents.headline import headline_measure
-from robustcs.documents.words import measure_label, number, number_interval
-from robustcs.lazy import pd
-from robustcs.studies.evaluate.analysis import ALPHA, Evaluation
-from robustcs.studies.evaluate.show import means_of, missing_first, order_is_open
-from robustcs.wording import counted, some_of, system_name, verb
+from robustcs.documents.words import listed, measure_label, number, number_interval, system_in_words
+from robustcs.statistics.estimate import p_text
+from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, means_of
+from robustcs.studies.evaluate.missing import missing_first, order_is_open
+from robustcs.wording import counted, some_of, verb
 
-#: Number of systems that a verdict names; the table contains all.
-_NAMED = 3
+#: Number of systems that a claim names; the table contains all.
+_NAMED = 10
+#: Weight of the comparison among the verdicts of a report.
+_WEIGHT = 0.1
 
 
 def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
-    """Return the system with the highest mean, and the number of pairs that differ significantly."""
+    """Return the comparison of the systems by the headline measure; if all have equal scores, that; of one system, its mean."""
     metrics = means_of(result)
-    if not metrics:
-        return ()
-    metric = headline_measure(metrics)
-    best, *others = rows = result.rows("measures", metric=metric)
-    label = measure_label(metric)
-    pairs = result.pairs[result.pairs["metric"] == metric]
-    mean = number(best.value, 3)
-    if others and order_is_open(result, metric):
-        each = some_of([f"{number(row.value, 3)} ({system_name(row.system)})" for row in rows], _NAMED)
-        start = missing_first(result, metric)
-        said = f"{start}{'over' if start else 'Over'} the {counted(best.turns, 'turn')} that all systems have, the means of"
-        said += f" {label} are {each}; the missing scores leave their order open"
-    else:
-        highest = f"the highest mean {label}," if others else f"a mean {label} of"
-        said = f"{missing_first(result, metric)}{system_name(best.system)} has {highest} {mean}"
-        said += _others(pairs, best.system, [row.system for row in others])
-    first = Verdict(
-        mean, number_interval(best.ci_low, best.ci_high).strip("–"), said,
-        f"{counted(best.turns, 'turn')}, {counted(len(rows), 'system')}", 0.1, "correct",
-    )  # fmt: skip
-    if not len(pairs):
-        return (first,)
-    family = result.families[metric]
-    over = "" if result.evaluated.own_turns else f"{counted(best.turns, 'turn')}, "
-    apart = pairs[pairs["p_corrected"] <= ALPHA]
-    size = f"{len(apart)} of {len(pairs)}"
-    said = f"{size} {verb(len(pairs), 'pair', 'pairs')} of systems {verb(len(apart), 'differs', 'differ')} significantly in"
-    said += f" {label} (adjusted p ≤ {ALPHA:g})"
-    if len(apart):
-        said += f"; the smallest of these differences is {number(float(apart['difference'].abs().min()), 3)}"
-    return first, Verdict(
-        size, "", said, f"{over}{family.describe('pair')}",
-        0.1 * (1 - len(apart) / len(pairs)), subject="differences",
-    )  # fmt: skip
+    return (_Compared(result, headline_measure(metrics)).verdict(),) if metrics else ()
 
 
-def _others(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
-    """Return which others score significantly lower by the adjusted tests; empty unless all were compared with the best."""
-    own = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
-    if not others or len(own) < len(others):
-        return ""
-    lower = own[own["p_corrected"] <= ALPHA]
-    near = [name for name in others if name not in {*lower["first"], *lower["second"]}]
-    if not near:
-        return f"; {verb(len(others), 'the other scores', 'all others score')} significantly lower"
-    score = verb(len(near), "does not score", "do not score")
-    return f"; {counted(len(near), 'system')} {score} significantly lower ({some_of([*map(system_name, near)], _NAMED)})"
+def evaluate_findings(result: Evaluation) -> tuple[str, ...]:
+    """Return which systems have equal scores, and how many pairs of systems differ significantly."""
+    metrics = means_of(result)
+    return _Compared(result, headline_measure(metrics)).further() if metrics else ()
+
+
+class _Compared:
+    """The systems by one measure, with the best first; systems with equal scores are one."""
+
+    def __init__(self, result: Evaluation, metric: str):
+        self.result, self.metric, self.label = result, metric, measure_label(metric)
+        self.rows = result.rows("measures", metric=metric)
+        pairs = result.pairs[result.pairs["metric"] == metric]
+        self.pairs = {(row.first, row.second): row for row in pairs.itertuples()}
+        groups: dict[str, list[Any]] = {}
+        for row in self.rows:
+            groups.setdefault(row.equal or row.system, []).append(row)
+        self.groups = list(groups.values())
+        self._missing = missing_first(result, metric)
+
+    def verdict(self) -> Verdict:
+        """Return the claim; it begins with misfits of the judgments, and orders no systems that differ by them."""
+        misfits = ", and ".join(self.result.misfits)
+        if not misfits:
+            return self._claim()
+        if not self.result.unordered:
+            claim = self._claim()
+            return replace(claim, text=f"{misfits}; {claim.text}")
+        names = [row.system for row in self.rows]
+        said = f"{misfits}: the judgments cannot order {listed(self._names(self.rows)) if len(names) < 3 else 'the systems'}"
+        return Verdict(misfits.split()[0], "", said, self._basis(self.rows[0]), _WEIGHT)
+
+    def _claim(self) -> Verdict:
+        claim, missing = self._open() if order_is_open(self.result, self.metric) else self._order(), self._missing
+        text = f"{missing}{claim.text[0].lower() if claim.text.startswith('The ') else claim.text[0]}{claim.text[1:]}"
+        return replace(claim, text=text) if missing else claim
+
+    def _open(self) -> Verdict:
+        """Return the means over common turns, where missing scores decide which system is best."""
+        best, mean = self.rows[0], number(self.rows[0].value, 3)
+        each = some_of(
+            [f"{number(row.value, 3)} ({system_in_words(row.system, self.result.evaluated)})" for row in self.rows], 3
+        )
+        said = f"{'over' if self._missing else 'Over'} the {counted(best.turns, 'turn')} that all systems have, the means of"
+        said += f" {self.label} are {each}; the missing scores leave their order open"
+        between = number_interval(best.ci_low, best.ci_high).strip("–")
+        return Verdict(mean, between, said, self._basis(best), _WEIGHT, "correct")
+
+    def _order(self) -> Verdict:
+        best, *others = self.groups
+        if not others:
+            return self._mean(best[0]) if len(best) == 1 else self._equal(best)
+        tested = [(group, *found) for group in others if (found := self._against(best, group))]
+        if len(tested) < len(others) and tested:  # with a baseline, only that one is compared with the best
+            return self._difference(*tested[0], ", the baseline", "")
+        if not tested:
+            return self._highest(best)
+        left_out = [name for group, _, _ in tested if self._few(group) for name in self._names(group)]
+        # if all others answer too few turns to be ranked, the best of them is compared
+        tested = [one for one in tested if not self._few(one[0])] or tested[:1]
+        if self._few(tested[0][0]):
+            return self._difference(*tested[0], "", "")
+        apart = [one for one in tested if one[1].p_corrected <= ALPHA]
+        ties = [name for group, row, _ in tested if not row.p_corrected <= ALPHA for name in self._names(group)]
+        if len(others) == 1:
+            return self._difference(*tested[0], "", "")
+        rest = f"; not ranked: {'; '.join(left_out)}" if left_out else ""
+        tied = f"; {self._subject(best[:1])} ties with {counted(len(ties), 'system')} ({some_of(ties, _NAMED)})" if ties else ""
+        if not apart:
+            return self._difference(*tested[0], "", tied + rest)
+        which = verb(len(apart), "the only system that scores", f"the best of {len(apart)} systems that score")
+        if not ties:
+            every = f"the best of {len(apart)} others, which {'both' if len(apart) == 2 else 'all'} score"
+            which = verb(len(apart), "the only other system, which scores", every)
+        return self._difference(*apart[0], f", {which} significantly lower", tied + rest)
+
+    def further(self) -> tuple[str, ...]:
+        same = [group for group in self.groups if len(group) > 1]
+        said = [f"{self._equal(group).text}." for group in same if len(self.groups) > 1]
+        full = [row for (first, second), row in self.pairs.items() if not {first, second} & self.result.evaluated.few.keys()]
+        if len(full) > 1:
+            apart = [abs(row.difference) for row in full if row.p_corrected <= ALPHA]
+            smallest = f"; the smallest of these differences is {number(min(apart), 3)}" if apart else ""
+            differ = f"{len(apart) or 'none'} {verb(len(apart) or 1, 'differs', 'differ')} significantly in {self.label}"
+            tested = f"adjusted p ≤ {ALPHA:g}, {self.result.families[self.metric].describe('pair')}"
+            said.append(f"Of {counted(len(full), 'pair')} of systems, {differ} ({tested}){smallest}.")
+        return tuple(said)
+
+    def _few(self, group: Sequence[Any]) -> bool:
+        return any(row.system in self.result.evaluated.few for row in group)
+
+    def _names(self, group: Sequence[Any]) -> list[str]:
+        return [system_in_words(row.system, self.result.evaluated) for row in group]
+
+    def _subject(self, group: Sequence[Any], then: str = "") -> str:
+        """Return the systems of a group in words; several have equal scores."""
+        if len(group) == 1:
+            return system_in_words(group[0].system, self.result.evaluated, then)
+        return f"{listed(self._names(group))}, which have equal scores{then and f',{then}'}"
+
+    def _against(self, best: Sequence[Any], other: Sequence[Any]) -> tuple[Any, int] | None:
+        """Return the test of two groups, and 1 or −1 as its difference is that of the best or of the other; None without."""
+        for one in best:
+            for two in other:
+                for pair, sign in (((one.system, two.system), 1), ((two.system, one.system), -1)):
+                    if pair in self.pairs:
+                        return self.pairs[pair], sign
+        return None
+
+    def _difference(self, other: Sequence[Any], row: Any, sign: int, which: str, more: str) -> Verdict:
+        """Return the comparison of the best system with another one; ``which``: its apposition, ``more``: a further clause."""
+        best, family = self.groups[0], self.result.families[self.metric]
+        size, several = number(abs(row.difference), 3), len(self.pairs) > 1
+        low, high = sorted((sign * row.ci_low, sign * row.ci_high)) if row.ci_low == row.ci_low else (row.ci_low, row.ci_high)
+        p = f"adjusted {p_text(row.p_corrected)}, {family.describe('pair')}" if several else p_text(row.p_corrected)
+        over = "" if self.result.evaluated.own_turns else f"; {counted(best[0].turns, 'turn')}"
+        if row.p_corrected <= ALPHA:
+            scores = " scores" if len(best) == 1 else " score"
+            said = f"{self._subject(best, scores)} {size} {self.label} higher than {self._subject(other)}{which}{more}"
+        else:
+            said = f"The data do not show whether {self._subject(best)} or {self._subject(other, ' scores')} higher"
+            said = f"{said} (difference {size} {self.label}){more}"
+        return Verdict(size, number_interval(low, high).strip("–"), said, f"{p}{over}", _WEIGHT, "correct")
+
+    def _equal(self, group: Sequence[Any]) -> Verdict:
+        """Return that the systems of a group have equal scores; they are not compared."""
+        names, metrics = [row.system for row in group], means_of(self.result)
+        rows = [row for row in self.result.rows("measures") if row.system in names and row.metric in metrics]
+        scores = "scores" if all(row.equal in names for row in rows) else self.label
+        turns = counted(group[0].turns, "turn")
+        said = f"{listed(self._names(group))} have equal {scores} on all {turns}"
+        said += " and equal rankings" if self.result.ranked_alike >= {*names} else ""
+        mean, between = number(group[0].value, 3), number_interval(group[0].ci_low, group[0].ci_high).strip("–")
+        return Verdict(turns, "", said, f"mean {self.label} {mean}{between and f', 95% CI {between}'}", _WEIGHT, "correct")
+
+    def _mean(self, row: Any) -> Verdict:
+        mean = number(row.value, 3)
+        said = f"{system_in_words(row.system, self.result.evaluated, ' has')} a mean {self.label} of {mean}"
+        return Verdict(mean, number_interval(row.ci_low, row.ci_high).strip("–"), said, self._basis(row), _WEIGHT, "correct")
+
+    def _highest(self, best: Sequence[Any]) -> Verdict:
+        """Return the highest mean, of systems that were not compared."""
+        mean, has = number(best[0].value, 3), " has" if len(best) == 1 else " have"
+        said = f"{self._subject(best, has)} the highest mean {self.label}, {mean}"
+        between = number_interval(best[0].ci_low, best[0].ci_high).strip("–")
+        return Verdict(mean, between, said, self._basis(best[0]), _WEIGHT, "correct")
+
+    def _basis(self, row: Any) -> str:
+        return f"{counted(row.turns, 'turn')}, {counted(len(self.rows), 'system')}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robustcs.documents.document import Block, Drawing, Figure, Table
+from robustcs.documents.document import Block, Drawing, Figure, Paragraph, Table
 from robustcs.documents.headline import headline_measure
 from robustcs.documents.slices import found_table, slices_table
 from robustcs.documents.tables import Shown, result_table
@@ -17,8 +17,10 @@ from robustcs.evaluation.measure import TOTAL, is_averaged
 from robustcs.lazy import pd
 from robustcs.result import score
 from robustcs.statistics.columns import EVEN
-from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, missing_in_words
-from robustcs.wording import counted, first_of, system_name, verb
+from robustcs.studies.evaluate.analysis import ALPHA, Evaluation, means_of
+from robustcs.studies.evaluate.findings import verdicts
+from robustcs.studies.evaluate.missing import missing_first, order_is_open
+from robustcs.wording import counted, system_name, verb
 
 #: Up to this number of pairs, all are shown; for more, the letters show which differ.
 SHOWN = 15
@@ -29,24 +31,23 @@ SLICED = 3
 
 
 def show(result: Evaluation, names: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the figure and, per measure, the table of means and the table of pairs (if few, or with a baseline).
+    """Return the claim, the figure and, per measure, the table of means and the table of pairs (if few, or with a baseline).
 
     names
         Tables that are shown (default: all, with the figure); only these are computed.
     """
-    tables: list[Block] = [_figure(result)] if means_of(result) and not names else []
+    tables: list[Block] = []
+    if means_of(result) and not names:
+        tables += [*(Paragraph(one.sentence) for one in verdicts(result)), _figure(result)]
     for metric, family in result.families.items():
         tables += [_means(result, metric)] if not names or "measures" in names else []
         few = len(family.p) > 0 and (result.baseline is not None or len(family.p) <= SHOWN)
         if few and (not names or "pairs" in names):
             tables.append(_pairs(result, metric, _part(result.pairs, metric)))
+    if len(result.table("fit")) and (not names or "fit" in names):
+        tables.append(result_table(result, "fit", "Do the judgments fit the collection?", result.spec("fit").fields))
     sliced = means_of(result) and (not names or {"slices", "found_slices"} & set(names))
     return (*tables, *(_slices(result) if sliced else ()))
-
-
-def means_of(result: Evaluation) -> list[str]:
-    """Return the measures that are means over turns; only they have intervals and pairs."""
-    return [metric for metric in result.families if is_averaged(metric)]
 
 
 def _slices(result: Evaluation) -> list[Block]:
@@ -67,29 +68,6 @@ def _slices(result: Evaluation) -> list[Block]:
         finds, caption = _part(result.found_slices, metric), f"On which turns is {label} low?"
         blocks.append(found_table(result, finds, caption, "system", "", result.tried[metric]))
     return blocks
-
-
-#: Share of missing scores, and difference of shares, above which a claim begins with them.
-_MANY_MISSING = 0.05
-
-
-def missing_first(result: Evaluation, metric: str) -> str:
-    """Return ``8 of 45 scores of tuesday are missing; ``, the start of a claim on a measure.
-
-    Empty if at most 5% of the scores of each system are missing, and the shares of two systems differ by at most that.
-    """
-    turns = result.evaluated.turns
-    shares = {row.system: row.missing / turns for row in result.rows("measures", metric=metric)}
-    if not shares or max(max(shares.values()), max(shares.values()) - min(shares.values())) <= _MANY_MISSING:
-        return ""
-    told = [missing_in_words(name, round(share * turns), turns) for name, share in shares.items() if share]
-    return f"{first_of(told, 3)}; "
-
-
-def order_is_open(result: Evaluation, metric: str) -> bool:
-    """Return whether missing scores decide which system has the highest mean."""
-    best, *others = result.rows("measures", metric=metric)
-    return any(row.missing for row in (best, *others)) and not all(best.lowest > row.highest for row in others)
 
 
 def overview(result: Evaluation) -> tuple[Table | Figure, ...]:
@@ -115,13 +93,18 @@ def _part(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def _apart(result: Evaluation, metric: str) -> str:
-    """Return ``19 of 66 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs)``."""
-    family = result.families[metric]
-    told = int((family.p <= ALPHA).sum())
+    """Return ``Of 66 pairs of systems, 19 differ significantly (adjusted p ≤ 0.05, max-T over 66 pairs).``
+
+    Pairs with a system that answers less than half of the turns are not counted; empty if there are no others.
+    """
+    family, few = result.families[metric], result.evaluated.few
+    pairs = _part(result.pairs, metric)
+    pairs = pairs[~(pairs["first"].isin(few) | pairs["second"].isin(few))] if few else pairs
+    told = int((pairs["p_corrected"] <= ALPHA).sum())
     return (
-        f"{told} of {counted(len(family.p), 'pair')} of systems {verb(told, 'differs', 'differ')} significantly (adjusted p ≤"
-        f" {ALPHA:g}, {family.describe('pair')})"
-    )
+        f" Of {counted(len(pairs), 'pair')} of systems, {told or 'none'} {verb(told or 1, 'differs', 'differ')} significantly"
+        f" (adjusted p ≤ {ALPHA:g}, {family.describe('pair')})."
+    ) if len(pairs) else ""  # fmt: skip
 
 
 def _means(result: Evaluation, metric: str) -> Table:
@@ -144,8 +127,8 @@ def _means(result: Evaluation, metric: str) -> Table:
     note += " Each mean covers the turns that the run answers; pairs compare the turns that both answer." if own else ""
     family, hint = result.families[metric], ""
     if len(family.p):
-        note += f" {_apart(result, metric)}."
-        if result.baseline is None:
+        note += _apart(result, metric)
+        if result.baseline is None and any(row.letters for row in rows):
             columns.append("letters")
             note += " Systems that share a letter do not differ significantly; this does not show that they are equal."
             hint = "--table pairs lists every pair." if len(family.p) > SHOWN else ""
@@ -193,7 +176,7 @@ def _figure(result: Evaluation) -> Figure:
     metrics = means_of(result)
     tested = "; the pairs are tested separately" if any(len(one.p) for one in result.families.values()) else ""
     words, systems = [], len({row.system for row in result.rows("measures")})
-    for metric in metrics:
+    for metric in () if result.unordered else metrics:
         best, *_ = result.rows("measures", metric=metric)
         between = number_interval(best.ci_low, best.ci_high)
         highest = "has the mean" if order_is_open(result, metric) else "is highest with"
@@ -202,7 +185,7 @@ def _figure(result: Evaluation) -> Figure:
         "evaluate",
         f"Means of {counted(systems, 'system')} over {_over(result)} (95% CI{clustered(result.evaluated.unit)})."
         f"{_overlap(systems, tested)}",
-        "Means with intervals. " + "; ".join(words) + ".",
+        " ".join(["Means with intervals.", *([f"{'; '.join(words)}."] if words else [])]),
         lambda: draw(result),
     )
 

@@ -6,20 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from robustcs.documents.document import Paragraph
 from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, is_averaged, parse_measure
 from robustcs.evaluation.measures import NATIVE, Scores
+from robustcs.evaluation.ranking import Ranking
 from robustcs.project.model import Project, needs, of_rankings
 from robustcs.project.overrides import named_files
+from robustcs.project.scoring import ScoredFile
 from robustcs.project.slices import searched, slicings
 from robustcs.project.sources import assigned, distinct
-from robustcs.project.trust import limits_of_sources
+from robustcs.project.trust import fit_of, limits_of_fit, limits_of_sources, misfits
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
-from robustcs.studies.evaluate.analysis import Evaluation, evaluate
-from robustcs.studies.evaluate.findings import verdicts
-from robustcs.studies.evaluate.show import means_of, overview, show
+from robustcs.studies.evaluate.analysis import Evaluation, evaluate, means_of
+from robustcs.studies.evaluate.findings import evaluate_findings, verdicts
+from robustcs.studies.evaluate.show import overview, show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
 from robustcs.wording import some_of, verb
@@ -97,8 +100,29 @@ def ask(
         told = (*told, left)
         pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
+    fit = fit_of(workspace, {file.name: (file.role, file.path) for file in files if file.kind == "runs"})
     seed = workspace.project.seed
-    return evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False)
+    result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False, fit)
+    return result.changed(ranked_alike=_ranked_alike(workspace, result, files), misfits=misfits(fit) if fit else ())
+
+
+def _ranked_alike(workspace: Workspace, result: Evaluation, files: Sequence[ScoredFile]) -> frozenset[str]:
+    """Return the systems with the same ranking of every turn as the first one with the same scores in all measures."""
+    same: dict[str, set[str]] = {}
+    for row in result.rows("measures"):
+        if is_averaged(row.metric):
+            same.setdefault(row.system, set()).add(row.equal)
+    firsts = {name: next(iter(equal)) for name, equal in same.items() if len(equal) == 1}
+    runs = [file for file in files if file.kind == "runs" and firsts.get(file.name)]
+    if not runs:
+        return frozenset()
+    found = workspace.per_run([(file.role, file.path) for file in runs], _order)
+    orders = dict(zip((file.name for file in runs), found, strict=True))
+    return frozenset(name for name in orders if orders[name] == orders.get(firsts[name]))
+
+
+def _order(ranking: Ranking) -> list[tuple[str, list[str]]]:
+    return list(ranking.by_turn())
 
 
 def _is_share(metric: str, scores: Sequence[Scores]) -> bool:
@@ -137,7 +161,7 @@ _READING = (
 
 def _part(project: Project) -> Project:
     needs(project.qrels, "no-qrels", "no qrels", "name them with qrels = … or --qrels")
-    keys = ["qrels", "runs", "policy", "seed"]
+    keys = ["qrels", "runs", "collection", "policy", "seed"]
     if project.groups and (project.texts or project.raw_texts):  # they determine which turns a set asks
         keys += ["groups", "texts", "raw_texts"]
     return of_rankings(project, keys, ("run", "scores"))
@@ -147,7 +171,11 @@ def _answer(workspace: Workspace) -> Answer:
     result = ask(workspace)
     metrics = means_of(result)
     family = result.families[headline_measure(metrics)] if metrics else None
-    return Answer((), _READING, show(result), result, (), verdicts(result), overview(result), family=family)
+    blocks = tuple(block for block in show(result) if not isinstance(block, Paragraph))  # the claim is a verdict
+    return Answer(
+        evaluate_findings(result), _READING, blocks, result, (), verdicts(result), overview(result), family=family,
+        limits=limits_of_fit(result.misfits, result.unordered),
+    )  # fmt: skip
 
 
 QUESTIONS = (

@@ -141,7 +141,7 @@ COMMAND = Command(ask, (*UNIT, *SEED), retrieves=False, run=_run)
 _READING = (
     "How to read it: each reviewed turn may have several categories, or none. The intervals are for all turns from which the"
     " sample was drawn, not for other conversations, and each belongs to one share. κ is 1 for full agreement of two coders and"
-    " 0 for agreement expected by chance; a category on which coders do not agree is not a finding."
+    " 0 for agreement expected by chance; report only categories on which the coders agree."
 )
 
 

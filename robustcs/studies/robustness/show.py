@@ -95,7 +95,7 @@ def _drops(result: Robustness, metric: str) -> Table:
     if result.margin is not None:
         note += (
             f" Within margin: the whole interval lies inside ±{result.margin:g}, and no {unit} contributes more than"
-            f" {100 * EVEN:.0f}% of the spread, which rules out a larger drop. “no”: a larger drop is not ruled out."
+            f" {100 * EVEN:.0f}% of the spread, which rules out a larger drop. “no”: a larger drop remains possible."
         )
     note += noted((row.set, row.note) for row in rows.itertuples())
     return result_table(

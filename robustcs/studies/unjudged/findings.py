@@ -12,7 +12,7 @@ from robustcs.documents.holes import expected_drop, is_significant, tipping_sent
 from robustcs.documents.words import measure_label, number_interval, p_equals, plain, whole_percent
 from robustcs.lazy import pd
 from robustcs.studies.unjudged.analysis import ONLY_RELEVANT, Unjudged
-from robustcs.wording import and_more, counted, system_name, verb
+from robustcs.wording import and_more, counted, system_name
 
 #: Most pairs of runs named in a finding. The table has all.
 _NAMED = 5
@@ -79,7 +79,7 @@ def _expected(row: Any, result: Unjudged) -> Verdict:
 
 
 def _unjudged(result: Unjudged) -> Verdict:
-    """Return the verdict on the run with the largest unjudged share, and on the number of unproven orders."""
+    """Return the verdict on the run with the largest unjudged share, and on the orders that its grades can change."""
     rates = result.rates.set_index("system")
     worst, best = rates["share"].idxmax(), rates["share"].idxmin()
     row, size = rates.loc[worst], whole_percent(rates.loc[worst, "share"])
@@ -90,7 +90,8 @@ def _unjudged(result: Unjudged) -> Verdict:
         metric = headline_measure(result.pairs["metric"])
         part = result.pairs[result.pairs["metric"] == metric]
         open_ = int((~part["separable"].astype(bool)).sum())
-        said += f"; {open_} of {counted(len(part), 'order')} by {measure_label(metric)} {verb(open_, 'is', 'are')} not proven"
+        orders = f"{counted(len(part), 'order')} by {measure_label(metric)}"
+        said += f"; their grades can change {open_} of {orders}" if open_ else ""
     basis = f"{int(row['unjudged']):,} of {counted(int(row['retrieved']), 'passage')}"
     return Verdict(size, "", said, basis, float(row["share"]))
 
@@ -120,7 +121,7 @@ def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> 
         text += " ".join(["", expected_drop(drop, expected), *filter(None, (tips,))])
     if math.isnan(least):
         return text
-    sure = "a loss on these turns is proven" if least > 0 else "a loss on these turns is not proven"
+    sure = "a loss on these turns is proven" if least > 0 else "these turns may show a loss or a gain"
     sure = sure if most > 0 else "there is no loss on these turns"
     own = f" (each set compared with {baseline} separately)" if row.sets > 1 else ""
     return (
@@ -130,7 +131,7 @@ def _drop(row: Any, name: str, result: Unjudged, expected: pd.Series | None) -> 
 
 
 def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ...]:
-    """Return how many pairs of runs differ with unjudged passages filled in, and which orders are not proven."""
+    """Return how many pairs of runs differ with unjudged passages filled in, and which orders their grades can change."""
     if not len(pairs):
         return ()
     label, total = measure_label(metric), counted(len(pairs), "pair") + " of systems"
@@ -148,6 +149,6 @@ def _orders(pairs: pd.DataFrame, metric: str, result: Unjudged) -> tuple[str, ..
     sentences.append(
         f"Whatever grades the unjudged passages {_scope(result, label)} have, the order by {label} on these turns is the same"
         f" for {len(pairs) - len(open_)} of {total}."
-        + (f" Not proven: {'; '.join(named)}{and_more(len(open_), len(named))}." if named else "")
+        + (f" Some grades change the order of {'; '.join(named)}{and_more(len(open_), len(named))}." if named else "")
     )
     return (" ".join(sentences),)

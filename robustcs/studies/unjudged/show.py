@@ -82,7 +82,7 @@ def _tipping(result: Unjudged) -> Iterable[Block]:
 
 
 def _pairs(result: Unjudged) -> Iterable[Block]:
-    """Return the pairs whose order is not proven."""
+    """Return the pairs whose order some grades of the unjudged passages would tie or reverse."""
     pairs, whose = result.pairs, _SCOPES[result.settings.scope][1]
     open_ = pairs[~pairs["separable"].astype(bool)]
     if not len(open_):
@@ -91,12 +91,13 @@ def _pairs(result: Unjudged) -> Iterable[Block]:
         return
     note = (
         f"Low and high: bounds of the difference over all grades of the unjudged passages {whose}, however unlikely. A passage"
-        f" that both runs retrieve has the same grade in both. Not proven: {len(open_)} of {counted(len(pairs), 'order')}."
+        f" that both runs retrieve has the same grade in both. Orders that some grades tie or reverse: {len(open_)} of"
+        f" {len(pairs)}."
     )
     if not open_["exact"].all():
-        note += " The bounds of MAP are not exact: fewer orders may be unproven."
+        note += " The bounds of MAP are not exact: in fact, fewer orders may change."
     yield result_table(
-        result, "pairs", "Which orders of two runs are not proven?",
+        result, "pairs", "Which orders of two runs can unjudged passages change?",
         ["metric", "first", "second", "difference", "low", "high"], note, rows=open_, by="metric", most=_CLOSEST,
     )  # fmt: skip
 

@@ -199,13 +199,30 @@ def test_findings_of_several_rewriters() -> None:
     repairs = with_cells(repairs, cut | {"answered_by": "none"}, count=9, share=0.18)
     said = finding(result.changed(rewriters=rewriters, repairs=repairs))[0]
     assert said == (
-        "t5 has the highest mean NDCG@3 of 3 rewriters (0.600, 95% CI 0.500 to 0.700). bert does not differ significantly from"
-        " it; llm scores significantly lower (max-T over 3 pairs). Of the 50 turns that Human answers (correct if NDCG@3 ≥"
+        "t5 has the highest mean NDCG@3 of 3 rewriters (0.600, 95% CI 0.500 to 0.700). It ties with bert"
+        "; llm scores significantly lower (max-T over 3 pairs). Of the 50 turns that Human answers (correct if NDCG@3 ≥"
         " 0.5), 9 (18%) are answered by no rewriter."
     )
     [_, qr, _] = verdicts(result.changed(rewriters=rewriters, repairs=repairs))
     assert qr.tone == "qr" and qr.text.startswith("The rewriter t5 fails ")
-    assert qr.basis.endswith("; t5 has the highest mean NDCG@3 of 3 rewriters, bert does not differ significantly from it")
+    assert qr.basis.endswith("; t5 has the highest mean NDCG@3 of 3 rewriters, it ties with bert")
+
+
+def test_a_rewriter_that_answers_less_than_half_is_named_so_and_not_ranked() -> None:
+    result = made()
+    one = blamed(result.changed(evaluated=replace(result.evaluated, few={"qr": 7})), half=(44, 11, 0.01, 0.03))
+    qa, qr, lost = verdicts(one)
+    where = ", where QR answers 7 of 100 turns,"
+    assert qa.text.startswith(f"The ranker{where} fails on 44%") and qr.text.startswith(f"The rewriter{where} fails on 11%")
+    assert f"{where} has the higher mean" in lost.text or lost.text.startswith(f"The rewriter{where} ")
+    told = finding(one)
+    assert told[0].startswith(f"Of 100 turns (correct if NDCG@3 ≥ 0.5){where} the ranker fails on 44")
+    assert told[1].startswith(f"The ranker{where} fails more often than the rewriter") and told[2].startswith(
+        f"If QR and Human{where}"
+    )
+    three = made(("t5", "bert", "llm"))
+    ranked = finding(three.changed(evaluated=replace(three.evaluated, few={"t5": 7})))[0]
+    assert not ranked.startswith("t5") and "ot ranked: t5, which answers 7 of 100 turns (max-T" in ranked
 
 
 def test_three_rewriters_of_many_are_named() -> None:
@@ -215,9 +232,9 @@ def test_three_rewriters_of_many_are_named() -> None:
         rewriters = with_cells(rewriters, {"rewriter": name}, letters="b")
     rewriters = with_cells(rewriters, {"rewriter": "t5"}, mean=0.6)
     said = finding(result.changed(rewriters=rewriters))[0]
-    assert "a, b, c … do not differ significantly from it; e, f, g … score significantly lower" in said
+    assert "It ties with a, b, c …; e, f, g … score significantly lower" in said
     basis = verdicts(result.changed(rewriters=rewriters))[1].basis
-    assert basis.endswith("of 9 rewriters, a, b … do not differ significantly from it"), "a verdict has less space: two"
+    assert basis.endswith("of 9 rewriters, it ties with a, b …"), "a verdict has less space: two"
 
 
 def test_the_overview_shows_cells_of_its_table() -> None:

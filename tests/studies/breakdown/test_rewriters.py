@@ -143,7 +143,7 @@ def test_several_are_shown_together_and_each_on_demand() -> None:
     assert [getattr(block, "caption", "") for block in own] == ["What causes the errors?"]
     first, second, *_ = finding(result)
     assert "t5 has the highest mean NDCG@3 of 3 rewriters" in first
-    assert "bert does not differ significantly from it; llm scores significantly lower (max-T over 3 pairs)." in first
+    assert "It ties with bert; llm scores significantly lower (max-T over 3 pairs)." in first
     assert "answered by no rewriter" in first and "t5 fails on" in second
 
 

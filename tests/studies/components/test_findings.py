@@ -67,7 +67,7 @@ def test_every_sentence() -> None:
         "The average system of the grid loses 25% of the turns to the wording alone, more than to the ranker (10%, adjusted p ="
         " 0.012; 95% CI 20% to 31%; mean over 4 systems; correct if NDCG@3 ≥ 0.5).",
         "No system of the grid answers 20% of the turns (95% CI 10% to 40%; 2 of 10 turns; correct if NDCG@3 ≥ 0.5).",
-        "t5/y has the highest mean NDCG@3 (0.500) and leads t5/x by 0.100; on conversations that did not choose them, the best"
+        "t5/y leads t5/x by 0.100 NDCG@3 with the highest mean, 0.500; on conversations that did not choose them, the best"
         " system leads the second best by 0.064 (95% CI −0.010 to 0.140; means over 1,000 random halves; t5/y is best in 87%).",
         "The single change with the largest gain is from raw to t5 with x: 0.200 NDCG@3 (95% CI 0.150 to 0.250; adjusted p ="
         " 0.010, max-T over 2 pairs).",
@@ -118,7 +118,18 @@ def test_what_is_not_known_is_not_said() -> None:
     assert [one[:12] for one in sentences] == ["No system of"]
     few = CHOICE | {"splits": 0, "other_lead": math.nan, "other_lead_low": math.nan, "gain_low": math.nan}
     (lead,) = [one for one in said("components", TABLES | {"choice": [few]}, **SETTINGS) if "leads" in one]
-    assert lead == "t5/y has the highest mean NDCG@3 (0.500) and leads t5/x by 0.100 (mean over 10 turns)."
+    assert lead == "t5/y leads t5/x by 0.100 NDCG@3 with the highest mean, 0.500 (mean over 10 turns)."
+    (even,) = [one for one in said("components", TABLES | {"choice": [few | {"lead": 0.0}]}, **SETTINGS) if "same mean" in one]
+    assert even.startswith("t5/y and t5/x have the same mean NDCG@3, the highest of the grid (0.000 apart")
+
+
+def test_a_cell_that_answers_less_than_half_is_named_in_the_first_clause() -> None:
+    few = {"t5/y": 4}
+    sentences = said("components", TABLES, few=few, **SETTINGS)
+    assert sentences[0].startswith("The average system of the grid, where t5/y answers 4 of 10 turns, loses 25% of the turns")
+    assert sentences[1].startswith("No system of the grid, where t5/y answers 4 of 10 turns, answers 20%")
+    assert sentences[2].startswith("t5/y leads t5/x by 0.100 NDCG@3, where t5/y answers 4 of 10 turns, with the highest mean")
+    assert "few" not in " ".join(said("components", TABLES, **SETTINGS)) and "where" not in sentences[3]
 
 
 def test_a_lead_that_is_lost_on_the_other_half_is_no_lead() -> None:

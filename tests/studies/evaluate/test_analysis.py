@@ -101,8 +101,9 @@ def test_a_design_has_the_units_that_it_needs_exactly_where_it_can_detect_the_di
     assert enough == [row.detectable <= abs(row.difference) for row in pairs.itertuples()]
     assert any(enough) and not all(enough)
     scores["copy"] = scores["s0"]
-    same = make({name: scores[name] for name in ("s0", "copy")}, turns).pairs.iloc[0]
-    assert pd.isna(same.units_needed) and np.isnan(same.detectable)
+    # equal systems are not compared
+    same = make({name: scores[name] for name in ("s0", "copy")}, turns)
+    assert not len(same.pairs) and list(same.measures["equal"]) == ["s0", "s0"]
 
 
 def test_systems_share_a_letter_exactly_where_they_do_not_differ_significantly() -> None:
@@ -154,17 +155,16 @@ def test_identical_and_sparse_pairs_are_said_not_claimed() -> None:
     }
     found = make(scores, [f"{turn}_1" for turn in range(12)], "ndcg_cut_3", margin=2.0)
     rows = {(row.first, row.second): row for row in found.pairs.itertuples()}
-    same, few = rows["s0", "same"], rows["s0", "few"]
-    assert pd.isna(same.equivalent) and same.note.startswith("none of 12 turns differs")
+    few = rows["s0", "few"]
+    assert set(rows) == {("s0", "few"), ("same", "few")}
+    assert dict(zip(found.measures["system"], found.measures["equal"], strict=True)) == {"few": "", "s0": "s0", "same": "s0"}
     assert pd.isna(few.equivalent) and np.isnan(few.ci_low) and few.p == 0.125
     assert few.note.startswith("no interval: only 4 of 12 turns differ")
     assert few.units_needed > 0 and pd.isna(few.units_needed_low) and pd.isna(few.units_needed_high)
     table = next(block for block in show(found) if isinstance(block, Table) and block.of == "pairs")
     text = " ".join(map(str, table.rows))
-    assert (
-        f"'{few.units_needed}'" in text
-        and "No interval: only 4 of 12 turns differ" in table.note
-        and "(s0 and few; same and few)" in table.note
+    assert f"'{few.units_needed}'" in text and table.note.endswith(
+        "No interval: only 4 of 12 turns differ; p cannot be below 0.12 and so cannot reach 0.05."
     )
     assert "no turn accounts for more than 30% of the spread" in table.note
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from robustcs.documents.document import Figure, Table
+from robustcs.documents.document import Figure, Paragraph, Table
 from robustcs.evaluation.measures import TurnScores
 from robustcs.policy import EvaluationPolicy
-from robustcs.reporting.headlines import in_order
 from robustcs.result import Evaluated
 from robustcs.statistics.families import Family
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
-from robustcs.studies.evaluate.findings import _others as others_than
-from robustcs.studies.evaluate.findings import verdicts
+from robustcs.studies.evaluate.findings import evaluate_findings, verdicts
 from robustcs.studies.evaluate.show import show
 
 #: (first, second) → difference, p, adjusted p.
@@ -27,93 +27,120 @@ TESTS: Tests = {
     ("top", "mid"): (0.05, 0.001, 0.030), ("top", "near"): (0.10, 0.040, 0.200), ("mid", "near"): (0.05, 0.500, 0.900),
 }  # fmt: skip
 MEANS = {"low": 0.2, "top": 0.5, "mid": 0.45, "near": 0.4}
+TURNS = [f"{place}_1" for place in range(8)]
+BOUNDED = {"ndcg_cut_3": True, "map": True}
 
 
-def told(tests: Tests = TESTS, other: float = 0.001, baseline: str | None = None) -> Evaluation:
-    """Four systems by NDCG@3 with these tests; by MAP every pair has the p ``other`` and the difference is 0.009."""
-    turns = [f"{place}_1" for place in range(8)]
+def of(means: Mapping[str, float], baseline: str | None = None, **evaluated: Any) -> Evaluation:
+    """Systems whose NDCG@3 is the same on every turn."""
     frames = {
-        name: TurnScores(turns, {"ndcg_cut_3": np.full(8, mean), "map": np.full(8, 1 - mean)}) for name, mean in MEANS.items()
+        name: TurnScores(TURNS, {"ndcg_cut_3": np.full(8, mean), "map": np.full(8, 1 - mean)}) for name, mean in means.items()
     }
-    bounded = {"ndcg_cut_3": True, "map": True}
-    result = evaluate(frames, bounded, units_of(turns), Evaluated(EvaluationPolicy(), "scores", 8, 0), baseline)
+    basis = Evaluated(EvaluationPolicy(), "scores", 8, 0, **evaluated)
+    return evaluate(frames, BOUNDED, units_of(TURNS), basis, baseline)
+
+
+def told(
+    tests: Tests = TESTS, other: float = 0.001, baseline: str | None = None, ends: float = np.nan, **evaluated: Any
+) -> Evaluation:
+    """Four systems by NDCG@3 with these tests; by MAP every pair has the p ``other`` and the difference is 0.009.
+
+    ``ends``: distance of the limits of each interval from the difference.
+    """
+    result = of(MEANS, baseline, **evaluated)
     pairs = result.pairs.copy()
     for place, row in pairs.iterrows():
         values = tests[row["first"], row["second"]] if row["metric"] == "ndcg_cut_3" else (0.009, other, other)
         pairs.loc[place, ["difference", "p", "p_corrected"]] = values
+        pairs.loc[place, ["ci_low", "ci_high"]] = values[0] - ends, values[0] + 2 * ends
     families = {name: Family(own["p_corrected"].to_numpy(), 0.001, "") for name, own in pairs.groupby("metric", sort=False)}
     # a sentence takes the rows of its measure wherever they stand
     return result.changed(pairs=pairs.sample(frac=1, random_state=1).reset_index(drop=True), families=families)
 
 
-def sentences(result: Evaluation) -> Sequence[str]:
-    return [f"{'' if one.number in one.text else one.number + ' '}{one.text} [{one.basis}]" for one in verdicts(result)]
+def only(result: Evaluation) -> str:
+    [verdict] = verdicts(result)
+    return verdict.sentence
 
 
-def test_verdicts_use_the_adjusted_p_of_the_headline_measure() -> None:
-    best, apart = sentences(told())
-    assert best == (
-        "top has the highest mean NDCG@3, 0.500; 1 system does not score significantly lower (near) [8 turns, 4 systems]"
+def all_at(p: float) -> Tests:
+    return {pair: (one, 0.04, p) for pair, (one, _, _) in TESTS.items()}
+
+
+def test_of_two_systems_the_claim_is_the_comparison() -> None:
+    pair = [{"metric": "ndcg_cut_3", "difference": -0.164, "ci_low": -0.25, "ci_high": -0.07, "p": 0.9, "p_corrected": 0.003}]
+    two = of({"A": 0.3, "B": 0.464})
+    assert [*two.pairs["first"]] == ["A", "A"]  # the difference is A − B
+    shown = two.changed(pairs=two.pairs.assign(**pair[0])[:1])
+    assert only(shown) == "B scores 0.164 NDCG@3 higher than A (95% CI 0.070 to 0.250; p = 0.003; 8 turns)."
+    open_ = two.changed(pairs=two.pairs.assign(**pair[0] | {"p_corrected": 0.0501, "ci_high": 0.02})[:1])
+    assert only(open_) == (
+        "The data do not show whether B or A scores higher (difference 0.164 NDCG@3; 95% CI −0.020 to 0.250; p = 0.050;"
+        " 8 turns)."
     )
-    assert replace(verdicts(told())[0], interval="0.400 to 0.600").sentence == (
-        "top has the highest mean NDCG@3, 0.500 (95% CI 0.400 to 0.600; 8 turns, 4 systems); 1 system does not score"
-        " significantly lower (near)."
+    assert not evaluate_findings(shown)
+    assert next(block.text for block in show(shown) if isinstance(block, Paragraph)) == only(shown)
+
+
+def test_the_best_is_compared_with_the_best_that_it_does_not_tie_with() -> None:
+    assert only(told(ends=0.01)) == (
+        "top scores 0.050 NDCG@3 higher than mid, the best of 2 systems that score significantly lower (95% CI 0.040 to 0.070;"
+        " adjusted p = 0.030, max-T over 6 pairs; 8 turns); top ties with 1 system (near)."
     )
-    assert apart == (
-        "3 of 6 pairs of systems differ significantly in NDCG@3 (adjusted p ≤ 0.05); the smallest of these"
-        " differences is 0.050 [8 turns, max-T over 6 pairs]"
+    # (low, top) is low − top: its interval is turned
+    tied = told({**TESTS, ("top", "mid"): (0.05, 0.001, 0.06)}, ends=0.01)
+    assert only(tied) == (
+        "top scores 0.300 NDCG@3 higher than low, the only system that scores significantly lower (95% CI 0.280 to 0.310;"
+        " adjusted p = 0.010, max-T over 6 pairs; 8 turns); top ties with 2 systems (mid, near)."
+    )
+    assert evaluate_findings(told()) == (
+        "Of 6 pairs of systems, 3 differ significantly in NDCG@3 (adjusted p ≤ 0.05, max-T over 6 pairs); the smallest of these"
+        " differences is 0.050.",
     )
     # what is certain in another measure changes nothing
-    assert sentences(told(other=1.0)) == [best, apart]
+    assert (only(told(other=1.0)), evaluate_findings(told(other=1.0))) == (only(told()), evaluate_findings(told()))
 
 
 def test_none_and_all() -> None:
-    best, apart = sentences(told({pair: (one, 0.04, 0.06) for pair, (one, _, _) in TESTS.items()}))
-    assert best.startswith("top has the highest mean NDCG@3, 0.500; 3 systems do not score significantly lower (mid, near, low")
-    assert apart.startswith("0 of 6 pairs of systems differ significantly in NDCG@3 (adjusted p ≤ 0.05) [")
-    best, apart = sentences(told({pair: (one, 0.04, 0.05) for pair, (one, _, _) in TESTS.items()}))
-    assert "top has the highest mean NDCG@3, 0.500; all others score significantly lower [" in best
-    assert apart.startswith("6 of 6 pairs of systems differ significantly")
+    none = told(all_at(0.06))
+    assert only(none) == (
+        "The data do not show whether top or mid scores higher (difference 0.050 NDCG@3; adjusted p = 0.060, max-T over 6"
+        " pairs; 8 turns); top ties with 3 systems (mid, near, low)."
+    )
+    assert evaluate_findings(none) == (
+        "Of 6 pairs of systems, none differs significantly in NDCG@3 (adjusted p ≤ 0.05, max-T over 6 pairs).",
+    )
+    every = told(all_at(0.05))
+    assert only(every).startswith(
+        "top scores 0.050 NDCG@3 higher than mid, the best of 3 others, which all score significantly"
+    )
+    assert "ties" not in only(every) and evaluate_findings(every)[0].startswith("Of 6 pairs of systems, 6 differ")
 
 
-def test_of_two_systems_the_other_scores_lower() -> None:
-    pairs = pd.DataFrame({"first": ["top"], "second": ["low"], "p_corrected": [0.01]})
-    assert others_than(pairs, "top", ["low"]) == "; the other scores significantly lower"
+def test_a_claim_names_ten_of_many_systems() -> None:
+    many = of({"best": 0.9, **{f"s{place}": 0.8 - place / 100 for place in range(12)}})
+    pairs = many.pairs.assign(p_corrected=0.9)
+    assert only(many.changed(pairs=pairs)).endswith("; best ties with 12 systems (s0, s1, s2, s3, s4, s5, s6, s7, s8, s9 …).")
 
 
-def test_a_verdict_names_three_of_many_systems() -> None:
-    pairs = pd.DataFrame([{"first": "top", "second": name, "p_corrected": 0.9} for name in "abcde"])
-    assert others_than(pairs, "top", [*"abcde"]) == "; 5 systems do not score significantly lower (a, b, c …)"
-    assert others_than(pairs[:3], "top", [*"abc"]) == "; 3 systems do not score significantly lower (a, b, c)"
-
-
-def test_the_more_pairs_are_undecided_the_earlier_a_report_says_so() -> None:
-    """All undecided pairs count like a difference of 0.1 between components, half of them like one of 0.05."""
-    _, half = verdicts(told())
-    _, none = verdicts(told({pair: (one, 0.04, 0.06) for pair, (one, _, _) in TESTS.items()}))
-    _, every = verdicts(told({pair: (one, 0.04, 0.05) for pair, (one, _, _) in TESTS.items()}))
-    components = [replace(half, number=str(size), weight=size) for size in (0.01, 0.04, 0.06, 0.09, 0.11)]
-    found = [one.number for one in in_order([every, half, none, *components])]
-    assert found == ["0.11", "0 of 6", "0.09", "0.06", "3 of 6", "0.04", "0.01", "6 of 6"]
-
-
-def test_a_best_system_that_was_not_compared_with_all_others_is_not_said_to_differ() -> None:
-    tests = {(name, "low"): (0.1, 0.001, 0.001) for name in MEANS if name != "low"}
-    best, apart = sentences(told(tests, baseline="low"))
-    assert best == "top has the highest mean NDCG@3, 0.500 [8 turns, 4 systems]"
-    assert apart.startswith("3 of 3 pairs of systems differ significantly")
+def test_with_a_baseline_the_best_is_compared_with_it() -> None:
+    tests = {(name, "low"): (MEANS[name] - 0.2, 0.001, 0.001) for name in MEANS if name != "low"}
+    assert only(told(tests, baseline="low")).startswith(
+        "top scores 0.300 NDCG@3 higher than low, the baseline (adjusted p = 0.00"
+    )
+    tests = {(name, "top"): (MEANS[name] - 0.5, 0.001, 0.001) for name in MEANS if name != "top"}
+    assert only(told(tests, baseline="top")).startswith("top scores 0.050 NDCG@3 higher than mid, the best of 3 others, which")
 
 
 def test_pairs_without_the_best_system_say_nothing_of_it() -> None:
     tests = {pair: (one, 0.001, 0.9 if "top" in pair else 0.001) for pair, (one, _, _) in TESTS.items()}
-    assert "; 3 systems do not score significantly lower (mid, near, low" in sentences(told(tests))[0]
+    assert only(told(tests)).endswith("; top ties with 3 systems (mid, near, low).")
 
 
 def test_runs_over_their_own_turns_have_no_common_number_of_turns() -> None:
     whole = told()
     own = replace(whole, evaluated=replace(whole.evaluated, own_turns={"top": 8, "low": 5}))
-    best, apart = sentences(own)
-    assert best == sentences(whole)[0] and apart == sentences(whole)[1].replace("[8 turns, ", "[")
+    assert only(own) == only(whole).replace("; 8 turns)", ")")
     line = own.evaluated.policy_line
     assert "each run over the turns that it answers (5 to 8), as trec_eval without -c · " in line
     assert "missing" not in line and own.evaluated.as_dict()["missing"] == "zero"
@@ -124,20 +151,67 @@ def test_totals_are_no_headline() -> None:
     whole = told()
     totals = whole.measures.assign(metric="num_ret", value=99.0, note="a total over turns: no interval")
     both = whole.changed(measures=pd.concat([totals, whole.measures], ignore_index=True))
-    assert sentences(both) == sentences(whole)
+    assert only(both) == only(whole)
 
 
 def test_the_table_of_means_counts_the_same_pairs() -> None:
-    notes = {block.slug: block.note for block in show(told()) if getattr(block, "of", "") == "measures"}
-    assert (
-        "3 of 6 pairs of systems differ significantly (adjusted p ≤ 0.05, max-T over 6 pairs)." in notes["measures-ndcg_cut_3"]
-    )
-    assert "6 of 6 pairs of systems differ significantly" in notes["measures-map"]
+    notes = {block.slug: block.note for block in show(told()) if isinstance(block, Table) and block.of == "measures"}
+    said = "Of 6 pairs of systems, {} differ significantly (adjusted p ≤ 0.05, max-T over 6 pairs)."
+    assert said.format(3) in notes["measures-ndcg_cut_3"] and said.format(6) in notes["measures-map"]
 
 
 def test_one_system_is_compared_with_nothing() -> None:
-    turns = [f"{place}_1" for place in range(8)]
-    scores = {"bm25": TurnScores(turns, {"ndcg_cut_3": np.arange(8) / 10})}
-    alone = evaluate(scores, {"ndcg_cut_3": True}, units_of(turns), Evaluated(EvaluationPolicy(), "scores", 8, 0))
-    assert sentences(alone) == ["bm25 has a mean NDCG@3 of 0.350 [8 turns, 1 system]"]
+    scores = {"bm25": TurnScores(TURNS, {"ndcg_cut_3": np.arange(8) / 10})}
+    alone = evaluate(scores, {"ndcg_cut_3": True}, units_of(TURNS), Evaluated(EvaluationPolicy(), "scores", 8, 0))
+    assert only(replace(alone)).startswith("bm25 has a mean NDCG@3 of 0.350 (95% CI 0.")
+    assert only(alone).endswith("; 8 turns, 1 system).")
     assert "verlapping" not in "".join(block.caption for block in show(alone) if isinstance(block, Figure | Table))
+
+
+def test_equal_systems_are_named_and_not_compared() -> None:
+    same = of({"a": 0.5, "b": 0.5})
+    assert only(same) == "a and b have equal scores on all 8 turns (mean NDCG@3 0.500)."
+    ranked = same.changed(ranked_alike=frozenset("ab"))
+    assert only(ranked) == "a and b have equal scores on all 8 turns and equal rankings (mean NDCG@3 0.500)."
+    assert not len(same.pairs) and set(same.measures["letters"]) == {""} and not evaluate_findings(same)
+    # equal by one measure
+    other = same.measures.assign(equal=["a", "a", "", ""])
+    assert only(same.changed(measures=other)) == "a and b have equal NDCG@3 on all 8 turns (mean NDCG@3 0.500)."
+    # they are one in a comparison
+    three = of({"a": 0.5, "c": 0.2, "b": 0.5})
+    tested = three.changed(pairs=three.pairs.assign(p_corrected=0.01))
+    assert only(tested).startswith("a and b, which have equal scores, score 0.300 NDCG@3 higher than c (95% CI 0.300 to 0.300")
+    assert [*three.pairs["first"], *three.pairs["second"]] == ["a", "c", "a", "c", "c", "b", "c", "b"]
+    assert evaluate_findings(tested)[0] == "a and b have equal scores on all 8 turns."
+
+
+def test_a_system_that_answers_less_than_half_is_named_so_and_has_no_letter() -> None:
+    two = of({"full": 0.9, "x": 0.1}, few={"x": 1})
+    pairs = two.pairs.assign(p_corrected=0.01)
+    assert only(two.changed(pairs=pairs)).startswith("full scores 0.800 NDCG@3 higher than x, which answers 1 of 8 turns (")
+    assert only(two.changed(pairs=pairs.assign(p_corrected=0.2))).startswith(
+        "The data do not show whether full or x, which answers 1 of 8 turns, scores higher (difference 0.800 NDCG@3;"
+    )
+    assert set(two.measures["letters"]) == {""}
+    assert not any("differ significantly" in block.note for block in show(two) if isinstance(block, Table))
+    alone = of({"x": 0.1}, few={"x": 1})
+    assert only(alone).startswith("x, which answers 1 of 8 turns, has a mean NDCG@3 of 0.100")
+    # among several, it is not ranked
+    some = told(all_at(0.05), few={"low": 3})
+    assert only(some).startswith(
+        "top scores 0.050 NDCG@3 higher than mid, the best of 2 others, which both score significantly"
+    )
+    assert only(some).endswith("; not ranked: low, which answers 3 of 8 turns.")
+    letters = dict(zip(some.measures["system"], some.measures["letters"], strict=True))
+    assert letters["low"] == "" and all(letters[name] for name in ("top", "mid", "near"))
+    assert evaluate_findings(some)[0].startswith("Of 3 pairs of systems, 3 differ")
+    notes = some.measures.set_index("system")["note"]
+    assert notes["low"].iloc[0].endswith("only 3 of 8 turns answered") and "answered" not in notes["top"].iloc[0]
+
+
+@pytest.mark.parametrize("scores", [[1, 1, 1, 1, 1, 1, 1, 0], [1] * 8, [0.9, 1, 1, 1, 1, 1, 1, 0.2]])
+def test_intervals_of_scores_from_files_stay_in_their_range(scores: Sequence[float]) -> None:
+    frames = {"a": TurnScores(TURNS, {"m": np.array(scores, float)})}
+    result = evaluate(frames, {"m": False}, units_of(TURNS), Evaluated(EvaluationPolicy(), "scores", 8, 0))
+    [row] = result.rows("measures")
+    assert 0 < row.ci_low < row.value <= row.ci_high <= 1

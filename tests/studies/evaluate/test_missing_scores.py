@@ -65,12 +65,11 @@ def test_absent_rows_are_missing_scores(days: Path, capsys: pytest.CaptureFixtur
 
 def test_missing_scores_are_told_first(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = ask(Workspace(Project()), scores={day: str(days / f"{day}.tsv") for day in ("monday", "tuesday")})
-    first, second = verdicts(result)
+    [first] = verdicts(result)
     assert first.text == (
         "8 of 45 scores of tuesday are missing; over the 37 turns that all systems have, the means of faithfulness are 0.625"
         " (monday), 0.625 (tuesday); the missing scores leave their order open"
     )
-    assert second.text.startswith("0 of 1 pair")
     files = [part for day in ("monday", "tuesday") for part in ("--scores", f"{day}={days / f'{day}.tsv'}")]
     assert run(["evaluate", "--config", "/dev/null", *files]) == 0
     out = capsys.readouterr().out
@@ -83,7 +82,7 @@ def test_few_missing_scores_are_not_told_first(tmp_path: Path) -> None:
     scores["b"]["4_1"] = float("nan")
     table = {name: [{"turn": turn, "s": value} for turn, value in one.items()] for name, one in scores.items()}
     result = ask(Workspace(Project()), scores={name: _file(tmp_path / name, rows) for name, rows in table.items()})
-    assert verdicts(result)[0].text.startswith("a has the highest mean s, 0.7")
+    assert verdicts(result)[0].text == "a scores 0.400 s higher than b"
     assert result.measures.set_index("system").loc["b", "missing"] == 1
     assert "1 of 29 scores of b is missing (s)" in result.evaluated.notes
 

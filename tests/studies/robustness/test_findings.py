@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,16 @@ def test_the_level_is_that_of_the_adjusted_p(adjusted: float, doubt: bool) -> No
     assert ("The drop is not significant" in robustness_findings(result, NO_DROPS)[0]) == doubt
     (verdict,) = verdicts(result, NO_DROPS)
     assert ("; not significant)" in verdict.text) == doubt
+
+
+def test_a_set_that_answers_less_than_half_is_named_in_the_first_clause() -> None:
+    result = told()
+    some = result.changed(evaluated=replace(result.evaluated, few={"a": 2}))
+    careful, raw = robustness_findings(some, NO_DROPS)
+    assert careful.startswith("On the 3 test sets of careful, where a answers 2 of 30 turns, NDCG@3 drops by 0.120")
+    assert "answers" not in raw
+    (verdict,) = verdicts(some, NO_DROPS)
+    assert verdict.text.startswith("NDCG@3 drops by 0.120 with the paraphrases of careful, where a answers 2 of 30 turns (24%")
 
 
 def test_no_drop_is_no_gain() -> None:

@@ -1,0 +1,55 @@
+"""Missing scores of files in evaluate: what is told of them, and what they leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robustcs.errors import UsageError
+from robustcs.evaluation.missing_scores import MissingScores
+from robustcs.result import Result
+from robustcs.statistics import Floats, Mask
+from robustcs.wording import counted, first_of, system_name, verb
+
+#: Share of missing scores, and difference of shares, above which a claim begins with them.
+_MANY = 0.05
+
+
+def common_turns(metric: str, values: Floats) -> Mask:
+    """Return bool[T]: whether every system has a score in ``values`` [S, T]. Raises :class:`UsageError` if no turn has."""
+    common: Mask = ~np.asarray(np.isnan(values).any(axis=0))
+    if not common.any():
+        found = f"no turn has a score of every system by {metric}"
+        raise UsageError("no-turns", found, "evaluate fewer systems together, or use --missing own")
+    return common
+
+
+def missing_notes(metric: str, names: Sequence[str], missing: MissingScores) -> list[str]:
+    """Return a note for each system with missing scores: ``8 of 45 scores of tuesday are missing (faithfulness)``."""
+    counts = missing.missing.sum(axis=1).tolist()
+    return [f"{_in_words(name, lost, missing.values.shape[1])} ({metric})"
+            for name, lost in zip(names, counts, strict=True) if lost]  # fmt: skip
+
+
+def missing_first(result: Result, metric: str) -> str:
+    """Return ``8 of 45 scores of tuesday are missing; ``, the start of a claim on a measure.
+
+    Empty if at most 5% of the scores of each system are missing, and the shares of two systems differ by at most that.
+    """
+    turns = result.evaluated.turns
+    shares = {row.system: row.missing / turns for row in result.rows("measures", metric=metric)}
+    if not shares or max(max(shares.values()), max(shares.values()) - min(shares.values())) <= _MANY:
+        return ""
+    told = [_in_words(name, round(share * turns), turns) for name, share in shares.items() if share]
+    return f"{first_of(told, 3)}; "
+
+
+def order_is_open(result: Result, metric: str) -> bool:
+    """Return whether missing scores decide which system has the highest mean."""
+    best, *others = result.rows("measures", metric=metric)
+    return any(row.missing for row in (best, *others)) and not all(best.lowest > row.highest for row in others)
+
+
+def _in_words(system: str, missing: int, turns: int) -> str:
+    return f"{missing} of {counted(turns, 'score')} of {system_name(system)} {verb(missing, 'is', 'are')} missing"

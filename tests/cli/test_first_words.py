@@ -1,0 +1,94 @@
+"""Cases whose first sentence must state a limit: equal runs, a run with few answers, judgments that do not fit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from robustcs.cli.main import run
+from robustcs.project.reading import read_project
+from robustcs.reporting.build import make_report
+from tests.case_files import case
+
+Output = pytest.CaptureFixture[str]
+
+
+def first(capsys: Output, *line: str) -> str:
+    """The first paragraph that a command writes."""
+    assert run([*line]) == 0
+    return " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
+
+
+def test_a_run_that_answers_one_turn_is_named_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    monkeypatch.chdir(case("one-turn", tmp_path))
+    line = ["evaluate", "--qrels", "qrels.txt", "--run", "full=full.trec", "--run", "x=one.trec"]
+    assert first(capsys, *line).startswith("full scores 0.966 NDCG@3 higher than x, which answers 1 of 18 turns (95% CI")
+    assert run([*line, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["letters"] for row in found["tables"]["measures"]} == {""} and found["policy"]["few"] == {"x": 1}
+    assert run(line) == 0
+    assert "ignificantly lower" not in (shown := capsys.readouterr().out) and "group" not in shown
+
+
+def test_equal_runs_are_named_as_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    folder = case("one-turn", tmp_path)
+    monkeypatch.chdir(folder)
+    shutil.copy("full.trec", "copy.trec")
+    line = ["evaluate", "--qrels", "qrels.txt", "--run", "a=full.trec", "--run", "b=copy.trec"]
+    assert first(capsys, *line) == "a and b have equal scores on all 18 turns and equal rankings (mean NDCG@3 1.000)."
+    # another ranking with the same scores: two relevant passages change places
+    lines = [text.split() for text in Path("copy.trec").read_text().splitlines()]
+    lines[0][2], lines[1][2] = lines[1][2], lines[0][2]
+    Path("copy.trec").write_text("".join(" ".join(text) + "\n" for text in lines))
+    assert first(capsys, *line) == "a and b have equal scores on all 18 turns (mean NDCG@3 1.000)."
+
+
+FACTS = (
+    "87% of the judgments (1,200 of 1,380) name passages missing from the collection, and 97% of the top 10 passages of a with"
+    " a judged text (180 of 186) are judged only under another id"
+)
+
+
+def test_judgments_that_do_not_fit_open_and_tell_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output, undrawn: None
+) -> None:
+    monkeypatch.chdir(case("twins", tmp_path))
+    assert run(["init"]) == 0
+    capsys.readouterr()
+    assert first(capsys, "evaluate") == f"{FACTS}: the judgments cannot order b and a (60 turns, 2 systems)."
+    assert run(["evaluate", "--format", "json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert tables["pairs"] == [] and {row["letters"] for row in tables["measures"]} == {""}
+    assert [(row["system"], row["judged"], row["lacking"], row["twins"]) for row in tables["fit"]] == [
+        ("", 1380, 1200, None), ("a", 6, None, 180), ("b", 180, None, 7),
+    ]  # fmt: skip
+    assert run(["check"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(f"Note: {part}" in shown for part in FACTS.split(", and "))
+    opening = make_report(read_project(Path("robustcs.toml"))).document.opening
+    assert opening is not None
+    [verdict] = opening.verdicts
+    assert verdict.text == f"{FACTS}: the judgments cannot order b and a"
+
+
+def test_without_its_collection_the_same_runs_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    monkeypatch.chdir(case("twins", tmp_path))
+    line = ["evaluate", "--qrels", "qrels.txt", "--run", "a=a.run", "--run", "b=b.run"]
+    assert first(capsys, *line).startswith("b scores 1.000 NDCG@3 higher than a (")
+
+
+def test_a_broken_collection_does_not_stop_evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    monkeypatch.chdir(case("twins", tmp_path))
+    assert run(["init"]) == 0
+    with open("collection.jsonl", "a", encoding="utf-8") as file:
+        file.write("{broken\n")
+    capsys.readouterr()
+    assert run(["evaluate"]) == 0
+    assert "the judgments were not compared with the collection: collection.jsonl:401" in " ".join(
+        capsys.readouterr().out.split()
+    ).replace("Note: The", "the")
