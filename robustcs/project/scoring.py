@@ -28,6 +28,7 @@ from robustcs.evaluation.turns import (
 from robustcs.inputs.readings import read_once, rows_of
 from robustcs.inputs.trec_lines import measure_columns
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.conversations import conversations_of
 from robustcs.project.model import Formulation
 from robustcs.project.reader import Inputs
 from robustcs.result import Evaluated
@@ -110,6 +111,7 @@ def score(
         tuple(dict.fromkeys([*notes, *turns.notes])),
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
         own_turns=own,
+        conversations=conversations_of(inputs, expected.turns),
     )
     return [frame.take(turns.counted) for frame in frames], evaluated
 

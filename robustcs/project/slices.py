@@ -8,6 +8,7 @@ from typing import Any
 
 from robustcs.errors import UsageError
 from robustcs.inputs.objects import is_records
+from robustcs.project.conversations import conversations_of
 from robustcs.project.overrides import file_of
 from robustcs.project.sources import several
 from robustcs.project.workspace import Workspace
@@ -61,7 +62,7 @@ def slicings(
             known |= values
     of_texts = any(word in (*BY_TEXTS, TEXTS) for word in (*words, *offered))
     texts = workspace.texts_of(turns, basis) if of_texts else {}
-    return turn_slicings(words, turns, texts, columns, offered)
+    return turn_slicings(words, turns, texts, columns, offered, conversations_of(workspace, turns))
 
 
 def searched(workspace: Workspace, turns: Sequence[str], cut: Sequence[Slicing], basis: Basis = "runs") -> tuple[Slicing, ...]:

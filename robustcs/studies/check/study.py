@@ -13,6 +13,7 @@ from robustcs.evaluation.measure import ANSWER_FAMILIES, averaged, parse_measure
 from robustcs.evaluation.measures import evaluate
 from robustcs.evaluation.turns import expected_of, notes_on
 from robustcs.inputs.turns import turn_sort_key
+from robustcs.project.conversations import grouping_of
 from robustcs.project.model import Formulation, Project
 from robustcs.project.open_questions import retrievable, with_run
 from robustcs.project.text_run_match import FEW, fit, ranked_alike
@@ -159,7 +160,7 @@ def ask(workspace: Workspace) -> Check:
         *limits_of_sources(workspace.project),
         *(limits_of_qrels(survey.qrels) if survey.qrels else []),
     ]
-    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, workspace.project.policy.unit))]
+    notes += [limit.reason.rstrip(".") for limit in (*limits, *limits_of_turns(turns, grouping_of(workspace, turns)))]
     lacking = sum(map(any, zip(*(run.missing for run in survey.runs), strict=True)))
     basis: Basis = "runs" if survey.qrels else "scores" if turns else "texts"
     evaluated = Evaluated(workspace.project.policy, basis, len(turns), lacking, tuple(dict.fromkeys(notes)))

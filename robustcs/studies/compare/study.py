@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import click
 import numpy as np
 
+from robustcs.conversations import NONE, PATTERN, Conversations
 from robustcs.errors import ExitCode, UsageError
 from robustcs.evaluation.bounds import PairMeasure, run_pairs
 from robustcs.evaluation.extremes import BOUNDED
@@ -24,6 +25,7 @@ from robustcs.evaluation.state import DEEPEST, SHOWN, State
 from robustcs.inputs.collection import read_passages
 from robustcs.overwrite_guard import CONFIG_NAME
 from robustcs.policy import EvaluationPolicy
+from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import read_pool, run_sources, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.reading import read_project
@@ -120,7 +122,8 @@ def ask(
     told = [side.workspace.notes if side.workspace else [] for side in sides]
     notes += [note if note in told[0] else f"new state: {note}" for note in told[1]]
     notes += [f"old state: {note}" for note in told[0] if note not in told[1]]
-    evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes))  # type: ignore[arg-type]
+    conversations = _conversations(workspace, sides)
+    evaluated = Evaluated(policy, basis, 0, second.missing, tuple(notes), conversations=conversations)  # type: ignore[arg-type]
     seed = workspace.project.seed
     drawn = _drawn(sides[0], sides[1], seed) if conditions and evidence == "expected" else ""
     gate = Gate(conditions, evidence, allow_missing, drawn, [measure.name for measure in asked])
@@ -128,6 +131,18 @@ def ask(
     result = compare(*named_states, evaluated, _rescored(*sides), gate, seed)
     best = _tops(sides, list(dict.fromkeys(result.turns["system"]))) if tops else {}
     return replace(result, tops=best, passages=_passages(sides, best))
+
+
+def _conversations(workspace: Workspace, sides: Sequence[_Opened]) -> Conversations:
+    """Return the conversations of both states: those of the options, of fields that a state has, or else of all turn ids."""
+    turns = list(dict.fromkeys(turn for side in sides for turn in side.state.turns))
+    if workspace.project.policy.conversation:
+        return conversations_of(workspace, turns)
+    for side in reversed(sides):
+        if side.state.conversations:
+            return Conversations.from_fields(side.state.conversations, turns, side.state.name)
+    words = (side.state.policy.get("conversation", "") for side in reversed(sides))
+    return Conversations.from_ids(turns, next((word for word in words if word in (NONE, PATTERN)), ""))
 
 
 def _refuse_without_condition(**given: object) -> None:

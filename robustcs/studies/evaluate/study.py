@@ -86,7 +86,7 @@ def ask(
     evaluated = replace(evaluated, notes=(*evaluated.notes, *notes))
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
     turns = list(first.turns)
-    units = units_of(turns, workspace.project.policy.unit)
+    units = units_of(turns, evaluated.grouping)
     cut, told = slicings(workspace, turns, slices, evaluated.basis)
     search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
     if pairs is None and baseline is None and len(frames) > MOST_COMPARED:

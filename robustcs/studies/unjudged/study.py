@@ -15,6 +15,7 @@ from robustcs.evaluation.measure import grade_notes
 from robustcs.evaluation.ranking import Ranking
 from robustcs.evaluation.run_pool import CollectedRun, PoolBuilder, collect_run
 from robustcs.inputs.qrels import Qrels
+from robustcs.project.conversations import conversations_of
 from robustcs.project.hole_imputation import fill, selection_warnings
 from robustcs.project.model import Project
 from robustcs.project.open_questions import comparable_groups
@@ -111,7 +112,8 @@ def ask(
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     counted = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in read], holes=True)
     runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
-    evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()))
+    conversations = conversations_of(workspace, qrels.turns)
+    evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()), conversations=conversations)
     notes = list(dict.fromkeys([*notes, *qrels.notes, *(note for run in read for note in run.matrix.notes), *counted.notes]))
     turns, filled = runs[0].matrix.turns, None
     if builder is not None:
@@ -126,7 +128,7 @@ def ask(
     positives = only_relevant(qrels, policy.relevance_level)
     notes += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
     cut, told = slicings(workspace, turns, slices) if slices else ((), ())
-    units = units_of(turns, policy.unit) if cut else None
+    units = units_of(turns, evaluated.grouping) if cut else None
     evaluated = replace(evaluated, notes=(*notes, *told))
     if units is not None:
         evaluated = units.stated(evaluated)
