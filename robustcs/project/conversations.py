@@ -15,8 +15,10 @@ from robustcs.project.model import Project
 from robustcs.project.reader import Inputs
 
 
-def conversations_of(inputs: Inputs, turns: Iterable[str]) -> Conversations:
+def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()) -> Conversations:
     """Return the conversations of a project, decided on the judged turns if the qrels were read, else on ``turns``.
+
+    ``files``: further files that may have fields of conversations.
 
     Raises :class:`InputError` for an unusable file of conversations, :class:`UsageError` for one with none of the turns.
     """
@@ -31,7 +33,7 @@ def conversations_of(inputs: Inputs, turns: Iterable[str]) -> Conversations:
             found = f"{shown(asked)} has none of the turns, such as {every[0]!r}"
             raise UsageError("no-conversations", found, "write the turn ids of the other files")
         return Conversations.from_fields(places, every, shown(asked))
-    fields, names = fields_of(inputs.project) if not asked else ({}, "")
+    fields, names = fields_of(inputs.project, files) if not asked else ({}, "")
     if fields.keys().isdisjoint(every):
         decided = Conversations.from_ids(every, asked)
     else:
@@ -45,7 +47,7 @@ def grouping_of(inputs: Inputs, turns: Iterable[str]) -> Grouping:
     return "turn" if inputs.project.policy.unit == "turn" else conversations_of(inputs, turns)
 
 
-def fields_of(project: Project) -> tuple[Places, str]:
+def fields_of(project: Project, further: Iterable[Path | str] = ()) -> tuple[Places, str]:
     """Return the conversations in fields of the project's texts, scores and answers, and the names of these files."""
     from robustcs.inputs.conversations import has_conversations, read_conversations
 
@@ -54,6 +56,7 @@ def fields_of(project: Project) -> tuple[Places, str]:
     files = [source.path for source in (*texts, *project.texts.values(), *project.raw_texts.values())]
     files += [path for part in parts for path in (part.scores, part.answers) if path]
     files += project.answers.answered.values() if project.answers else []
+    files += further
     places: dict[str, tuple[str, int | None]] = {}
     names: list[str] = []
     for file in dict.fromkeys(part for path in files if isinstance(path, Path) for part in parts_of(path)):

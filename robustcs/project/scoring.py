@@ -111,7 +111,7 @@ def score(
         tuple(dict.fromkeys([*notes, *turns.notes])),
         as_given=tuple(file.name for file in files if file.kind == "scores") if len(kinds) > 1 else (),
         own_turns=own,
-        conversations=conversations_of(inputs, expected.turns),
+        conversations=conversations_of(inputs, expected.turns, [file.path for file in files if file.kind != "runs"]),
     )
     return [frame.take(turns.counted) for frame in frames], evaluated
 

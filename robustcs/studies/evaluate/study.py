@@ -87,8 +87,8 @@ def ask(
     bounded = {metric: _is_share(metric, [frame[metric] for frame in frames.values()]) for metric in first}
     turns = list(first.turns)
     units = units_of(turns, evaluated.grouping)
-    cut, told = slicings(workspace, turns, slices, evaluated.basis)
-    search = searched(workspace, turns, cut, evaluated.basis) if find_slices else ()
+    cut, told = slicings(workspace, turns, slices, evaluated)
+    search = searched(workspace, turns, cut, evaluated) if find_slices else ()
     if pairs is None and baseline is None and len(frames) > MOST_COMPARED:
         left = f"pairs of {len(frames)} systems skipped (more than {MOST_COMPARED}); --table pairs compares them"
         told = (*told, left)

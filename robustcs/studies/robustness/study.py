@@ -77,7 +77,7 @@ def ask(
     scores, evaluated = workspace.system_scores(names, project.metrics or DEFAULT_MEASURES)
     turns = list(scores[names[0]].turns)
     texts = workspace.texts_of(turns).get("human")
-    cut, told = slicings(workspace, turns, slices, always=ALWAYS)
+    cut, told = slicings(workspace, turns, slices, evaluated, always=ALWAYS)
     categories, notes = _categories(workspace, turns)
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told, *notes))
     result = robustness(project.groups, scores, evaluated, cut, texts, margin, project.seed, categories)

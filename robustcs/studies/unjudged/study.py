@@ -127,7 +127,7 @@ def ask(
     tipped = pairs and expected and (len(runs) * (len(runs) - 1) // 2 <= TIPPED_PAIRS if tipping is None else tipping)
     positives = only_relevant(qrels, policy.relevance_level)
     notes += [*([ONLY_RELEVANT] if positives else []), *_short_lists(runs, depth)]
-    cut, told = slicings(workspace, turns, slices) if slices else ((), ())
+    cut, told = slicings(workspace, turns, slices, evaluated) if slices else ((), ())
     units = units_of(turns, evaluated.grouping) if cut else None
     evaluated = replace(evaluated, notes=(*notes, *told))
     if units is not None:
