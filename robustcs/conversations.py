@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from robustcs.wording import counted
@@ -86,21 +86,23 @@ class Conversations:
         if asked == NONE:
             return cls(said="conversations set to none")
         if asked == PATTERN:
-            found = cls(by_ids=True, any_form=True, said="conversations from any number at the end of a turn id")
-            return cls(by_ids=True, any_form=True, said=found.said, example=_example(found, every))
-        if _plausible(every):
-            return cls(by_ids=True, example=_example(cls(by_ids=True), every))
-        return cls(note=_offer(every))
+            made = cls(by_ids=True, any_form=True, said="conversations from any number at the end of a turn id")
+        elif _plausible(every):
+            made = cls(by_ids=True)
+        else:
+            return cls(note=_offer(every))
+        return replace(made, example=_example(made, every))
 
     @classmethod
     def from_fields(cls, places: Places, turns: Iterable[str], file: str) -> Conversations:
         """Return conversations from fields of ``file``, and of other turns from ids; fields that repeat the ids add nothing."""
         every = list(dict.fromkeys(turns))
         by_ids = cls.from_ids(every)
-        if all(places[turn][0] == by_ids.of(turn) for turn in every if turn in places):
+        told = [turn for turn in every if turn in places]
+        if all(places[turn] in (by_ids._place(turn), (by_ids.of(turn), None)) for turn in told):
             return by_ids
-        known = next(turn for turn in every if turn in places)
-        return cls(places, by_ids.by_ids, example=known, said=f"conversations from the fields of {file}")
+        made = cls(places, by_ids.by_ids, said=f"conversations from the fields of {file}")
+        return replace(made, example=_example(made, told) or told[0])
 
     @property
     def source(self) -> Source:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from robustcs.conversations import Conversations, Places
-from robustcs.errors import InputError, UsageError
-from robustcs.inputs.paths import parts_of, shown
+from robustcs.conversations import Conversations
+from robustcs.errors import InputError
+from robustcs.inputs.paths import parts_of, pooled, shown
 from robustcs.inputs.readings import read_once, take_skipped
 from robustcs.policy import Grouping
 from robustcs.project.model import Project
@@ -20,24 +21,32 @@ def conversations_of(inputs: Inputs, turns: Iterable[str], files: Iterable[Path 
 
     ``files``: further files that may have fields of conversations.
 
-    Raises :class:`InputError` for an unusable file of conversations, :class:`UsageError` for one with none of the turns.
+    Raises :class:`InputError` for an unusable file of conversations.
     """
-    every = list(inputs.qrels.turns if "qrels" in vars(inputs) else turns)
-    asked = inputs.project.policy.conversation
+    return conversations_among(inputs, inputs.qrels.turns if "qrels" in vars(inputs) else turns, files)
+
+
+def conversations_among(inputs: Inputs, turns: Iterable[str], files: Iterable[Path | str] = ()) -> Conversations:
+    """Return the conversations of a project as :func:`conversations_of` does, decided on ``turns`` alone.
+
+    Raises :class:`InputError` for an unusable file of conversations.
+    """
+    every, asked = list(turns), inputs.project.policy.conversation
     if isinstance(asked, Path):
         from robustcs.inputs.conversations import read_conversations
 
-        places = read_once(read_conversations, asked)
-        inputs.remember("conversations", asked, len(places))
-        if every and places.keys().isdisjoint(every):
-            found = f"{shown(asked)} has none of the turns, such as {every[0]!r}"
-            raise UsageError("no-conversations", found, "write the turn ids of the other files")
-        return Conversations.from_fields(places, every, shown(asked))
-    fields, names = fields_of(inputs.project, files) if not asked else ({}, "")
-    if fields.keys().isdisjoint(every):
-        decided = Conversations.from_ids(every, asked)
+        named: Sequence[Path] = parts_of(asked)
+        fields = {turn: place for file in named for turn, place in read_once(read_conversations, file).items()}
+        inputs.remember("conversations", asked, len(fields))
+        if every and fields.keys().isdisjoint(every):
+            inputs.note(f"{shown(asked)} has the conversations of other turns; the first turn here is {every[0]}")
+    elif asked:
+        fields, named = {}, ()
     else:
-        decided = Conversations.from_fields(fields, every, names)
+        fields, named = _fields(inputs.project, files)
+    names = " and ".join(Path(shown(file)).name for file in named)
+    by_ids = asked if isinstance(asked, str) else ""
+    decided = Conversations.from_fields(fields, every, names) if fields else Conversations.from_ids(every, by_ids)
     inputs.note(*filter(None, [decided.note]))
     return decided
 
@@ -47,8 +56,21 @@ def grouping_of(inputs: Inputs, turns: Iterable[str]) -> Grouping:
     return "turn" if inputs.project.policy.unit == "turn" else conversations_of(inputs, turns)
 
 
-def fields_of(project: Project, further: Iterable[Path | str] = ()) -> tuple[Places, str]:
-    """Return the conversations in fields of the project's texts, scores and answers, and the names of these files."""
+def with_fields(project: Project) -> Project:
+    """Return the project with its files that have fields of conversations named in the policy, unless they repeat the ids.
+
+    So parts of the project without these files have the same conversations.
+    """
+    if project.policy.conversation:
+        return project
+    fields, files = _fields(project)
+    if not Conversations.from_fields(fields, fields, "").places:
+        return project
+    return replace(project, policy=replace(project.policy, conversation=pooled(files)))
+
+
+def _fields(project: Project, further: Iterable[Path | str] = ()) -> tuple[dict[str, tuple[str, int | None]], Sequence[Path]]:
+    """Return the conversations in fields of the project's texts, scores and answers, and the files that have such fields."""
     from robustcs.inputs.conversations import has_conversations, read_conversations
 
     parts = project.formulations.values()
@@ -56,13 +78,12 @@ def fields_of(project: Project, further: Iterable[Path | str] = ()) -> tuple[Pla
     files = [source.path for source in (*texts, *project.texts.values(), *project.raw_texts.values())]
     files += [path for part in parts for path in (part.scores, part.answers) if path]
     files += project.answers.answered.values() if project.answers else []
-    files += further
-    places: dict[str, tuple[str, int | None]] = {}
-    names: list[str] = []
-    for file in dict.fromkeys(part for path in files if isinstance(path, Path) for part in parts_of(path)):
+    fields: dict[str, tuple[str, int | None]] = {}
+    found = []
+    for file in dict.fromkeys(part for path in (*files, *further) if isinstance(path, Path) for part in parts_of(path)):
         with suppress(InputError):  # the reader of the file itself reports its problems
             if has_conversations(file):
-                places |= read_once(read_conversations, file)
-                names.append(Path(shown(file)).name)
+                fields |= read_once(read_conversations, file)
+                found.append(file)
         take_skipped(file, strict=False)
-    return places, " and ".join(names)
+    return fields, found
