@@ -58,6 +58,8 @@ class Conversations:
         Ids of any form that ends in a number do (``conversation = "pattern"``).
     example
         A turn whose conversation is known; empty if there is none.
+    single
+        Each conversation that the ids show has one turn, so that turns are units.
     said
         Part of the policy line: where conversations come from, if they are not those that the ids show.
     note
@@ -68,6 +70,7 @@ class Conversations:
     by_ids: bool = False
     any_form: bool = False
     example: str = ""
+    single: bool = False
     said: str = ""
     note: str = ""
 
@@ -89,6 +92,7 @@ class Conversations:
             made = cls(by_ids=True, any_form=True, said="conversations from any number at the end of a turn id")
         elif _plausible(every):
             made = cls(by_ids=True)
+            made = replace(made, single=len(set(map(made.of, every))) == len(every))
         else:
             return cls(note=_offer(every))
         return replace(made, example=_example(made, every))
@@ -154,8 +158,9 @@ class Conversations:
             return "no conversations: each turn is a unit"
         conversation, depth = self._place(self.example)
         place = f"turn {depth} of" if depth is not None else "in"
-        source = "turn ids" if self.example not in self.places else self.said.removeprefix("conversations from ")
-        return f"conversations from {source}: {self.example} is {place} conversation {conversation}"
+        source = self.said.removeprefix("conversations from ") or "turn ids"
+        one = ", one turn of each" if self.single else ""
+        return f"conversations from {source}{one}: {self.example} is {place} conversation {conversation}"
 
     def _place(self, turn: str) -> tuple[str, int | None]:
         known = self.places.get(turn)

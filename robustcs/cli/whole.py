@@ -56,7 +56,9 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
       robustcs init --why
     """
     from robustcs.documents.files import write_text
+    from robustcs.project.conversations import conversations_among
     from robustcs.project.guess import explanation, guess, write_config
+    from robustcs.project.reading import read_project
 
     if not Path(folder).is_dir():
         raise UsageError("no-folder", f"{folder}: no such folder", "name the folder with your files")
@@ -74,6 +76,9 @@ def init(call: Call, folder: Annotated[str, Opt("[FOLDER]", argument=True)] = ".
         raise UsageError("nothing-found", f"no runs, qrels, texts or answers in {folder}", advice)
     write_text(target, write_config(made, Path(folder).resolve().name))
     click.echo(harmless(f"wrote {target}; review it, then run robustcs check"))
+    if made.turns:
+        conversations = conversations_among(call.workspace(read_project(target)), made.turns)
+        click.echo(harmless(conversations.note or conversations.in_words))
     for path in made.told:
         click.echo(harmless(f"{path} is not used: {made.aside[path]}"))
     if made.aside:

@@ -46,9 +46,7 @@ def conversations_among(inputs: Inputs, turns: Iterable[str], files: Iterable[Pa
         fields, named = _fields(inputs.project, files)
     names = " and ".join(Path(shown(file)).name for file in named)
     by_ids = asked if isinstance(asked, str) else ""
-    decided = Conversations.from_fields(fields, every, names) if fields else Conversations.from_ids(every, by_ids)
-    inputs.note(*filter(None, [decided.note]))
-    return decided
+    return Conversations.from_fields(fields, every, names) if fields else Conversations.from_ids(every, by_ids)
 
 
 def grouping_of(inputs: Inputs, turns: Iterable[str]) -> Grouping:

@@ -83,6 +83,8 @@ class Proposal:
         The content of the project file; path of a key or a table → the comment on it.
     taken, aside, told
         Used files → role; ignored files, or parts of files (``FILE:FORMULATION``) → reason; those to tell in any case.
+    turns
+        The project's turns, if any file of rankings, scores or texts tells them.
     """
 
     folder: Path
@@ -92,6 +94,7 @@ class Proposal:
     taken: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
+    turns: Sequence[str] = ()
 
     def of(self, *kinds: Kind) -> list[Found]:
         """Return the undecided files of these kinds; files that are primarily of another kind come last."""

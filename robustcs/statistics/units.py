@@ -71,8 +71,12 @@ class Units:
         return Units(self.kind, codes.astype(np.int64), tuple(self.labels[code] for code in different), self.note)
 
     def stated(self, evaluated: Evaluated) -> Evaluated:
-        """Return ``evaluated`` with these units in its policy line, and with a note if they are smaller than conversations."""
-        notes = (*evaluated.notes, self.note) if self.note else evaluated.notes
+        """Return ``evaluated`` with these units in its policy line.
+
+        Notes say why they are smaller than conversations, and which groups of turn ids could be larger units.
+        """
+        known = evaluated.conversations if evaluated.policy.unit != "turn" and self.kind == "turn" else None
+        notes = (*evaluated.notes, *filter(None, [self.note, known.note if known else ""]))
         return replace(evaluated, notes=notes, unit=self.kind, units=self.count, unit_note=self.note)
 
 
