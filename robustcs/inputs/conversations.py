@@ -47,7 +47,7 @@ def read_conversations(path: StrPath) -> Places:
         (line, id_text(row.get(ids)), id_text(row.get(conversations)), id_text(row.get(number)) if number else "")
         for line, row in rows
     ]
-    numbered = len({turn for _, turn, *_ in read}) < len({row[1:3] for row in read})
+    numbered = len({turn for _, turn, *_ in read}) < len({row[1:3] for row in read}) and all(row[1].isdecimal() for row in read)
     if not number and ids.lower() == "turn" and numbered:
         read = [(line, f"{conversation}_{turn}", conversation, turn) for line, turn, conversation, _ in read]
     places: dict[str, tuple[str, int | None]] = {}
