@@ -109,3 +109,17 @@ def test_init_prints_its_choice(ids: Path, capsys: pytest.CaptureFixture[str]) -
     assert run(["init", str(ids)]) == 0
     first = "0" * 31 + "a"
     assert f"conversations from turn ids: {first}::2 is turn 2 of conversation {first}\n" in capsys.readouterr().out
+
+
+def test_a_note_says_what_the_headline_would_be_with_the_groups(ids: Path) -> None:
+    """Two systems differ on single turns; by groups of which each has the same difference, they do not."""
+    lines = [line.split()[0] for line in (ids / "categories.tsv").read_text().splitlines()[1:]]
+    one = {turn: {"correct": 1.0 if turn.startswith(("billing", "returns", "login")) else 0.0} for turn in lines}
+    zero = {turn: {"correct": 0.0} for turn in lines}
+    result = robustcs.evaluate(scores={"one": one, "zero": zero}, metrics="correct")
+    assert float(result.pairs["p_corrected"].iloc[0]) < 0.05
+    note = result.evaluated.notes[-1]
+    assert note.startswith("with these groups as units: one has the highest mean")
+    assert "1 system does not score significantly lower (zero)" in note
+    same = robustcs.evaluate(scores={"one": zero, "zero": zero}, metrics="correct")
+    assert same.evaluated.notes[-1] == "with these groups as units, the headline is the same"

@@ -46,6 +46,15 @@ def verdicts(result: Evaluation) -> tuple[Verdict, ...]:
     )  # fmt: skip
 
 
+def with_groups(verdicts_: tuple[Verdict, ...], others: tuple[Verdict, ...]) -> list[str]:
+    """Return a note on the ``others``, which are the verdicts with groups of turn ids as sampling units; empty without any."""
+    if not others:
+        return []
+    if [one.text for one in verdicts_] == [one.text for one in others]:
+        return ["with these groups as units, the headline is the same"] if len(others) > 1 else []
+    return [f"with these groups as units: {'; '.join(one.text for one in others)}"]
+
+
 def _others(pairs: pd.DataFrame, best: str, others: list[str]) -> str:
     """Return which others score significantly lower by the adjusted tests; empty unless all were compared with the best."""
     own = pairs[(pairs["first"] == best) | (pairs["second"] == best)]

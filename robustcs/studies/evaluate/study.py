@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from robustcs.conversations import PATTERN, Conversations
 from robustcs.documents.headline import headline_measure
 from robustcs.errors import UsageError
 from robustcs.evaluation.measure import ANSWER_FAMILIES, GIVEN, is_averaged, parse_measure
@@ -18,7 +19,7 @@ from robustcs.project.trust import limits_of_sources
 from robustcs.project.workspace import Workspace
 from robustcs.statistics.units import units_of
 from robustcs.studies.evaluate.analysis import Evaluation, evaluate
-from robustcs.studies.evaluate.findings import verdicts
+from robustcs.studies.evaluate.findings import verdicts, with_groups
 from robustcs.studies.evaluate.show import means_of, overview, show
 from robustcs.studies.signature import Opt, Slices
 from robustcs.studies.study import BY, MOST_COMPARED, SCORING, SEED, SYSTEMS, UNIT, Answer, Call, Command, Question
@@ -95,7 +96,12 @@ def ask(
         pairs = False
     evaluated = replace(evaluated, notes=(*evaluated.notes, *told))
     seed = workspace.project.seed
-    return evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False)
+    result = evaluate(frames, bounded, units, evaluated, baseline, margin, seed, cut, search, pairs is not False)
+    if evaluated.conversations_of(turns).note not in result.evaluated.notes:
+        return result
+    groups = units_of(turns, Conversations.from_ids(turns, PATTERN))
+    other = evaluate(frames, bounded, groups, evaluated, baseline, margin, seed, every_pair=pairs is not False)
+    return result.with_notes(with_groups(verdicts(result), verdicts(other)))
 
 
 def _is_share(metric: str, scores: Sequence[Scores]) -> bool:
