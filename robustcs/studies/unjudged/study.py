@@ -112,7 +112,7 @@ def ask(
     later = grades_by_pair(*workspace.new_judgments) if project.new_judgments else None
     counted = workspace.count_turns([name for name, _ in files], files, [run.matrix for run in read], holes=True)
     runs = read if counted.counted.all() else [only_turns(run, counted.counted) for run in read]
-    conversations = conversations_of(workspace, qrels.turns)
+    conversations = conversations_of(workspace, qrels.turns) if slices else None
     evaluated = Evaluated(policy, "runs", int(counted.counted.sum()), int(counted.lacking.sum()), conversations=conversations)
     notes = list(dict.fromkeys([*notes, *qrels.notes, *(note for run in read for note in run.matrix.notes), *counted.notes]))
     turns, filled = runs[0].matrix.turns, None
